@@ -109,7 +109,7 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 
 # MLflow's jobs, which judge language models, would be eight processes more.
 mlflow: $(BIN)/.ready  ## browse runs and training curves in the browser; PORT=5000
-	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.harness.tracking_writer --prepare
+	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.core.tracking_writer --prepare
 	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
 	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
 		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1

@@ -32,8 +32,8 @@ from tests.prompting.loopback_endpoint import Loopback, said
 from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.complexity.prompting.prompts import Messages, messages_of
 from trivium.complexity.readers.interface import READERS, Reader, Reading, settings_of
+from trivium.core.parameters import read_parameters, section_of, validate
 from trivium.formats.squad import write_squad
-from trivium.harness.parameters import read_parameters, section_of, validate
 from trivium.nets.device import autocast
 from trivium.prompting.answer_cache import AnswerCache, key_of
 from trivium.prompting.asking import ask_all

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench import harness
 from trivium.commands.ask import prepare_arithmetic
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 QUESTIONS, WARM_UP = 100, 10
 WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say
@@ -23,7 +23,7 @@ LIMIT_SECONDS = {"retrieved": 1, "re_ranked": 3}  # on two cores
 
 def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
     """(question, picture) of the test set."""
-    from trivium.files.image_shards import Images
+    from trivium.core.image_shards import Images
     from trivium.formats.questions import read_questions
     from trivium.kvqae.asking.project import made
 

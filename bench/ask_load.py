@@ -28,8 +28,8 @@ from PIL import Image
 
 from bench import harness
 from bench.ask import questions_and_pictures
-from trivium.errors import BadInput
-from trivium.harness.parameters import used_values
+from trivium.core.errors import BadInput
+from trivium.core.parameters import used_values
 
 CLIENTS, QUESTIONS = 32, 1000
 MEMORY_QUESTIONS, WARM_UP = 5000, 500  # memory is compared with what it was after so many

@@ -17,7 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import BertConfig, BertModel
 
 from bench import harness
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 from trivium.nets.device import attention, autocast, cpu_has_bf16, pick_device
 
 TEXTS, HEADS, TOKENS, WIDTH = 24, 12, 72, 32

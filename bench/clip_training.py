@@ -22,11 +22,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from bench import harness
+from trivium.core.tables import write_json
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.batches import Batch
 from trivium.decorrelation.training.model_training import add_gradient, optimiser_of
-from trivium.files.tables import write_json
 from trivium.nets.device import autocast, pick_device
 
 LARGE: dict[str, Any] = {

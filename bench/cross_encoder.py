@@ -20,8 +20,8 @@ from sentence_transformers import CrossEncoder
 from transformers import BertConfig, BertForSequenceClassification, BertModel, BertTokenizer
 
 from bench import harness
+from trivium.core.arithmetic import PORTABLE
 from trivium.formats.questions import Question
-from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.kvqae.reader.kept_pairs import KeptPairs

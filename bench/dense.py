@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from bench import harness
-from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import write_table
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.tables import write_table
 from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
 from trivium.vision.faiss_library import faiss

@@ -31,7 +31,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from bench import harness
 from trivium.complexity.difficulty.scores import Scorer
-from trivium.files.tables import write_json, write_json_lines
+from trivium.core.tables import write_json, write_json_lines
 from trivium.formats.answer_files import read_answers
 from trivium.formats.question_sets import AskedQuestion, read_question_set
 from trivium.language.reading.languages import language_of

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from trivium.commands.bench_tables import race_table
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 FOLDER = Path("metrics/bench")
 TRIALS = 5

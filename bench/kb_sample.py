@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from bench import harness
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question, read_questions
 
 ENTRIES, OTHERS, SEED = 40, 250, 0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
-from trivium.files.matrices import read_matrix, write_matrix
+from trivium.core.matrices import read_matrix, write_matrix
 from trivium.kvqae.bases.picture_search import VECTORS, PictureSearch, write_codes
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import exact_search

@@ -17,10 +17,10 @@ from sample.render.canvas import Dice
 from sample.scenes.catalogue import COCO
 from sample.scenes.scene import make_scene
 from sample.scenes.wording import describe, plain
+from trivium.core.engine import LocalEngine
+from trivium.core.parameters import read_parameters
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.formats.pictures import Caption
-from trivium.harness.engine import LocalEngine
-from trivium.harness.parameters import read_parameters
 from trivium.language.english.chunker import RuleChunker
 from trivium.language.english.matching import Matcher, Range
 from trivium.language.english.sentences import Sentence, read_sentence

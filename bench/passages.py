@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 
 from bench import harness
 from stages.kvqae import knowledge_base, passages
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_table, write_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.atomic import write_atomically
+from trivium.core.engine import LocalEngine
+from trivium.core.stage import Context
+from trivium.core.tables import read_table, write_table
+from trivium.core.tracking import Tracker
 from trivium.kvqae.knowledge_base import passages as passages_library
 from trivium.kvqae.knowledge_base.passages import Sentence
 

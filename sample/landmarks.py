@@ -18,7 +18,7 @@ from sample.render.difficulty import Difficulty
 from sample.render.photo import encode
 from sample.render.photographs import render
 from sample.render.things.kinds import THINGS
-from trivium.harness.engine import Engine
+from trivium.core.engine import Engine
 
 OUTSIDERS = 15 * 10**8  # identities that no world has (below 10⁹), nor the encoders' training (from 10⁹ on)
 OTHER_VIEWS = 10**4  # photographs from here on are neither the knowledge base's nor a question's

@@ -4,6 +4,6 @@ Who comes in: DVC, by `python -m stages.kvqae.fuse …`. Read `stages/kvqae/fuse
 Numeric libraries read their settings when they are loaded, so these are made here, before any stage imports one.
 """
 
-from trivium.harness.arithmetic import settle_command
+from trivium.core.arithmetic import settle_command
 
 settle_command()

@@ -1,6 +1,6 @@
-"""Stage `code`: the digest of every other stage's code, into `code.yaml` (see `trivium/harness/code`)."""
+"""Stage `code`: the digest of every other stage's code, into `code.yaml` (see `trivium/core/code`)."""
 
-from trivium.harness.code.command import main
+from trivium.core.code.command import main
 
 if __name__ == "__main__":
     main()

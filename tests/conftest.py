@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.sources.loopback import Loopback, serve
-from trivium.harness.arithmetic import PORTABLE, SETTINGS
+from trivium.core.arithmetic import PORTABLE, SETTINGS
 
 # ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")

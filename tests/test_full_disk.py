@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import read_json, read_json_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.tables import read_json, read_json_lines
 
 NO_WORD = "unexpected pos 768 vs 662"  # what torch.save says
 

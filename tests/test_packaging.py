@@ -170,7 +170,7 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
         ("kvqae", ["trivium.commands.kb", "trivium.commands.kb_models", "trivium.commands.ask_page", "trivium.kvqae.bases.asking"]),
         ("decorrelation", ["trivium.commands.odmap", "trivium.decorrelation.benchmark.leaderboard"]),
         ("complexity", ["trivium.commands.difficulty", "trivium.complexity.readers.interface"]),
-        ("ray", ["trivium.harness.ray_engine"]),
+        ("ray", ["trivium.core.ray_engine"]),
     ],
 )  # fmt: skip
 def test_an_extra_has_what_its_commands_import(extra, modules, wheel, empty, tmp_path):

@@ -13,9 +13,9 @@ import yaml
 from pydantic import TypeAdapter
 
 from trivium.commands.scale import merge
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, RunParameters, validate, values_of
 from trivium.decorrelation.matrix import parse_cells
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters, validate, values_of
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
@@ -27,7 +27,7 @@ STAGES = {  # section: (module, name of its Parameters model)
     for file in sorted((ROOT / "stages").rglob("*.py"))
     for _, section, model in ENTRY.findall(file.read_text(encoding="utf-8"))
 }
-HARNESS = {"run"}  # trivium/harness/stage.py reads it
+HARNESS = {"run"}  # trivium/core/stage.py reads it
 
 
 def model_of(section: str) -> type[Parameters]:

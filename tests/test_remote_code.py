@@ -23,10 +23,10 @@ from trivium.complexity.frames.parser_folder import start_parser
 from trivium.complexity.readers.kinds.causal import CausalReader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import FAMILIES
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.interface import start
-from trivium.errors import BadInput
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder

@@ -17,7 +17,7 @@ from bench.passages import write_articles
 from tests.kvqae.retrieval.test_dpr_training import PARAMETERS, write_world
 from tests.kvqae.tiny_bert import WORDS, write_tiny_bert
 from tests.small_disk import environment, run_twice, why_not
-from trivium.files.tables import write_json_lines, write_table
+from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.retrieval.lucene import Searcher
 
 pytestmark = pytest.mark.slow

@@ -36,7 +36,7 @@ ALLOWED = {
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
     **{
-        (f"trivium/harness/{file}.py", f"pickle.{name}"): "between the driver of a cluster and its own workers"
+        (f"trivium/core/{file}.py", f"pickle.{name}"): "between the driver of a cluster and its own workers"
         for file, names in {
             "parcels": ("Unpickler",),
             "ray_engine": ("dumps", "loads"),
@@ -48,7 +48,7 @@ ALLOWED = {
         (f"sample/{file}.py", "PIL.Image.open"): "a picture that the sample has just drawn itself"
         for file in ("kvqae/construction_commons", "render/photo")
     },
-    ("trivium/files/csv_tables.py", "csv.writer"): "its cells are made inert; every other module writes through it",
+    ("trivium/core/csv_tables.py", "csv.writer"): "its cells are made inert; every other module writes through it",
 }
 """(file, what is called) → why it is safe."""
 

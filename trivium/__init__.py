@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trivium.complexity.difficulty.analysis import difficulty as difficulty
+    from trivium.core.errors import BadInput as BadInput
     from trivium.decorrelation.benchmark.leaderboard import odmap as odmap
-    from trivium.errors import BadInput as BadInput
     from trivium.formats.front_door import compare as compare
     from trivium.formats.front_door import evaluate as evaluate
     from trivium.formats.front_door import fuse as fuse
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from trivium.page.difficulty import write_difficulty as write_difficulty
 
 LAZY: dict[str, str] = {
-    "BadInput": "trivium.errors",
+    "BadInput": "trivium.core.errors",
     "Qrels": "trivium.measures.runs",
     "Run": "trivium.measures.runs",
     "compare": "trivium.formats.front_door",

@@ -22,8 +22,8 @@ from bench import harness
 from bench.gpu.busy import Busy
 from bench.gpu.part import PARTS, Part, part_of
 from trivium.commands.bench_tables import GPU
-from trivium.files.tables import read_json, write_json
-from trivium.harness.arithmetic import remember
+from trivium.core.arithmetic import remember
+from trivium.core.tables import read_json, write_json
 
 TRIALS = 3
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import count_rows
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import count_rows
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters, encode_shards, shard_parts
 from trivium.vision.image_encoder import EncoderParameters
 

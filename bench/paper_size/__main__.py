@@ -16,7 +16,7 @@ import psutil
 from bench import harness
 from bench.paper_size.part import PARTS, Part, part_of
 from trivium.commands.bench_tables import PAPER_SIZE
-from trivium.files.tables import read_json, write_json
+from trivium.core.tables import read_json, write_json
 
 KEPT = Path(".work/bench/paper_size")
 TRIALS, LONG = 3, 600.0  # trials of each size; one where a trial takes so many seconds

@@ -32,12 +32,12 @@ from trivium.complexity.frames.parsing import find_elements, frames_of_triggers,
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total, triggers_in
 from trivium.complexity.frames.training_readings import place_frames
 from trivium.complexity.frames.windows import windows_of
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
+from trivium.core.tracking import Tracker
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.harness.arithmetic import PORTABLE
-from trivium.harness.tracking import Tracker
 from trivium.measures.frames import SetScore, f1_interval, f1_randomization
 from trivium.nets.device import pick_device
 

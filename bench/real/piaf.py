@@ -26,10 +26,10 @@ from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.reader_training import train
 from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
-from trivium.harness.arithmetic import PORTABLE
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import mangled, rouge_l
 from trivium.sources.minilm import save_text

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from sample.encoders.settings import Decoder, Encoder, EncoderDecoder
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
-from trivium.harness.parameters import Parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.tables import write_json
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.minilm import MINILM, save_minilm
 

@@ -10,7 +10,7 @@ from torchvision import models
 from sample.encoders.encoder_training import cropped, fit, standardised
 from sample.encoders.settings import ImageNetStandIn
 from sample.encoders.training_pictures import Pictures
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.vision.whole_images import DEVIATION, MEAN
 

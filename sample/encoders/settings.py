@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from sample.render.difficulty import Difficulty
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 
 class Decoder(Parameters):

@@ -10,9 +10,9 @@ from sample.encoders.known import FIRST_VIEW, choose_known
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
 from sample.kvqae.entities import Entity
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.stage import Context
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.

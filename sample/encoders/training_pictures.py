@@ -16,7 +16,7 @@ from sample.render.faces import portrait
 from sample.render.photographs import ENCODER_IDENTITIES
 from sample.render.scenes import photograph, thing_of
 from sample.render.things.kinds import THINGS
-from trivium.harness.engine import Engine
+from trivium.core.engine import Engine
 from trivium.vision.align import align
 
 # Identities a shard, so that workers have something to share.

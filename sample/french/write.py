@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 
 if TYPE_CHECKING:
     from sample.french.french_world import FrenchWorld

@@ -11,11 +11,11 @@ from sample.kvqae.construction_wikidata import living, plant
 from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import build_world
 from sample.render.difficulty import Difficulty
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json_lines, write_json, write_json_lines
+from trivium.core.engine import Engine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.questions import SPLITS
-from trivium.harness.engine import Engine
 
 _ABSTRACT = ("country", "noble family", "order")
 

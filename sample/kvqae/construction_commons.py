@@ -13,8 +13,8 @@ from PIL import Image
 from sample.kvqae.entities import Entity
 from sample.kvqae.write import Picture, draw
 from sample.render.difficulty import Difficulty
-from trivium.files.image_shards import Images
-from trivium.harness.engine import Engine
+from trivium.core.engine import Engine
+from trivium.core.image_shards import Images
 
 FIRST_VIEW = 1000  # the released questions' photographs are views below
 # How often a category holds the reference photograph itself, and a smaller copy of it.

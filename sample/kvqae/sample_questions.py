@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from sample.kvqae.entity_world import World, build_world
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 
 
 class Sizes(Parameters):

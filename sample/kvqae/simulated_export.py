@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from sample.kvqae.annotators import Annotators, States, Trait, Traits, any_seen, expected_kappa, kappa_deviation
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.kvqae.annotation.export import Annotation
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
 from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, QUESTION

@@ -10,9 +10,9 @@ from sample.kvqae.raw_records import image_name, triviaqa_record, viquae_record,
 from sample.render.difficulty import Difficulty
 from sample.render.photo import encode
 from sample.render.photographs import render
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json_lines
-from trivium.harness.engine import Engine
+from trivium.core.engine import Engine
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json_lines
 
 _BATCH = 32
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 
 class Difficulty(Parameters):

@@ -13,7 +13,7 @@ from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import CAPTIONS, ScenePictures
 from sample.scene_models.settings import ClipStandIn
 from sample.scene_models.words import save_clip_tokenizer
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.nets.weights import save_weights
 
 

@@ -10,8 +10,8 @@ from torch.nn.functional import adaptive_max_pool2d, binary_cross_entropy_with_l
 from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import KINDS, ScenePictures
 from sample.scene_models.settings import VseStandIn
+from trivium.core.tables import write_json
 from trivium.decorrelation.models.preparation import IMAGENET
-from trivium.files.tables import write_json
 from trivium.nets.vgg import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
 

@@ -9,7 +9,7 @@ from sample.render.canvas import Dice
 from sample.scenes.catalogue import COCO, FLICKR30K
 from sample.scenes.scene import Scene, make_scene
 from sample.scenes.wording import describe, plain
-from trivium.harness.engine import Engine
+from trivium.core.engine import Engine
 
 KINDS = tuple(sorted({*COCO.kinds, *FLICKR30K.kinds}))
 CAPTIONS = 5

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from sample.encoders.settings import StandIn
 from sample.scene_models.settings import BlipStandIn, ClipStandIn, VseStandIn
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context
+from trivium.core.tables import write_json
 from trivium.sources.brought import PROVENANCE
 
 if TYPE_CHECKING:

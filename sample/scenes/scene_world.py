@@ -14,11 +14,11 @@ from sample.scenes.formats import Shot, coco_id, entities, instances, karpathy
 from sample.scenes.scene import Scene, make_scene
 from sample.scenes.scene_statistics import statistics
 from sample.scenes.wording import describe
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import write_images
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.parameters import Parameters
 from trivium.formats.pictures import removal_id
-from trivium.harness.parameters import Parameters
 
 DATASETS: dict[str, Cast] = {"coco": COCO, "flickr30k": FLICKR30K, "control": COCO}
 _CAPTIONS = 5

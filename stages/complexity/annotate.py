@@ -5,10 +5,10 @@ from pathlib import Path
 
 from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, annotate, distinct_contexts
 from trivium.complexity.frames.parser_folder import load_parser
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.squad import read_squad
-from trivium.harness.stage import Context, run_stage
 from trivium.measures.frames import entropy_bits
 from trivium.nets.device import pick_device
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import Field
 
 from trivium.complexity.readers.answering import answer_job
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 

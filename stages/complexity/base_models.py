@@ -5,8 +5,8 @@ from pathlib import Path
 from pydantic import Field
 
 from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, make_stand_ins
-from trivium.errors import BadInput
-from trivium.harness.stage import Context, run_stage
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 
 SOURCES = ("sample", "hub", "local")
 

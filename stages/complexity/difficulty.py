@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.brought_sets import brought_sets
 from trivium.complexity.difficulty.settings import DifficultySettings, Judge
-from trivium.files.atomic import write_atomically
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.stage import Context, run_stage
 from trivium.page.difficulty import write_difficulty
 
 EVALUATION = "evaluation"

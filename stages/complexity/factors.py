@@ -8,10 +8,10 @@ from trivium.complexity.factors.corpora import Corpora, lexical_units, predicted
 from trivium.complexity.factors.factor_rows import factor_rows, table_schema
 from trivium.complexity.factors.inflections import known_inflections
 from trivium.complexity.factors.registry import AnyFactors, FactorsParameters
-from trivium.files.tables import write_table
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts
-from trivium.harness.stage import Context, run_stage
 
 
 def main(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from trivium.complexity.readers.finetuning import FinetuneJob, FinetuneParameters, finetune_job
 from trivium.complexity.readers.settings import ReaderSettings
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
+from trivium.core.tasks import run_task
 from trivium.nets.cards import write_card
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell

@@ -6,9 +6,9 @@ from pathlib import Path
 from trivium.complexity.frames.frame_parser import LICENCE, FrameParserParameters, parser_job, write_frames
 from trivium.complexity.frames.parser_folder import describe_parser, load_parser
 from trivium.complexity.frames.scores import evaluate
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
 from trivium.nets.device import pick_device
 
 

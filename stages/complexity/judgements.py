@@ -15,11 +15,11 @@ from trivium.complexity.judging.judgements import (
     read_answers,
 )
 from trivium.complexity.judging.label_studio import labelling_config
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_json, write_table
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json, write_table
 from trivium.formats.frame_corpora import read_examples
-from trivium.harness.stage import Context, run_stage
 from trivium.measures.clustered import clustered_interval
 
 FRAME_COLUMNS = ("model", "frame", "judged", "correct")

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import read_names
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.complexity.examples import examples_html
 from trivium.page.complexity.material import read_answered, read_published, read_questions_with_factors

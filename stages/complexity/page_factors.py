@@ -11,8 +11,8 @@ from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.complexity.effects.regression import of_frames
 from trivium.complexity.effects.sensitivity import Power
 from trivium.complexity.scoring.score_table import read_scores
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.complexity.factors import forest_html, shares_html, table_2_html
 from trivium.page.complexity.findings import findings_html, first_claim_html

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from trivium.complexity.effects.factor_table import read_names
 from trivium.complexity.effects.sensitivity import Power
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.complexity.instrument import agreement_html, planted, sensitivity_html, simulation_html
 from trivium.page.complexity.material import read_answered, read_found, read_published

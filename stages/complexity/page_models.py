@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.files.tables import read_table
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.page.common import write_part
 from trivium.page.complexity.material import read_answered, read_found, read_published, weak_models
 from trivium.page.complexity.models import figure_2_html, table_1_html

@@ -8,8 +8,8 @@ from pyarrow import csv
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import read_names
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.complexity.factors import held_for_most
 from trivium.page.complexity.material import read_answered, read_found, read_published, weak_models

@@ -9,13 +9,13 @@ from trivium.complexity.effects.factor_table import read_factors, read_names
 from trivium.complexity.partitions.card import card
 from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import Measure, read_scores
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
 

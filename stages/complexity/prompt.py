@@ -6,14 +6,14 @@ from pydantic import Field, field_validator
 
 from trivium.complexity.prompting.prompted_models import JOURNAL, PromptedModel, answer
 from trivium.complexity.prompting.prompts import Messages, draw_examples, messages_of
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
+from trivium.core.tracking import project_root
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import read_squad
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tracking import project_root
 from trivium.prompting.answer_cache import AnswerCache
 
 PROMPTS = "prompts.json"

@@ -9,11 +9,11 @@ from trivium.complexity.scoring import systems
 from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS
 from trivium.complexity.scoring.models import Asked, row_of
 from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_table
+from trivium.core.csv_tables import write_csv
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import as_squad, write_squad
-from trivium.harness.stage import Context, run_stage
 from trivium.measures.rouge import mangled
 
 BASELINE = "best_overlap_sentence"  # the one that models are compared with

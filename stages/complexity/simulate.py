@@ -19,8 +19,8 @@ from trivium.complexity.effects.simulation import (
     rejections,
     simulate,
 )
-from trivium.files.csv_tables import write_csv
-from trivium.harness.stage import Context, run_stage
+from trivium.core.csv_tables import write_csv
+from trivium.core.stage import Context, run_stage
 
 METHODS = ("mann_whitney", "holm", "bootstrap", "frame", "joint", "found", "found_holm")
 

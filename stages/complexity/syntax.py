@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from trivium.complexity.syntax import SyntaxParameters, parse_texts, placed_words
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 from trivium.formats.conllu import load_conllu, write_conllu
 from trivium.formats.frame_corpora import read_texts
-from trivium.harness.stage import Context, run_stage
 from trivium.measures.attachment import attachment_scores
 
 PARSERS = ("conllu", "stanza", "spacy")

@@ -10,9 +10,9 @@ from trivium.complexity.effects.analysis import Effects, analyse
 from trivium.complexity.effects.factor_table import read_factors
 from trivium.complexity.effects.table2 import effects_table, write_agreement
 from trivium.complexity.scoring.score_table import Measure, read_scores
-from trivium.files.tables import write_table
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.measures.hardness import HardnessAgreement, hardness_agreement
 
 

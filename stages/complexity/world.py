@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import Field
 
 from sample.french.write import ComplexityWorldParameters, describe_sample, make_sample, write_calor, write_fquad
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_calor, take_fquad
 from trivium.sources.requested import refuse_download

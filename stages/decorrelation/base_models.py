@@ -6,8 +6,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters, make_stand_ins
-from trivium.errors import BadInput
-from trivium.harness.stage import Context, run_stage
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 
 SOURCES = ("sample", "hub", "local")
 

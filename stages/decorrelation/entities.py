@@ -15,11 +15,11 @@ from trivium.bridges.decorrelated_encoders import (
     searched_entities,
     table,
 )
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 
 

@@ -5,6 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from trivium.core.csv_tables import write_csv
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.evaluation.asked_cells import Answers, per_query, read_answers, read_data_set
 from trivium.decorrelation.evaluation.comparisons import Measured
 from trivium.decorrelation.evaluation.metrics import (
@@ -23,10 +26,7 @@ from trivium.decorrelation.evaluation.tables import (
     usual_partners,
 )
 from trivium.decorrelation.matrix import groups, read_cells
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_json, write_table
 from trivium.formats.corpus_table import load_corpus
-from trivium.harness.stage import Context, run_stage
 
 
 def main(

@@ -4,6 +4,9 @@ import shutil
 from functools import partial
 from pathlib import Path
 
+from trivium.core.atomic import write_atomically
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
@@ -15,10 +18,7 @@ from trivium.decorrelation.painting.inpainting import (
     subsets,
     weights_file,
 )
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
 from trivium.formats.pictures import Removal
-from trivium.harness.stage import Context, run_stage
 
 LOADS = {
     "trivium.decorrelation.painting.fillings": "${item.filling}"

@@ -7,8 +7,8 @@ import yaml
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.decorrelation.corpus import classes_html, co_occurrence_html, removals_html
 from trivium.page.decorrelation.results import read_results

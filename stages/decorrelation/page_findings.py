@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.decorrelation.diagnosis import diagnosis_html
 from trivium.page.decorrelation.findings import findings_html, first_claim_html

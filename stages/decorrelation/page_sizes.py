@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters, read_parameters, used_values
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters, read_parameters, used_values
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import sizes_html, write_part
 
 MATRIX = "cells"  # its rows are the tables, not sizes

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import yaml
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters, read_parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters, read_parameters
+from trivium.core.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.decorrelation.results import read_results
 from trivium.page.decorrelation.sweep import figure_4_html

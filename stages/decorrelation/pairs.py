@@ -4,11 +4,11 @@ from collections import Counter
 from pathlib import Path
 from typing import get_args
 
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.decorrelation.captions.pairs import SCHEMA, Captions, PairsParameters, _Painted, make_pairs
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
-from trivium.harness.stage import Context, run_stage
 
 
 def main(

@@ -9,12 +9,12 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import Field
 
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
 from trivium.formats.corpus_table import load_corpus
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.word_lists import Mode
 

@@ -8,18 +8,18 @@ from typing import Literal
 
 from pydantic import Field
 
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.decorrelation.regions import empty_boxes
 from trivium.decorrelation.regions.eligibility import Limits
 from trivium.decorrelation.regions.removal_search import Drawing, Tally
 from trivium.decorrelation.regions.removal_shards import Settings, search, shards
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.pictures import Removal
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 
 PICTURES = 512  # a shard: a second or two of a core
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
-from trivium.errors import BadInput
-from trivium.harness.stage import Context, run_stage
 
 LOADS = {"trivium.decorrelation.models.kinds": "${item.model}"}  # of these families a cell loads its own member alone
 

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, validate
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
+from trivium.core.tasks import run_task
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.training.job import TrainJob, train_job
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters, validate
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
 from trivium.nets.cards import write_card
 
 # Of these families a cell loads its own members alone.

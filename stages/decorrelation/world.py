@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator
 
 from sample.scenes.scene_world import ScenesParameters
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput, naming
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
-from trivium.errors import BadInput, naming
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
 from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.formats.pictures import SPLITS, Split
-from trivium.harness.stage import Context, run_stage
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 from trivium.sources.decorrelation.local import take_coco, take_flickr30k
 from trivium.sources.requested import refuse_download

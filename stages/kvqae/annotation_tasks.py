@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.tables import write_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.annotation.project import annotation_task, instructions, labelling_config
 from trivium.kvqae.annotation.task_pictures import NO_PICTURE, address_of, embedder

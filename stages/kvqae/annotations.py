@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 from sample.kvqae.simulated_export import AnnotationsParameters, simulate
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.annotation.export import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.annotation.generated_questions import read_generated
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from sample.encoders.known import persons_of
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
-from trivium.errors import BadInput
-from trivium.harness.stage import Context, run_stage
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 
 SOURCES = ("sample", "hub", "local")
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.harness.arithmetic import is_portable
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.arithmetic import is_portable
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.bm25_index import documents
 from trivium.kvqae.retrieval.lucene import Analyzer, build_index

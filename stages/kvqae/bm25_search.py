@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from trivium.files.csv_tables import write_csv
+from trivium.core.csv_tables import write_csv
+from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, Search, grid, grid_search, write_runs
 
 

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_table
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.brought_runs import brought_files, by_split
 from trivium.measures.runs import PADDING
 

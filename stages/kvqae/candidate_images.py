@@ -9,10 +9,10 @@ import pyarrow as pa
 from pydantic import Field
 from tqdm import tqdm
 
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table, write_table
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_table
 from trivium.kvqae.construction.candidate_images import (
     SCHEMA,
     Candidate,

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.compared_images import candidate_images, question_images, write_list
 from trivium.kvqae.rerankers.reranker import SECTION, SPLITS
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_table
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.dense_search import KB, QUERIES, DenseSearchParameters, index_folder, search
 from trivium.measures.runs import Run
 

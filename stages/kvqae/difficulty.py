@@ -8,12 +8,12 @@ from pydantic import Field
 
 from trivium.bridges.visual_difficulty import kvqae_factors, most_read, read_scores
 from trivium.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap
 from trivium.measures.reorder import first

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
 from trivium.nets.dual_encoder import TOWERS
 

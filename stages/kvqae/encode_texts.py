@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import write_table
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, encode_questions, passage_parts

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluateParameters, measure_blocks, subsets
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
 from trivium.kvqae.retrieval.name_systems import SECTION as NAMES

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.evaluation import (
     COMPARED,
     OVERLAP_BLOCKS,

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.fusion import (
     ARTICLE_ROWS,
     RECIPROCAL_RANK_AS,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_json_lines
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json_lines
 from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
 from trivium.kvqae.construction.generation import generate_all
 from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, read_mentions

@@ -3,11 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 from trivium.kvqae.retrieval.image_features import (
     BROKEN_EXIF,
     ImageFeaturesParameters,

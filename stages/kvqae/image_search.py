@@ -5,10 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_table, write_table
+from trivium.core.atomic import write_atomically
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, counts, route
 from trivium.measures.runs import Run

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.wikidata import WikidataFile
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, join_articles
 
 SCHEMA = pa.schema(

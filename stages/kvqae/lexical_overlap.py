@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.files.tables import write_table
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap, spacy_lemmas
 from trivium.measures.runs import PADDING, relevance_matrix

@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.construction.handed_on import read_mentions
 from trivium.kvqae.construction.linked_articles import read_linked_articles
 from trivium.kvqae.construction.linking import LINK_SCHEMA, link_all

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trivium.harness.stage import Context, run_stage
+from trivium.core.stage import Context, run_stage
 from trivium.kvqae.rerankers.compared_images import read_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.vision.local_descriptors.extractors import NONE, read_kind

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.nets.cards import write_card
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.files.tables import write_table
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, mention_batch
 from trivium.kvqae.construction.mentions import _HOW_MANY, MentionsParameters, find_mentions
 from trivium.kvqae.construction.spacy_pipeline import load_pipeline

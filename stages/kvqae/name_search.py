@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import write_matrix
-from trivium.files.tables import read_table
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import write_matrix
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.kvqae.retrieval.name_search import (
     ARTICLES,

@@ -7,9 +7,9 @@ from typing import ClassVar
 import yaml
 from pydantic import Field
 
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 from trivium.page.common import write_part
 from trivium.page.kvqae.construction import construction_html, nobody_annotated, statistics_html, without_annotations
 

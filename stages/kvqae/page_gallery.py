@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.core.image_shards import Images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context, run_stage
 from trivium.page.common import write_part
 from trivium.page.kvqae.drawn import GalleryParameters, gallery
 from trivium.page.kvqae.gallery import gallery_html, picture_html, pictures_missing

@@ -7,9 +7,9 @@ import yaml
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 from trivium.page.common import write_part
 from trivium.page.kvqae.findings import findings_html, reading_findings
 from trivium.page.kvqae.reading import reading_html, rows_of, sweep_html

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import yaml
 from pydantic import Field
 
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 from trivium.page.common import write_part
 from trivium.page.kvqae.reranking import cross_encoder_html, reranking_sections
 from trivium.page.kvqae.smaller_base import noted

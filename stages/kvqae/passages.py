@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_batches, read_table
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_batches, read_table
 from trivium.kvqae.knowledge_base.passages import SCHEMA, cut_articles
 
 

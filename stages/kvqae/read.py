@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
 from trivium.kvqae.reader.answered_rows import answer_rows, choose_passages
 from trivium.kvqae.reader.answers import Seed, measure, summarize, write_answers, write_curve, write_per_query

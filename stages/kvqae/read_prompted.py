@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import write_json, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters, validate
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json, write_table
+from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
-from trivium.harness.parameters import Parameters, validate
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tracking import project_root
 from trivium.kvqae.reader.inputs import retrieved, texts_of
 from trivium.kvqae.reader.known_training import known_training
 from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, measure_words

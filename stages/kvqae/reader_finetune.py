@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
 from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, train_reader
 from trivium.kvqae.retrieval.training_pairs import own_passages
 from trivium.nets.reader import PassageReduction

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 from trivium.kvqae.reader.pretraining import DATA, ReaderPretrainParameters, take_published
 from trivium.kvqae.reader.reader_training import train_reader
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json, read_json_lines, write_json_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json, read_json_lines, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import parse_entity
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.annotation.agreement import agreement, edit_statistics
 from trivium.kvqae.annotation.export import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.annotation.generated_questions import read_generated

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_qrels
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
 from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of

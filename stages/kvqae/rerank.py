@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.formats.trec import write_run
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.reranker import RERANKERS, SECTION, SPLITS, Inputs, reranker_settings
 from trivium.measures.runs import Run
 

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.sources.brought import bring
 
 SOURCES = ("sample", "hub", "local")

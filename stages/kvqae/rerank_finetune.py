@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.harness.stage import Context, run_stage
-from trivium.harness.tasks import run_task
+from trivium.core.stage import Context, run_stage
+from trivium.core.tasks import run_task
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 
 

@@ -11,10 +11,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.formats.trec import write_run
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, keep_initial, read_choice, read_lists, systems_of
 from trivium.kvqae.rerankers.reranker import SECTION, SPLITS, Rerankers
 from trivium.measures.runs import PADDING

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from sample.landmarks import choose_photographs, draw_photographs, known_things
 from sample.render.difficulty import Difficulty
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out

@@ -7,10 +7,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from sample.render.difficulty import DifficultyParameters
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 
 SOURCES = ("sample", "hub", "local")

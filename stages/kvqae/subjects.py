@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.files.tables import read_table, write_table
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_table
 from trivium.formats.wikidata import WikidataFile
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA, Subjects, add_subjects, read_concrete_types
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters

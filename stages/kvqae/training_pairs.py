@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.retrieval.training_pairs import make_pairs, own_passages
 from trivium.measures.runs import Run
 

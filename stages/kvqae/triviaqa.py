@@ -7,9 +7,9 @@ from pydantic import Field
 
 from sample.kvqae.sample_questions import SampleSizes, sample_world
 from sample.kvqae.write import write_triviaqa
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.checks import validate_triviaqa
 from trivium.sources.kvqae.training_questions import leave_out_sources
 

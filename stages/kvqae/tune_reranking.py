@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trivium.files.tables import write_json
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.formats.trec import read_qrels
-from trivium.harness.stage import Context, run_stage
 from trivium.kvqae.rerankers.fusion import (
     LinearFusion,
     complete,

@@ -9,8 +9,8 @@ from sample.kvqae.sample_questions import SampleSizes, sample_world
 from sample.kvqae.world_statistics import statistics
 from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
-from trivium.errors import BadInput
-from trivium.harness.stage import Context, run_stage
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.checks import validate_kvqae
 from trivium.sources.kvqae.raw_parts import write_parts
 from trivium.sources.kvqae.smaller_base import SmallerBaseParameters

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from trivium.claims.evidence import kept
 from trivium.claims.verdicts import judge
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json
-from trivium.harness.arithmetic import Portable
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.arithmetic import Portable
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 from trivium.page.assembly import pages, thorough_html, weaker_html
 from trivium.page.claims_table import claims_html, front_html
 from trivium.page.contents import read_articles

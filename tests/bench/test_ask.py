@@ -5,7 +5,7 @@ import time
 import pytest
 
 from bench import ask
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 from trivium.kvqae.asking import pipeline
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bench import attention, harness
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 
 
 def test_the_peers_give_our_gradients(figures, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench import cross_encoder, harness
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 
 TINY = {"layers": 1, "hidden": 24, "tokens": 72}
 

@@ -17,7 +17,7 @@ from bench.gpu import busy, words
 from bench.gpu.part import PARTS, Part, part_of
 from bench.gpu.parts import resident_search, texts
 from trivium.commands.bench_tables import gpu_table
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 
 LITTLE = {
     "texts": 20, "imagenet": 6, "clip": 6, "faces": 2, "reader": 1, "search": 2000, "resident_search": 2000, "lama": 1,

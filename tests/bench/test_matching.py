@@ -3,7 +3,7 @@
 import pytest
 
 from bench import harness, matching
-from trivium.harness.parameters import read_parameters
+from trivium.core.parameters import read_parameters
 from trivium.language.english.chunker import RuleChunker
 from trivium.language.english.matching import Matcher
 from trivium.language.english.sentences import read_sentence

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from trivium.claims.evidence import SCHEMA
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
-from trivium.files.tables import write_json, write_table
+from trivium.core.tables import write_json, write_table
 
 ITEMS = 40
 ABOUT = {"commit": "0123456789abcdef", "date": "2026-01-02", "minutes": 3.0, "code": {}, "parameters": {}}

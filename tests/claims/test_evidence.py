@@ -6,8 +6,8 @@ from tests.claims.invented import evidence, keep
 from trivium.claims import evidence as module
 from trivium.claims.evidence import FACTORS, SCORES, gather, kept, stacked
 from trivium.claims.registry import Claim, Cost, Rows
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_table
 
 TABLE = "data/rows.parquet"
 ROWS = {

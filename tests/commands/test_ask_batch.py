@@ -8,8 +8,8 @@ from tests.prompting.loopback_endpoint import Loopback, Response, said
 from trivium.commands import kb_models
 from trivium.commands.ask_batch import answer_all, read_questions
 from trivium.commands.kb_models import reader_of
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv
 from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 from trivium.kvqae.bases.asking import BaseAsker
 

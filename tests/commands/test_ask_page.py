@@ -5,7 +5,7 @@ import os
 import pytest
 
 from trivium.commands.ask_page import TOKEN, main, take_token
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def test_this_machine_needs_no_token(monkeypatch):

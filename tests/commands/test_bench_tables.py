@@ -1,5 +1,5 @@
 from trivium.commands.bench_tables import bench_table, rehearsal_table
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 
 def test_races_stand_beside_their_peers_and_the_limit(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
 from trivium.commands.claim_runs import TARGETS, TRAINED, ClaimRun, as_in, behind, claim_runs, outdated, record
 from trivium.commands.thorough import write_parameters
-from trivium.harness.code.digest import Code, code_root
-from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.parameters import read_parameters
+from trivium.core.code.digest import Code, code_root
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.parameters import read_parameters
 
 ROOT = Path(__file__).parents[2]
 LOCK = {

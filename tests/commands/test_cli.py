@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from trivium.commands.cli import COMMANDS, main, module_of, parser_of, require_project
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def test_help_lists_every_command_and_imports_none():

@@ -12,9 +12,9 @@ from stages.kvqae import local_features
 from tests.stages.kvqae.test_local_features import IMAGES, jpeg
 from tests.vision.local_descriptors.test_extractors import write_delg
 from trivium.commands import delg
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json
-from trivium.harness.stage import execute
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
+from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.compared_images import SIDES, write_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.vision.local_descriptors.delg_dataset import write_dataset

@@ -12,9 +12,9 @@ import pytest
 from trivium.commands import doctor
 from trivium.commands.audit import NotAuditedError
 from trivium.commands.plan import plan_files
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.harness.parameters import used_values
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.parameters import used_values
 from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.vision import onnx_session

@@ -16,7 +16,7 @@ from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import ask, kb, kb_models
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.bases.models import models_of
 from trivium.kvqae.bases.settings import NamedEncoder
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from trivium.commands.on_request import OPTIONAL, PHOTOGRAPHS, STOPS, holdings
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.requested import REQUESTED
 
 ROOT = Path(__file__).parents[2]

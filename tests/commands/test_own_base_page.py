@@ -11,7 +11,7 @@ from trivium.commands import own_base_page
 from trivium.commands.ask_page import serving_bases
 from trivium.commands.own_base_page import opened, respond
 from trivium.commands.page_server.quotas import WAITING
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 
 

@@ -13,9 +13,9 @@ from trivium.commands.costs.row import Machine, Row, chosen, known
 from trivium.commands.plan import needed_by, of_construction, plan, plan_files, show
 from trivium.commands.scale import merge
 from trivium.commands.stage_models import Used
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json_lines
 
 MACHINE = Machine(gpu_teraflop_a_second=10, core_teraflop_a_second=1, network_mb_a_second=50)
 PARAMETERS = {"world": {"toy": "sample"}, "toy": {"train": {"steps": 36, "seeds": [0, 1, 2], "most": None}}}

@@ -7,7 +7,7 @@ import yaml
 
 from trivium.commands.costs.machines import SHARDS, TASKS, Hours, Machines, hours, mark_of, read_machines, show_machines
 from trivium.commands.costs.row import MACHINE, Row
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 CORES = Machines("20x16cores", 20, 16)
 GPUS = Machines("8xA100", 8, 16, 125.0)
@@ -120,7 +120,7 @@ def test_a_module_that_only_speaks_of_the_engine_has_no_mark(tmp_path):
         "stages.c": "from lib.b import work\ndef main(context): work(context.work)  # not the engine\nengine = 1",
         "stages.d": "def main(context):\n    from lib.e import go\n    return go(context)",
         "lib.b": "def work(one, context): return context.engine",
-        "lib.e": "from trivium.harness.tasks import run_task\ndef go(context): return run_task(context, go)",
+        "lib.e": "from trivium.core.tasks import run_task\ndef go(context): return run_task(context, go)",
     }
     for name, text in modules.items():
         file = tmp_path.joinpath(*name.split(".")).with_suffix(".py")

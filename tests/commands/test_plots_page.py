@@ -13,7 +13,7 @@ from dvc.repo import Repo
 from tests.chromium import open_page
 from tests.tiny_project import ROOT, commit, run, start
 from trivium.commands.plots_page import main
-from trivium.harness.curves import COLUMNS
+from trivium.core.curves import COLUMNS
 
 PLOTS = yaml.safe_load((ROOT / "metrics" / "dvc.yaml").read_text(encoding="utf-8"))["plots"]
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]

@@ -15,7 +15,7 @@ from trivium.commands.readme import (
     frames_table,
     real_table,
 )
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from trivium.commands.reproduced import main
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from trivium.commands.scale import rescale
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 PARAMS = """\
 # What everything depends on.

@@ -5,8 +5,8 @@ import pytest
 
 from stages.kvqae.rrt import RrtParameters
 from trivium.commands.stage_models import Used, fields_at, model_of, models_at
-from trivium.errors import BadInput
-from trivium.harness.parameters import RunParameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import RunParameters
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 
 

@@ -46,7 +46,7 @@ PROMPT = """
 import json, pathlib, sys, yaml
 from trivium.complexity.prompting.prompted_models import JOURNAL
 from trivium.prompting.answer_cache import AnswerCache, Reply
-from trivium.harness.tracking import project_root
+from trivium.core.tracking import project_root
 seed = yaml.safe_load(open("params.yaml"))["complexity"]["world"]["seed"]
 cache = AnswerCache(project_root() / JOURNAL)
 asked = [key for key in ("same", f"world {seed}") if cache.get(key) is None]

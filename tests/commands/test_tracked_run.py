@@ -7,15 +7,15 @@ from mlflow.tracking import MlflowClient
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
 from tests.tiny_project import commit, run, start
-from trivium.harness.tracking import locked, writer_lock
-from trivium.harness.tracking_writer import EXPERIMENT, tracking_uri, write_events
+from trivium.core.tracking import locked, writer_lock
+from trivium.core.tracking_writer import EXPERIMENT, tracking_uri, write_events
 from trivium.page.headline import NUMBERS
 
 READ = {number.key: name for name, number in NUMBERS.items() if number.file == "kvqae/read.json"}
 READ_ONE = min(READ.values())
 STAGE = f"""
 import json, pathlib, yaml
-from trivium.harness.tracking import track
+from trivium.core.tracking import track
 weight = yaml.safe_load(open("params.yaml"))["fuse"]["weight"]
 with track("kvqae.fuse", {{"weight": weight}}, [], enabled=True) as tracker:
     for step in range(3):
@@ -66,7 +66,7 @@ def project(tmp_path, monkeypatch):
 def log(folder):
     """Let a writer log what waits, as it does once no stage is at work; (parents by name, children by parent)."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trivium.harness.tracking_writer.locked", lambda lock: True)
+        patch.setattr("trivium.core.tracking_writer.locked", lambda lock: True)
         write_events(folder, linger=0.1)
     client = MlflowClient(tracking_uri(folder))
     runs = client.search_runs([client.get_experiment_by_name(EXPERIMENT).experiment_id])
@@ -117,7 +117,7 @@ def test_a_run_whose_stage_failed_has_failed(project):
 
 def test_what_is_left_of_a_writer_that_was_killed_is_gone_on_with(project, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("trivium.harness.tracking_writer._Parents.close", interrupted)
+        patch.setattr("trivium.core.tracking_writer._Parents.close", interrupted)
         with pytest.raises(KeyboardInterrupt):
             log(project)
     _, parents, children = log(project)
@@ -133,7 +133,7 @@ def test_no_experiment_is_empty_and_nothing_is_told_to_others(project):
     client, _, _ = log(project)
     assert [each.name for each in client.search_experiments()] == [EXPERIMENT]
     said = run(
-        "python", "-c", "import trivium.harness.tracking_writer\nfrom mlflow.telemetry.utils import is_telemetry_disabled\n"
+        "python", "-c", "import trivium.core.tracking_writer\nfrom mlflow.telemetry.utils import is_telemetry_disabled\n"
         "print(is_telemetry_disabled())", folder=project,
     )  # fmt: skip
     assert said.strip() == "True"

@@ -7,8 +7,8 @@ import pytest
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines, write_ok_vqa
 from trivium.commands import ask
 from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv, read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking.answered_question import Answer
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from tests.complexity.paper_factors import FACTORS, labels
 from trivium.complexity.effects.factor_table import FactorTable, schema
-from trivium.files.tables import write_table
+from trivium.core.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")
 

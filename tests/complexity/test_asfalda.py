@@ -14,13 +14,13 @@ from stages.complexity.frame_parser import main as stage
 from tests.complexity.frame_world import find, make_texts, write_encoder
 from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.scores import triggers_in
-from trivium.errors import BadInput
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.measures.frames import SetScore
 
 NAMESPACE = "{http://framenet.icsi.berkeley.edu}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.formats.squad import read_squad, write_squad
 
 pytestmark = pytest.mark.real

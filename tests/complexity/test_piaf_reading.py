@@ -3,8 +3,8 @@
 import pytest
 
 from bench.real import piaf
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
 
 
 @pytest.mark.real

@@ -12,12 +12,12 @@ import yaml
 from PIL import Image, ImageDraw
 
 from stages.decorrelation import evaluate
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
 from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json, write_table
 from trivium.formats import masks
 from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import read_corpus

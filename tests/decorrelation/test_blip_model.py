@@ -8,9 +8,9 @@ import torch
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
+from trivium.core.errors import BadInput
 from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
 from trivium.decorrelation.models.interface import load, start
-from trivium.errors import BadInput
 from trivium.sources.decorrelation.public_models import add_marks, convert_blip
 
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
+from trivium.core.errors import BadInput
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
-from trivium.errors import BadInput
 from trivium.vision.encoders.clip import load_clip
 
 

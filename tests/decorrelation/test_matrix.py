@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
+from trivium.core.errors import BadInput
 from trivium.decorrelation.matrix import groups, parse_cells, read_cells
-from trivium.errors import BadInput
 
 FILE = Path("params.yaml")
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json
 from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import read_corpus
 

@@ -31,13 +31,13 @@ from bench import ask as bench_of_asking
 from bench import harness
 from bench.ask_load import CLIENTS, EVERY, QUESTIONS, WARM_UP, load, resident
 from tests.chromium import NAMES, SIZES, open_page
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_json, read_table
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix
+from trivium.core.tables import read_json, read_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.harness.arithmetic import PORTABLE
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, ImageFeatures
 from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS

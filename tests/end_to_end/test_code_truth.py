@@ -20,9 +20,9 @@ from pkgutil import iter_modules
 import pytest
 
 from tests.end_to_end.conftest import ROOT, Project
-from trivium.harness.code.command import all_parts
-from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.code.source import OWN, Source
+from trivium.core.code.command import all_parts
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.code.source import OWN, Source
 
 SEED, DRAWN = 17, 30
 NOT_RUN = 0.15  # of what lies in digests, at most; 0.140 now: what feeds a GPU and what uses Ray does not run here
@@ -326,7 +326,7 @@ def test_another_torch_runs_trainings_again_and_not_tables(copy, changed):
 
 
 def test_mlflow_and_the_process_that_writes_to_it_lie_in_no_digest(built, covered):
-    writer = "trivium/harness/tracking_writer.py"
+    writer = "trivium/core/tracking_writer.py"
     assert writer in (built.folder / "RECORD").read_text()
     assert [stage for stage, parts in covered.items() if {writer, "package mlflow"} & parts] == []
 

@@ -1,7 +1,7 @@
 """The analysis of any set on what the graph made: the docs' example, and the stage's own page."""
 
 from tests.commands.test_difficulty import pasted
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.page.difficulty import FILES
 
 

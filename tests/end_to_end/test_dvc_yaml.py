@@ -13,9 +13,9 @@ import yaml
 from dvc.repo import Repo
 
 from tests.page.parts import undeclared
-from trivium.harness.code.digest import Code
-from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.parameters import Parameters
+from trivium.core.code.digest import Code
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.parameters import Parameters
 from trivium.page.contents import ARTICLES, stage_of
 
 ROOT = Path(__file__).parents[2]

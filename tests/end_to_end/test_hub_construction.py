@@ -18,7 +18,7 @@ from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, out
 from tests.sources.loopback import FAULTS, Weather, serve
 from tests.sources.public_construction import install_pipeline, serve_construction
 from tests.sources.small_wiki import SmallWiki, serve_wiki
-from trivium.files.tables import read_json_lines
+from trivium.core.tables import read_json_lines
 from trivium.sources.kvqae.commons import COMMONS
 from trivium.sources.kvqae.construction_hub import WIKIDATA
 

@@ -10,7 +10,7 @@ from tests.end_to_end.conftest import ROOT, Project, copy_project
 from tests.sources.loopback import serve
 from tests.sources.public_kvqae import QUESTIONS, TRIVIAQA, serve_public
 from trivium.commands.scale import rescale
-from trivium.files.tables import read_json_lines, read_table
+from trivium.core.tables import read_json_lines, read_table
 from trivium.page.contents import ARTICLES, stage_of
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ from tests.sources.loopback import Loopback, Weather, serve
 from tests.sources.public_kvqae import serve_public
 from tests.sources.small_commons import SmallCommons, serve_commons
 from trivium.commands.scale import rescale
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 from trivium.kvqae.construction.commons_names import commons_file_name
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.end_to_end.conftest import Project
 from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
 from tests.sources.loopback import Loopback, Weather, serve
 from tests.stages.decorrelation.test_world import coco_as_published
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.sources.pins import PINS
 
 pytestmark = pytest.mark.slow

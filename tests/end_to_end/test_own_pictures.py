@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.files.tables import read_csv
+from trivium.core.tables import read_csv
 
 PAGE = Path(__file__).parents[2] / "docs" / "own_pictures.md"
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)

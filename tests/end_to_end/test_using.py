@@ -14,7 +14,7 @@ import pytest
 
 from tests.end_to_end.test_ask import free_port
 from tests.end_to_end.test_own_pictures import CONSOLE, commands
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.formats.questions import read_questions
 from trivium.page.leaderboard.odmap import FILES
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names, read_answers
 
 IDS = ("q1", "q2", "q3")

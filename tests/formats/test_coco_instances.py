@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from tests.decorrelation.tiny_corpus import HEIGHT, SCENES, WIDTH, instances_tree
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.coco_instances import fit_box, read_instances
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token, load_conllu, read_conllu, write_conllu
 from trivium.formats.framed_texts import Span, unify
 from trivium.formats.token_alignment import find_token

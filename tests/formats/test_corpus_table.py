@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from tests.decorrelation.tiny_corpus import write_coco, write_flickr
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_table
 from trivium.formats.corpus_table import CORPUS, SCHEMA, load_captions, load_corpus, write_corpus
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.decorrelation.tiny_corpus import entities_members, write_zip
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.picture_corpora import ENTITY_TYPES
 from trivium.formats.pictures import Object, Phrase

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.frame_corpora import load_examples, read_examples, read_texts, write_examples, write_texts
 from trivium.formats.framed_texts import Span
 from trivium.formats.squad import read_squad

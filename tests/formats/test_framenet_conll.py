@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framenet_xml import COUNTS, read_core_types, read_framenet
 

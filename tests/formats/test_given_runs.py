@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.front_door import compare, evaluate, fuse, per_query, search_weights
 from trivium.formats.given_runs import take
 from trivium.formats.trec import write_run

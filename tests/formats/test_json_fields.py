@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import Span
 from trivium.formats.json_fields import Field
 

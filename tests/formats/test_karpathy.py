@@ -1,8 +1,8 @@
 import pytest
 
 from tests.decorrelation.tiny_corpus import SCENES, karpathy_tree
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.formats.karpathy import read_karpathy
 from trivium.formats.pictures import Caption
 

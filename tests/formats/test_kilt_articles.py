@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json_lines
 from trivium.formats.kilt_articles import KiltArticle, parse_article, read_articles
 
 

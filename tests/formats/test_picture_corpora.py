@@ -9,8 +9,8 @@ from tests.decorrelation.tiny_corpus import (
     write_flickr,
     write_zip,
 )
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Object
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.predictions import read_predictions, write_predictions
 
 

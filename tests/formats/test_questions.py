@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 
 

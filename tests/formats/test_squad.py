@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 
 CONTEXT = "Le roi Évrard assiégea la ville d'Orvel en 412 avec 10\u00a0000 hommes."

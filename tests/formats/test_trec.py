@@ -3,7 +3,7 @@ import pytest
 import pytrec_eval
 
 from tests.formats.trec_readers import by_ranx, by_trec_eval, by_trivium
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats import trec
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.untie import untie

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats import triviaqa
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 

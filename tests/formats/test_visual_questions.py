@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.encyclopedic_vqa import read_encyclopedic_vqa
 from trivium.formats.infoseek import read_infoseek
 from trivium.formats.ok_vqa import read_ok_vqa

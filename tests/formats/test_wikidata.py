@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.kvqae.viquae_entities import read_viquae_entities
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile, parse_entity
 
 

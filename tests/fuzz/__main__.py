@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.fuzz.fuzzing import first_failure, keep
 from tests.fuzz.readers import READERS
-from trivium.files.tables import read_json, write_json
+from trivium.core.tables import read_json, write_json
 
 PROGRESS = Path(".work/fuzz.json")
 CHUNK = 1000  # cases between two notes of the progress

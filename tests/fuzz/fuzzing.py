@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.readers import READERS, Reader, check
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 FINDS = Path(__file__).parent / "finds"
 

@@ -23,10 +23,10 @@ from tests.formats import (
     test_visual_questions,
 )
 from tests.fuzz.mutation import Cases, dump_lines, json_cases, text_cases, zip_bytes, zip_cases
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_json, read_json_lines, read_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix
+from trivium.core.tables import read_json, read_json_lines, read_table
 from trivium.formats.answer_files import read_answers
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu

@@ -11,7 +11,7 @@ from tests.fuzz import readers
 from tests.fuzz.fuzzing import FINDS, first_failure, fuzz, try_case
 from tests.fuzz.readers import READERS
 from trivium import formats
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 CASES, SHRUNK = 500, 100
 

@@ -19,7 +19,7 @@ from tests.kill.disk import Disk
 from tests.kill.moments import wait_for_change
 from tests.kill.plan import FULL_DISK, OF_REMOTES, Kill, Plan
 from tests.kill.project import Project
-from trivium.harness.tracking_writer import LINGER
+from trivium.core.tracking_writer import LINGER
 
 GRACE = 10.0
 """Seconds after which nothing that a kill concerned may be there; what it waits for a busy processor does not count."""

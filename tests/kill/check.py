@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from dvc.repo import Repo
 
-from trivium.harness.tracking import SPOOL
-from trivium.harness.tracking_writer import EVENTS
+from trivium.core.tracking import SPOOL
+from trivium.core.tracking_writer import EVENTS
 
 CACHE = Path(".dvc") / "cache" / "files" / "md5"
 _LAID_DOWN = re.compile(r"[0-9a-f]{2}/[0-9a-f]{30}(\.dir)?")

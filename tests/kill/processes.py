@@ -11,7 +11,7 @@ import psutil
 from psutil import Process
 
 MARK = "TRIVIUM_KILL"
-WRITER = "trivium.harness.tracking_writer"
+WRITER = "trivium.core.tracking_writer"
 DVC_COMMANDS = {"repro", "run", "push", "pull"}
 
 

@@ -23,7 +23,7 @@ from tests.kill.plan import Kill, Plan
 from tests.kill.processes import MARK, WRITER
 from tests.kill.progress import read_progress
 from tests.kill.project import Project, make_project
-from trivium.harness.tracking_writer import EVENTS
+from trivium.core.tracking_writer import EVENTS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),

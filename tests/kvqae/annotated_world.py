@@ -7,8 +7,8 @@ from typing import Any
 
 from PIL import Image
 
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json_lines
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json_lines
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
 

@@ -9,12 +9,12 @@ import pytest
 
 from stages.kvqae import bm25_index, bm25_search, bm25_triviaqa, training_pairs
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines, read_table, write_json_lines
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import bm25_search as bm25_search_library
 from trivium.kvqae.retrieval import training_pairs as training_pairs_library
 from trivium.kvqae.retrieval.bm25_search import GridPoint, Search, SearchParameters, grid, grid_search

@@ -17,8 +17,8 @@ from tests.kvqae.tiny_construction import (
     write_triviaqa,
 )
 from tests.kvqae.tiny_wikipedia import write_params
-from trivium.files.image_shards import write_images
-from trivium.harness.stage import execute
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
 from trivium.kvqae.annotation.generated_questions import read_generated
 
 QUESTIONS = {

@@ -23,8 +23,8 @@ from stages.kvqae.annotation_tasks import AnnotationTasksParameters
 from stages.kvqae.annotation_tasks import main as make_tasks
 from tests.chromium import open_page
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures
+from trivium.core.tables import read_json
 from trivium.decorrelation.painting.inpainter import find_uv
-from trivium.files.tables import read_json
 from trivium.kvqae.annotation.export import Annotation, read_annotations
 from trivium.kvqae.annotation.generated_questions import read_generated
 

@@ -7,7 +7,7 @@ import trivium.kvqae.reader.reader_training
 import trivium.kvqae.rerankers.cross_encoder_training
 from tests.kvqae.tiny_reader import write_bert, write_world
 from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.question_training import freeze, set_dropout
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.reader.validation import Validation as ReaderValidation

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.sources.small_hub import triviaqa, viquae
-from trivium.errors import BadInput
-from trivium.files.tables import write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json_lines
 from trivium.kvqae.source_questions import SourceQuestions, check_no_leak
 
 OUTPUT = {"output": {"original_answer": "Paris", "answer": ["Paris"]}}

@@ -14,11 +14,11 @@ from stages.kvqae.rerank_fuse import RerankFuseParameters
 from stages.kvqae.rrt import RrtParameters
 from stages.kvqae.tune_reranking import TuneRerankingParameters
 from tests.kvqae.reranked_world import write_reranked
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json, write_json_lines, write_table
+from trivium.core.image_shards import Images, write_images
+from trivium.core.parameters import Parameters
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters

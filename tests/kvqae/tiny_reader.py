@@ -8,7 +8,7 @@ import pyarrow as pa
 import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
-from trivium.files.tables import write_json_lines, write_table
+from trivium.core.tables import write_json_lines, write_table
 from trivium.formats.trec import write_run
 from trivium.measures.runs import Run
 

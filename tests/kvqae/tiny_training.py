@@ -10,9 +10,9 @@ from safetensors.torch import load_file
 
 from stages.kvqae.reader_pretrain import main as pretrain_reader
 from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.engine import LocalEngine
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.kvqae.reader.kept_pairs import PairsOf
 from trivium.kvqae.reader.pairs import tokenize
 from trivium.kvqae.reader.pretraining import ReaderPretrainParameters

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from stages.kvqae.knowledge_base import SCHEMA as ARTICLES
-from trivium.files.tables import write_json_lines, write_table
+from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.knowledge_base.passages import SCHEMA as PASSAGES
 
 # wikipedia_id, title, image, passages

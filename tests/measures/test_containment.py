@@ -3,7 +3,7 @@
 import pytest
 
 from trivium.complexity.prompting.prompts import draw_examples
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.measures.containment import SHARE, WORDS, KnownTexts
 

@@ -24,7 +24,7 @@ def test_rooms_are_counted_and_survivors_listed():
     assert "| all | 4 | 1 | 1 | 2 | 50.0% |" in text
     assert text.splitlines()[-2:] == [
         "trivium/formats/m.py:2: x = 1  ->  x = 2",
-        "trivium/harness/m.py:5: x = 1  ->  x = 2",
+        "trivium/core/m.py:5: x = 1  ->  x = 2",
     ]
 
 

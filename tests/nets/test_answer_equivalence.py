@@ -7,7 +7,7 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.answer_equivalence import AnswerEquivalence
 
 CPU = torch.device("cpu")

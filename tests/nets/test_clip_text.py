@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.clip_text import ClipText
 from trivium.nets.open_clip_folder import CONFIG
 

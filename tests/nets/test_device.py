@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 from trivium.nets import device
 from trivium.nets.device import (
     attention,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.feeding import Feed
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.models.clip import Clip as RetrievalClip
-from trivium.errors import BadInput
 from trivium.nets.open_clip_folder import require_offline
 from trivium.vision.encoders.clip import Clip
 

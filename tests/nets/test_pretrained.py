@@ -4,7 +4,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, BertForQuestionAnswering, BertTokenizer
 
 from tests.kvqae.tiny_reader import write_bert
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.pretrained import load_pretrained
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets import training
 from trivium.nets.training import Validation, add_gradient, rise_and_fall, rows_of_step
 

@@ -13,14 +13,14 @@ from trivium.complexity.effects import simulation
 from trivium.complexity.factors.registry import AnyFactors
 from trivium.complexity.judging import judgements as judgements_library
 from trivium.complexity.scoring import table1
-from trivium.files.tables import write_json, write_table
+from trivium.core.engine import LocalEngine
+from trivium.core.stage import Context
+from trivium.core.tables import write_json, write_table
+from trivium.core.tracking import Tracker
 from trivium.formats.conllu import Sentence, Token, write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.predictions import write_predictions
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 FRAMES = {  # frame: its triggers, verbs and nouns
     "Attack": (["attaque", "assaille"], ["assaut"]),

@@ -10,8 +10,8 @@ from PIL import Image
 from pyarrow import csv
 
 from tests.kvqae.fusion_world import IMAGE, weights
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json, write_json_lines, write_table
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
 from trivium.measures.runs import Run
 from trivium.page.contents import ARTICLES

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from trivium.harness.parameters import Parameters, read_parameters, validate, values_of
+from trivium.core.parameters import Parameters, read_parameters, validate, values_of
 from trivium.page.contents import ARTICLES, read_articles
 
 ROOT = Path(__file__).parents[2]

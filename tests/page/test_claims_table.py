@@ -6,7 +6,7 @@ from trivium.claims.evidence import kept
 from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
 from trivium.commands.claim_runs import TRAINED
-from trivium.harness.parameters import read_parameters
+from trivium.core.parameters import read_parameters
 from trivium.page import claims_table
 
 ROOT = Path(__file__).parents[2]

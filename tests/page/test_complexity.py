@@ -11,9 +11,9 @@ from tests.page.complexity_world import HOSTILE, run_stages
 from tests.page.outline import PAGES, Outline
 from tests.page.parts import render as render_parts
 from tests.page.parts import render_part
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, read_table, write_json, write_table
-from trivium.harness.parameters import read_parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import read_json, read_table, write_json, write_table
 from trivium.page.assembly import page
 
 SECTIONS = (

@@ -13,7 +13,7 @@ from tests.complexity.paper_factors import FACTORS, labels
 from tests.page.complexity_world import WORLD
 from tests.page.outline import Outline
 from trivium.complexity.effects.sensitivity import CRITERIA, Power
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.common import probability, signed
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified

@@ -10,11 +10,11 @@ import yaml
 from tests.decorrelation import retrieved_world as world
 from tests.page.outline import PAGES, Outline
 from tests.page.parts import render, render_part
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.evaluation.lists import ODMAP
 from trivium.decorrelation.matrix import parse_cells
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
-from trivium.harness.parameters import read_parameters
 from trivium.page.assembly import page
 from trivium.page.decorrelation.results import Results
 from trivium.page.decorrelation.sweep import seed_interval

@@ -18,7 +18,7 @@ from tests.page.kvqae_world import (
 )
 from tests.page.outline import Outline
 from tests.page.parts import render, render_part
-from trivium.files.tables import read_json, write_json
+from trivium.core.tables import read_json, write_json
 from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
 from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
 from trivium.page.kvqae.published import RERANKED_TABLES, TABLES, Shown

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from tests.page.outline import Outline
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.page.assembly import reproduction_page
 from trivium.page.reproduction import Cell, matrix, read_cells, read_log, signatures, values
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.prompting.loopback_endpoint import Loopback, Response, failed, said
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.prompting.asking import EndpointModel
 from trivium.prompting.endpoint import (
     Endpoint,

@@ -12,7 +12,7 @@ import pytrec_eval
 import yaml
 
 import trivium
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
 AUTHORS = ROOT / "brought/kvqae/runs/authors"

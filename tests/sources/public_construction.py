@@ -14,11 +14,11 @@ from tests.sources.loopback import Loopback
 from tests.sources.pinned import serve_pinned
 from tests.sources.public_kvqae import DIFFICULTY, WORLD, WORLD_SEED, make_world
 from tests.sources.small_wiki import SmallWiki
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, read_json_lines, write_json_lines
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.engine import LocalEngine
+from trivium.core.image_shards import Images
+from trivium.core.stage import Context
+from trivium.core.tables import read_json, read_json_lines, write_json_lines
+from trivium.core.tracking import Tracker
 
 PIPELINE = "en_core_web_lg"
 SPACY = {"seed": 0, "held_out": 0.2, "epochs": 6, "batch": 8, "learning_rate": 0.005, "dropout": 0.1, "width": 32,

@@ -31,7 +31,7 @@ from tests.sources.clip_repository import clip_files
 from tests.sources.loopback import Loopback
 from tests.sources.pinned import serve_pinned
 from tests.stages.decorrelation.test_inpaint import Greyed
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 GREY = 1  # the scene whose picture has one channel: COCO has some
 TRUNCATED = 5  # and the one whose file is cut

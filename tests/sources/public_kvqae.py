@@ -34,9 +34,9 @@ from tests.sources.pinned import serve_pinned
 from tests.sources.small_hub import lines, parquet, tar_of
 from tests.stages.kvqae.test_rrt import Authors
 from tests.vision.local_descriptors.test_extractors import write_delg
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
-from trivium.harness.engine import LocalEngine
+from trivium.core.engine import LocalEngine
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 
 EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise", "faceless", "company"), 0.1)
 DIFFICULTY = Difficulty(**EASY, identity_spread=1.0)

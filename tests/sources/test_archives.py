@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from tests.sources.small_hub import jpeg, lines, parquet, tar_of
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.archives import images_in_tar, read_records
 
 RECORDS = [{"id": str(i), "answers": ["a", "b"][:i]} for i in range(3)]

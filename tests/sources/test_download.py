@@ -4,7 +4,7 @@ import shutil
 import pytest
 
 from tests.sources.loopback import FAULTS, Weather, serve
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.download import Patience, Request, authorization, download
 
 DATA = bytes(range(256)) * 4096  # 1 MiB

@@ -6,8 +6,8 @@ from safetensors.torch import load_file, save_file
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.nets.cards import licence_of
 from trivium.sources.kvqae.local import check_base_models
 from trivium.sources.kvqae.model_checks import validate_base_models

@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.pins import PINS, Pins
 
 FULL, OTHER, DIGEST = "ab" * 20, "cd" * 20, "0f" * 32

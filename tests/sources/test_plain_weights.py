@@ -6,7 +6,7 @@ from safetensors.torch import load_file, save_file
 from transformers import BlipConfig, BlipForConditionalGeneration
 
 from tests.decorrelation.tiny_models import BLIP_CONFIG
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.plain_weights import keep_plain
 
 TENSOR = torch.arange(3.0)

@@ -4,7 +4,7 @@ import time
 import pytest
 import yaml
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub

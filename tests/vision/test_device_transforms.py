@@ -12,7 +12,7 @@ from PIL import Image
 from torchvision import transforms
 from torchvision.transforms import InterpolationMode
 
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
 from trivium.vision import whole_images
 from trivium.vision.decoding import decode
 from trivium.vision.device_transforms import device_prepares, on_tensors, pack, prepared_on

@@ -14,7 +14,7 @@ from transformers import (
     DINOv3ConvNextModel,
 )
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.encoder_registry import ENCODERS
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.align import SIZE
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoder import FaceEncoderParameters

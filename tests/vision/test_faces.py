@@ -9,7 +9,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import RuntimeException
 from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_onnx
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.align import TEMPLATE, align, similarity_transform
 from trivium.vision.faces import Detection, FaceDetector, FaceEncoder
 

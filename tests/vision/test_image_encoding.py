@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import Features, LoadedEncoder, encode_images
 

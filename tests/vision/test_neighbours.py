@@ -4,7 +4,7 @@ import faiss
 import numpy as np
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.neighbours import exact_search, fill_ivf, ivf_search, merge, read_ivf, train_ivf, write_ivf
 
 

@@ -7,8 +7,8 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 from sample.encoders.arcface_stand_in import FaceNetwork, save_arcface
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
 from trivium.vision.encoders.arcface import write_mean_colour
 from trivium.vision.onnx_in_torch import TorchSession
 from trivium.vision.onnx_session import open_session

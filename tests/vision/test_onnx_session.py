@@ -6,7 +6,7 @@ import torch
 from onnx import TensorProto, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision import onnx_session
 from trivium.vision.onnx_session import check_gpu, open_session, torch_memory_errors
 

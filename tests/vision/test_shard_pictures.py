@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
 from trivium.vision.shard_pictures import ShardPictures
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torchvision import models
 
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.encoders.clip import load_clip
 from trivium.vision.encoders.imagenet import load_imagenet
 

@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.files.image_shards import Images
-from trivium.files.matrices import read_matrix, write_matrix
+from trivium.core.engine import Engine, in_worker
+from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import Question
-from trivium.harness.engine import Engine, in_worker
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode

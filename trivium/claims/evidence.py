@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Cost, Rows
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.measures.trainings import Sides
 
 SIDES = ("better", "better_count", "other", "other_count")

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import BadInput
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
-from trivium.harness.arithmetic import settle
+from trivium.core.arithmetic import settle
+from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
     from trivium.kvqae.asking.answered_question import Answer, Recognised, Support

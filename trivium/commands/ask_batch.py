@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.csv_tables import write_csv
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
-from trivium.files.tables import read_csv
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.tables import read_csv
 from trivium.kvqae.asking.answered_question import Answer
 
 ASKED = ("question", "image")

@@ -26,7 +26,7 @@ from trivium.commands.ask import add_reader, prepare_arithmetic
 from trivium.commands.page_server.doors import is_loopback
 from trivium.commands.page_server.folders import temporary_folder
 from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:
     import gradio
@@ -93,8 +93,8 @@ def respond(
 
 def samples(root: Path, dataset: str, folder: Path) -> Samples:
     """The first test questions with a picture; the pictures are written to `folder`."""
-    from trivium.files.image_shards import Images
-    from trivium.files.tables import read_table
+    from trivium.core.image_shards import Images
+    from trivium.core.tables import read_table
     from trivium.formats.questions import read_questions
     from trivium.kvqae.asking.project import made
     from trivium.page.asking import Expected

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from trivium.core.redaction import redacted
 from trivium.decorrelation.painting.inpainter import WORKER
-from trivium.redaction import redacted
 
 PATIENCE = 10  # seconds for each lock
 

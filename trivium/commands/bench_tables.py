@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 
 COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
 MIB = "_mib"

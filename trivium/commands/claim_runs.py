@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from trivium.claims.registry import TRAININGS, WORLDS
-from trivium.harness.code.digest import Code
-from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.parameters import read_parameters
+from trivium.core.code.digest import Code
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.parameters import read_parameters
 
 SCALE = Path("scales/claims.yaml")
 # What leaves the evidence of `trivium/claims/evidence.py`.

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.redaction import redact_output
+from trivium.core.errors import BadInput
+from trivium.core.redaction import redact_output
 
 FAMILY = "trivium.commands"  # whose modules are imported by name
 # Sub-command → its line; the module is of the same name, with _ for -.

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from dvc.repo import Repo
 
-from trivium.harness.parameters import read_parameters
+from trivium.core.parameters import read_parameters
 
 PARAMETERS, HEADLINE = "params.yaml", "metrics/headline.json"
 NAME_WIDTH, VALUE_WIDTH = 60, 18

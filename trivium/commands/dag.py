@@ -15,7 +15,7 @@ import yaml
 from dvc.repo import Repo
 from markupsafe import Markup
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
 from trivium.page.contents import ARTICLES
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 168, 30, 192, 62, 16  # pixels

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.harness.parameters import used_values
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import used_values
 from trivium.kvqae.rerankers.compared_images import SIDES, read_list
 from trivium.vision.decoding import Unreadable, decode_picture
 from trivium.vision.local_descriptors.delg_dataset import IMAGE_FILE, can_be_listed, write_dataset

@@ -14,8 +14,8 @@ from trivium.complexity.difficulty.llm_judge import LlmJudge
 from trivium.complexity.difficulty.settings import DifficultySettings, Judge, Missing
 from trivium.complexity.factors.free_factors import LABELS
 from trivium.complexity.prompting.prompted_models import JOURNAL
-from trivium.errors import BadInput
-from trivium.harness.parameters import validate
+from trivium.core.errors import BadInput
+from trivium.core.parameters import validate
 from trivium.language.reading.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
 from trivium.prompting.asking import EndpointModel

@@ -29,10 +29,10 @@ from trivium.commands.audit import NotAuditedError, audit
 from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
 from trivium.commands.on_request import holdings
 from trivium.commands.plan import Cost, plan_files
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import read_parameters
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.harness.parameters import read_parameters
 from trivium.kvqae.rerankers.compared_images import SIDES
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.disk import free_space

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_csv
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv
 
 if TYPE_CHECKING:
     from trivium.kvqae.bases.settings import BaseSettings
@@ -79,7 +79,7 @@ def settings_of(arguments: argparse.Namespace) -> "BaseSettings":
         BadInput: no source, no encoder, or one that is not known.
     """
     from trivium.commands.kb_models import from_checkout, image_encoder, text_encoder
-    from trivium.harness.parameters import validate
+    from trivium.core.parameters import validate
     from trivium.kvqae.bases.building import VERSION
     from trivium.kvqae.bases.settings import BaseSettings
 
@@ -105,7 +105,7 @@ def read_settings(folder: Path) -> "BaseSettings":
     Raises:
         BadInput: there is no base.
     """
-    from trivium.harness.parameters import read_parameters, section_of, validate
+    from trivium.core.parameters import read_parameters, section_of, validate
     from trivium.kvqae.bases.settings import BaseSettings
 
     if not (folder / PARAMS).is_file():

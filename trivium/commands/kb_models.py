@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import read_parameters, section_of
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters, section_of
 from trivium.kvqae.bases.models import PictureModel, digest_of, digest_of_folder
 from trivium.kvqae.bases.readers import FolderReader, Read, Reader
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
@@ -98,7 +98,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
     Raises:
         BadInput: no project, or nothing is built.
     """
-    from trivium.files.tables import read_json
+    from trivium.core.tables import read_json
 
     root, path = root.resolve(), root.resolve() / "params.yaml"
     tree = read_parameters(path)
@@ -216,7 +216,7 @@ class EndpointReader:
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.harness.parameters import validate
+        from trivium.core.parameters import validate
         from trivium.prompting.answer_cache import AnswerCache
         from trivium.prompting.asking import EndpointModel
         from trivium.prompting.endpoint import Endpoint, key_from_environment

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:
     from trivium.decorrelation.benchmark.leaderboard import Leaderboard

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.pins import Pins
 from trivium.sources.requested import REQUESTED
 

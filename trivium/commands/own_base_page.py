@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trivium.commands.ask import open_base
 from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:
     import gradio

@@ -26,8 +26,8 @@ from trivium.commands.costs.project import stage_costs
 from trivium.commands.costs.row import MACHINE, Machine, Row
 from trivium.commands.scale import merge
 from trivium.commands.stage_models import Used
-from trivium.errors import BadInput
-from trivium.harness.parameters import read_parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
 from trivium.page.contents import stage_of
 from trivium.sources.disk import free_space
 

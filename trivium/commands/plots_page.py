@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
 
 # DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp. Of a
 # table without rows, as a stage leaves that took a model and trained none, DVC describes nothing, and nothing is drawn.

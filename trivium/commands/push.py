@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def parser() -> argparse.ArgumentParser:

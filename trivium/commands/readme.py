@@ -11,9 +11,9 @@ from trivium.claims.evidence import kept
 from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json
-from trivium.harness.parameters import read_parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import read_json
 from trivium.page.headline import NUMBERS
 from trivium.page.reproduction import LOG, PUBLISHED, matrix, read_cells, read_log, signatures
 

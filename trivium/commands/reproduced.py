@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
-from trivium.harness.parameters import read_parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import write_json
 from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, values
 
 MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # may differ from the commit

@@ -21,8 +21,8 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
 from trivium.commands.stage_models import fields_at, models_at
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 
 # Mappings of which a scale may add entries and take them out: cells of a matrix, models, factors.
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")} | {

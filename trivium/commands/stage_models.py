@@ -13,8 +13,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic.fields import FieldInfo
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, RunParameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, RunParameters
 
 FAMILY = "stages"  # whose modules are imported by name
 

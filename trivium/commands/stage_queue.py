@@ -13,8 +13,8 @@ from statistics import fmean
 
 import networkx as nx
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 
 SECONDS = Path(".work") / "stage_seconds.json"
 SHELL = "report"  # assembles the page of the sections that there are: it waits for all of them, and needs none

@@ -30,12 +30,12 @@ from trivium.commands.lanes import room
 from trivium.commands.same_bits import SameBits
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting.prompted_models import JOURNAL
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json, write_table
-from trivium.harness.code.digest import Code, code_root
-from trivium.harness.code.pipeline import Pipeline
-from trivium.harness.parameters import read_parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.code.digest import Code, code_root
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import read_json, write_json, write_table
 from trivium.page.contents import ARTICLES, read_articles, stage_of
 from trivium.prompting.answer_cache import AnswerCache
 

@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from trivium.commands.compare import PARAMETERS, flat
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.page.headline import NUMBERS, headline
 
 REPORT = Path("metrics") / "report"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
-from trivium.errors import BadInput
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_json
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.formats.encyclopedic_vqa import PARTS, read_encyclopedic_vqa
 from trivium.formats.infoseek import read_infoseek
 from trivium.formats.ok_vqa import read_ok_vqa

@@ -20,10 +20,10 @@ import yaml
 
 from trivium.commands.scale import rescale
 from trivium.commands.thorough import clone, committed, run
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
-from trivium.harness.parameters import read_parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+from trivium.core.tables import read_json, write_json
 
 SCALE = Path("scales/weaker.yaml")
 RESULTS = Path("metrics/thorough/decorrelation_weaker.json")

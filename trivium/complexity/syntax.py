@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from trivium.core.parameters import Parameters
 from trivium.formats.conllu import Sentence
-from trivium.harness.parameters import Parameters
 from trivium.measures.attachment import PlacedWord
 
 

@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, used_values
 from trivium.decorrelation.models.kind import KINDS, KindName
 from trivium.decorrelation.painting.filling import FILLINGS, FillingName
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters, used_values
 
 SECTION = "decorrelation.cells"
 NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*)_(?P<seed>\d+)")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.json_fields import Field
 from trivium.formats.json_or_lines import read_json_or_lines
 

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import conllu
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.reading import read_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import read_lines
 from trivium.formats.framed_texts import Span
 from trivium.formats.token_alignment import find_token, skip_blank
 

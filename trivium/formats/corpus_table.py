@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.reading import decode, parse_json
-from trivium.files.tables import read_batches, read_schema, write_table
+from trivium.core.errors import BadInput
+from trivium.core.reading import decode, parse_json
+from trivium.core.tables import read_batches, read_schema, write_table
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
 
 CORPUS = "corpus.parquet"

@@ -6,8 +6,8 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv_records
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv_records
 from trivium.formats.visual_questions import VisualQuestion
 
 COLUMNS = ("question", "answer", "dataset_name", "dataset_image_ids", "question_type")

@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from trivium.errors import BadInput
-from trivium.files.reading import decode, whole_number
-from trivium.files.zips import open_zip, read_member
+from trivium.core.errors import BadInput
+from trivium.core.reading import decode, whole_number
+from trivium.core.zips import open_zip, read_member
 from trivium.formats.coco_instances import check_size, fit_box
 from trivium.formats.masks import Box
 from trivium.formats.pictures import Object, Phrase

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.formats.framed_texts import (
     CORE_TYPES,
     PARTS_OF_SPEECH,

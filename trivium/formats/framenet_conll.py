@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trivium.errors import BadInput
-from trivium.files.reading import read_lines
+from trivium.core.errors import BadInput
+from trivium.core.reading import read_lines
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.framenet_xml import COUNTS
 

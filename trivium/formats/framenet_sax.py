@@ -10,8 +10,8 @@ from xml.sax.handler import ContentHandler
 import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
-from trivium.errors import BadInput
-from trivium.files.reading import open_file, whole_number
+from trivium.core.errors import BadInput
+from trivium.core.reading import open_file, whole_number
 from trivium.formats.framed_texts import Span
 
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.framenet_sax import Annotated, AnnotationSet, FrameFile, Sentence, parse
 

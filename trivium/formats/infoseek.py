@@ -9,8 +9,8 @@ The test split has no answers: it cannot be measured here.
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines
 from trivium.formats.json_fields import Field
 from trivium.formats.visual_questions import VisualQuestion
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trivium.errors import BadInput
-from trivium.files.json_places import line_in
-from trivium.files.reading import read_text
+from trivium.core.errors import BadInput
+from trivium.core.json_places import line_in
+from trivium.core.reading import read_text
 from trivium.formats.framed_texts import Span
 
 

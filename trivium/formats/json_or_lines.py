@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.reading import parse_json, read_text
-from trivium.files.tables import parse_object
+from trivium.core.errors import BadInput
+from trivium.core.reading import parse_json, read_text
+from trivium.core.tables import parse_object
 from trivium.formats.json_fields import Field
 
 

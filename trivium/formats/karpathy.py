@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.pictures import Caption, Split
 
 SPLIT_NAMES: dict[str, Split] = {"train": "train", "restval": "train", "val": "validation", "test": "test"}

@@ -9,8 +9,8 @@ Pictures are COCO's, `COCO_val2014_000000297147.jpg`.
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.json_fields import Field
 from trivium.formats.visual_questions import VisualQuestion
 

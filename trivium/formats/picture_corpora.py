@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.coco_instances import MOST_DROPPED, read_instances
 from trivium.formats.flickr_entities import Annotated, EntitiesArchive
 from trivium.formats.karpathy import SplitPicture, read_karpathy

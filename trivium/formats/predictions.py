@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines, write_json_lines
 
 _SHOWN = 5
 

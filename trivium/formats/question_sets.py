@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.reading import open_file
-from trivium.files.tables import read_batches, read_schema
+from trivium.core.errors import BadInput
+from trivium.core.reading import open_file
+from trivium.core.tables import read_batches, read_schema
 from trivium.formats.framed_texts import Span, end_of
 from trivium.formats.json_fields import Field
 from trivium.formats.json_or_lines import read_json_or_lines

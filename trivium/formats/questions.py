@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines
 
 SPLITS = ("train", "validation", "test")
 

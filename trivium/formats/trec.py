@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.reading import finite_number, read_lines, whole_number
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import finite_number, read_lines, whole_number
 from trivium.measures.runs import PADDING, Qrels, Run
 from trivium.measures.untie import untie
 

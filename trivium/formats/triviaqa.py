@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from trivium.errors import BadInput
-from trivium.files.reading import open_file, parse_element
+from trivium.core.errors import BadInput
+from trivium.core.reading import open_file, parse_element
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")

@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.reading import decode, open_file
-from trivium.files.tables import parse_object
+from trivium.core.errors import BadInput
+from trivium.core.reading import decode, open_file
+from trivium.core.tables import parse_object
 
 PROPERTIES = {
     "P18": "image",

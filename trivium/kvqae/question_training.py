@@ -17,8 +17,8 @@ from transformers import (
     get_linear_schedule_with_warmup,
 )
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.kvqae.reader.inputs import Example, sample_passages
 from trivium.nets import training
 

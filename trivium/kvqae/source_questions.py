@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.measures.answers import normalize_answer
 

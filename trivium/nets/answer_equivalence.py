@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from transformers import BertForSequenceClassification
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.device import autocast, halving_batches
 from trivium.nets.open_clip_folder import CONFIG, require_offline
 from trivium.nets.weights import misfit

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from trivium.harness.arithmetic import is_fast, is_portable
+from trivium.core.arithmetic import is_fast, is_portable
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from trivium.errors import BadInput
-from trivium.harness.engine import all_workers
+from trivium.core.engine import all_workers
+from trivium.core.errors import BadInput
 
 T = TypeVar("T")
 M = TypeVar("M")

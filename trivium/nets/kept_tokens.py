@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
+from trivium.core.atomic import write_atomically
+from trivium.core.matrices import read_matrix
 from trivium.nets.ragged import Ids, ragged
 
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 
 CONFIG = "open_clip_config.json"
 _TOWERS = {"vision_cfg": "timm_model_name", "text_cfg": "hf_model_name", "multimodal_cfg": "hf_model_name"}

@@ -10,8 +10,8 @@ from safetensors import SafetensorError
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 from trivium.nets.cards import write_card
 from trivium.nets.device import attention
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.nets.device import autocast
 from trivium.nets.pretrained import load_pretrained
 

@@ -20,9 +20,9 @@ from safetensors.torch import load_model, save_model
 from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.resume import load_checkpoint, save_checkpoint
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.resume import load_checkpoint, save_checkpoint
 from trivium.nets.device import halving
 
 B = TypeVar("B")

@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 WEIGHTS = "model.safetensors"
 

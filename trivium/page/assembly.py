@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.harness.arithmetic import Portable
+from trivium.core.arithmetic import Portable
 from trivium.page.common import environment
 from trivium.page.contents import ARTICLES
 from trivium.page.glossary import GLOSSARY

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
 from trivium.claims.verdicts import Judged
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.page.common import environment
 
 ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 
 T = TypeVar("T")
 

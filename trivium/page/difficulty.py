@@ -15,9 +15,9 @@ from trivium.complexity.difficulty.human_verdicts import RIGHT
 from trivium.complexity.difficulty.trivial_answers import BASELINES
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import LABELS, PROPERTIES
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_json, write_json_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_json, write_json_lines
 from trivium.formats.question_sets import AskedQuestion
 from trivium.measures.effects import NO, YES
 from trivium.page.common import environment

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.page.decorrelation.names import DATASETS, VARIANTS
 from trivium.page.kvqae.published import MEASURES, RERANKED_TABLES, TABLES
 from trivium.page.kvqae.reading import READING_ROWS, tolerances_of

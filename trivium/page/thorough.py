@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 
 
 @dataclass(frozen=True)

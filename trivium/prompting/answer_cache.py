@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
 
 FILE = "answers.jsonl"
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*</think>", re.DOTALL)

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, field_validator
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 _HOPELESS = 5  # questions refused before any is answered

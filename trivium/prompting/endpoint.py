@@ -12,9 +12,9 @@ from typing import Any
 
 import openai
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.redaction import redacted
 from trivium.prompting.answer_cache import Reply, without_thoughts
-from trivium.redaction import redacted
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
 _PASSING = (408, 409, 425)  # besides 429 and 5xx

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
-from trivium.files.tables import parse_object, read_batches, read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
+from trivium.core.tables import parse_object, read_batches, read_json_lines
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources.disk import sha256_of
 

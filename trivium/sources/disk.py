@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def sha256_of(path: Path) -> str:

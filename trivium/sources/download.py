@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from trivium.errors import BadInput
-from trivium.redaction import redacted
+from trivium.core.errors import BadInput
+from trivium.core.redaction import redacted
 from trivium.sources.disk import byte_progress, require_space, sha256_of
 
 TOKEN = "HF_TOKEN"

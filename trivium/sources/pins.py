@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 import pydantic
 import yaml
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 
 PINS = Path(__file__).with_name("pins.yaml")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.weights import WEIGHTS, read_plain_tensors
 
 INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"

@@ -19,7 +19,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import RepoFile
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
 from trivium.sources.pins import FilePin, Pins
 

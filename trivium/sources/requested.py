@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.pins import Pins
 
 REQUESTED = Path(__file__).with_name("requested.yaml")

@@ -15,7 +15,7 @@ from PIL import Image
 from torchvision import transforms
 from torchvision.transforms.functional import resize
 
-from trivium.harness.arithmetic import is_portable
+from trivium.core.arithmetic import is_portable
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, Field
 
-from trivium.harness.parameters import validate
-from trivium.harness.registry import Registry
+from trivium.core.parameters import validate
+from trivium.core.registry import Registry
 from trivium.vision.image_encoder import EncoderParameters, ImageEncoder, Route
 
 FAMILY = "trivium.vision.encoders"

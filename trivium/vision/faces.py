@@ -11,7 +11,7 @@ from facenet_pytorch import MTCNN
 from insightface.model_zoo.arcface_onnx import ArcFaceONNX
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
 from trivium.vision.embedder import Embedder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.vision.embedder import Embedder
 
 if TYPE_CHECKING:  # seconds to import, and only who encodes needs it

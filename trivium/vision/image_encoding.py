@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.harness.engine import in_worker
+from trivium.core.engine import in_worker
+from trivium.core.errors import BadInput
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
 from trivium.vision.embedder import Embedder

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.faiss_library import faiss
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen

@@ -1,7 +1,7 @@
 """An ONNX graph computed by torch, for the operators of ArcFace's networks.
 
 ONNX Runtime chooses its kernels by the processor, and has no setting against it; torch has (see
-`trivium/harness/arithmetic.py`). The arithmetic is that of ONNX's operators, opset 13 to 20
+`trivium/core/arithmetic.py`). The arithmetic is that of ONNX's operators, opset 13 to 20
 (https://onnx.ai/onnx/operators/), up to the order of sums.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from torch.nn import functional
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 Attributes = Mapping[str, Any]
 

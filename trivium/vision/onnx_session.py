@@ -10,8 +10,8 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper
 
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import is_portable
+from trivium.core.arithmetic import is_portable
+from trivium.core.errors import BadInput
 from trivium.vision.onnx_in_torch import TorchSession
 
 CUDA = "CUDAExecutionProvider"

@@ -5,8 +5,8 @@ from typing import Any
 
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.vision.formats import opened
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from bench.inpaint import Lama, pictures
+from trivium.core.image_shards import write_images
 from trivium.decorrelation.painting.fillings.lama import LamaSettings
 from trivium.decorrelation.painting.inpainting import Shard, encode, paint_shard
-from trivium.files.image_shards import write_images
 from trivium.formats import masks
 from trivium.formats.pictures import Removal
 

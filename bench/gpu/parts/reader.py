@@ -8,7 +8,7 @@ import torch
 from transformers import BertConfig, BertForQuestionAnswering
 
 from bench.gpu import words
-from trivium.files.tables import read_table, write_table
+from trivium.core.tables import read_table, write_table
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.answered_rows import read_shard
 

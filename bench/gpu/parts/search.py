@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.paper_size.parts import dense
-from trivium.files.matrices import read_matrix
+from trivium.core.matrices import read_matrix
 from trivium.vision.neighbours import exact_search
 
 UNIT, GOAL = "searches a second", None

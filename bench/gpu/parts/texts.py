@@ -10,7 +10,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from bench.gpu import words
-from trivium.files.tables import read_table, write_table
+from trivium.core.tables import read_table, write_table
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.kvqae.retrieval.text_encoding import SHARDS, EncodeTextsParameters, Shard, encode_part
 from trivium.nets.device import pick_device

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from trivium.files.tables import read_batches, write_table
+from trivium.core.tables import read_batches, write_table
 from trivium.kvqae.retrieval.lucene import Searcher, build_index
 
 SIZE, UNIT = 12_000_000, "passages"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bench.matching import captions, ours
+from trivium.core.parameters import read_parameters
 from trivium.decorrelation.captions.phrases import Settings
-from trivium.harness.parameters import read_parameters
 from trivium.language.english.word_lists import WORDS
 
 SIZE, UNIT = 616_435, "captions"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.files.matrices import write_matrix
-from trivium.harness.engine import LocalEngine
+from trivium.core.engine import LocalEngine
+from trivium.core.matrices import write_matrix
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters, search
 
 SIZE, UNIT = 12_000_000, "passages"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.kb_search import QUESTIONS, WIDTHS, questions, write_vectors
-from trivium.files.matrices import read_matrix
+from trivium.core.matrices import read_matrix
 from trivium.vision.neighbours import exact_search
 
 SIZE, UNIT = 1_500_000, "pictures"

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from stages.decorrelation.removals import PICTURES
+from trivium.core.engine import LocalEngine
 from trivium.decorrelation.regions.eligibility import Limits
 from trivium.decorrelation.regions.removal_search import Drawing
 from trivium.decorrelation.regions.removal_shards import Settings, search, shards
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
-from trivium.harness.engine import LocalEngine
 
 SIZE, UNIT = 118_287, "pictures"
 CLASSES, OBJECTS, CORNERS, WIDTH, HEIGHT = 80, 7, 24, 640, 480  # COCO has 7.3 objects a picture

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bench.paper_size.parts import dense
-from trivium.files.matrices import read_matrix
-from trivium.harness.engine import LocalEngine
+from trivium.core.engine import LocalEngine
+from trivium.core.matrices import read_matrix
 from trivium.kvqae.retrieval.dense_search import search
 
 SIZE, UNIT = 12_000_000, "passages"

@@ -1,7 +1,7 @@
 import pytest
 
 from trivium.commands.docs_site.pages import place, rewritten, write_pages
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def fill(root, **files):

@@ -20,10 +20,10 @@ from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
 from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.parser_folder import save_parser, start_parser
 from trivium.complexity.readers.interface import READERS
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json, write_json_lines, write_table
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json, write_json_lines, write_table
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.squad import write_squad
 from trivium.kvqae.asking.artifacts import Artifacts

@@ -10,8 +10,8 @@ from trivium.commands.sharing.card import card_of
 from trivium.commands.sharing.lineage import read_lineage
 from trivium.commands.sharing.package import Artifact, Target, kind_of, shareable
 from trivium.commands.sharing.packing import packed
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 
 CELLS = "models/decorrelation/cells"
 

@@ -25,9 +25,9 @@ from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of
 from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import load
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.formats.squad import read_squad
 from trivium.kvqae.reader.reading import answer, read_pairs
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, score_pairs

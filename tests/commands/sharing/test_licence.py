@@ -4,7 +4,7 @@ import pytest
 
 from trivium.commands.sharing.licence import Start, data_licences, kvqae_start, start_in
 from trivium.commands.sharing.lineage import Lineage
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.nets.cards import write_card
 
 PUBLISHED = "models/kvqae/published/dpr"

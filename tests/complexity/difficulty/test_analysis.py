@@ -10,7 +10,7 @@ from tests.complexity.difficulty.asked import answers, english_set, question
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.settings import DifficultySettings
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.measures.hardness import hardness_agreement
 
 SET = english_set()

@@ -10,7 +10,7 @@ from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.human_verdicts import HumanVerdicts, kappa, read_verdicts
 from trivium.complexity.difficulty.llm_judge import LlmJudge, verdict
 from trivium.complexity.difficulty.settings import DifficultySettings
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.prompting.answer_cache import Reply
 from trivium.prompting.asking import EndpointModel
 

@@ -10,7 +10,7 @@ import yaml
 
 from tests.page.complexity_world import PARAMETERS
 from trivium.complexity.effects.factor_table import read_factors, read_names
-from trivium.files.tables import read_json, read_table
+from trivium.core.tables import read_json, read_table
 from trivium.page.contents import read_articles
 
 ROOT = Path(__file__).parents[3]

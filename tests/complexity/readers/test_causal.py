@@ -10,8 +10,8 @@ from tests.complexity.tiny_generators import causal_settings, write_llama
 from tests.complexity.tiny_readers import questions
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.causal import ADAPTER, BASE, CausalReader
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.formats.squad import SquadQuestion
 
 

@@ -12,7 +12,7 @@ from tests.complexity.tiny_readers import questions, settings, tokenizer, write_
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans
 from trivium.complexity.readers.windows import question_limit, windows_of
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 
 

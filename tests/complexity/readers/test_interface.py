@@ -5,7 +5,7 @@ import pytest
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers import interface as reader
 from trivium.complexity.readers.interface import READERS, read_settings, write_settings
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 
 def test_a_kind_is_found_by_its_name():

@@ -12,7 +12,7 @@ from tests.complexity.tiny_readers import questions
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader
 from trivium.complexity.readers.templates import prompts_of
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 
 

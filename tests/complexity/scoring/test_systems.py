@@ -6,7 +6,7 @@ import pytest
 
 from tests.stages.complexity.test_partition import SCORES, run, world  # noqa: F401 - a fixture
 from trivium.complexity.scoring.systems import RESERVED, prompted
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.predictions import write_predictions
 
 

@@ -12,7 +12,7 @@ import yaml
 from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from tests.decorrelation.tiny_corpus import COCO_IDS
 from tests.decorrelation.tiny_retrieval import write_world
-from trivium.files.tables import write_table
+from trivium.core.tables import write_table
 from trivium.formats.picture_corpora import read_corpus
 
 CELL = {"dataset": "coco", "model": "clip", "filling": "none", "captions": "none"}

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from tests.decorrelation.benchmark.benchmark_project import write_project
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import read_table, write_table
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_table, write_table
 
 DATA = "data/decorrelation"
 

@@ -9,10 +9,10 @@ import yaml
 
 from sample.scene_models.words import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.chair import chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
-from trivium.errors import BadInput
 from trivium.page.leaderboard.odmap import leaderboard_html, leaderboard_markdown, write_leaderboard
 
 

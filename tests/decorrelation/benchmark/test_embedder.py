@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed, unit
-from trivium.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ import pytest
 from stages.decorrelation import evaluate as stage
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.tiny_models import write_base
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES
@@ -17,9 +19,7 @@ from trivium.decorrelation.benchmark.leaderboard import odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, score
 from trivium.decorrelation.evaluation.asked_cells import read_answers, read_data_set
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
-from trivium.errors import BadInput
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.engine import LocalEngine
 
 DATA = "data/decorrelation"
 

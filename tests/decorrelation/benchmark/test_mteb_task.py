@@ -16,11 +16,11 @@ import trivium
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.benchmark.test_benchmark_set import rewrite
 from tests.decorrelation.benchmark.test_positives import write_lists
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.decorrelation.benchmark.mteb_task import MtebEmbedder, odmap_task
 from trivium.decorrelation.benchmark.scores import MEASURES
-from trivium.errors import BadInput
 
 META = ModelMeta.create_empty(overwrites={"name": "tiny/words", "revision": "1", "modalities": ["image", "text"]})
 

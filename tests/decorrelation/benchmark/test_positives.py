@@ -9,11 +9,11 @@ import pytest
 
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
 from trivium.commands.odmap import main
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.positives import MEASURES, WAYS, positive_scores, read_positives
 from trivium.decorrelation.benchmark.scores import score
-from trivium.errors import BadInput
 from trivium.page.leaderboard.odmap import leaderboard_html, leaderboard_markdown
 
 PICTURES = [f"COCO_val2014_{number:012d}.jpg" for number in (42, 7, 99)]

@@ -8,9 +8,9 @@ import torch
 from PIL import Image
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
+from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import load, start
 from trivium.decorrelation.models.kind import KINDS
-from trivium.errors import BadInput
 
 
 @pytest.fixture(scope="module", params=KINDS)

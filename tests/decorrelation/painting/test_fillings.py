@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.stages.decorrelation.test_inpaint import picture
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.filling import FILLINGS, Filling
 from trivium.decorrelation.painting.inpainter import find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import PORTABLE
 
 PARAMETERS = InpaintParameters(dilate=0)
 

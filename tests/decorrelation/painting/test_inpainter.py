@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from tests.stages.decorrelation.test_inpaint import Greyed, needs_uv, picture
+from trivium.core.errors import BadInput
 from trivium.decorrelation.painting import inpainter
 from trivium.decorrelation.painting.frames import Closed, read_reply, read_request, write_reply, write_request
 from trivium.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter, find_uv, worker_environment
-from trivium.errors import BadInput
 
 OWN = {"lama-cleaner", "loguru", "standard-imghdr", "win32-setctime"}
 SIZES = ((33, 47), (48, 64), (33, 47), (40, 41), (48, 64), (33, 47))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
 from trivium.formats.pictures import Removal
 
 FIRST = Removal(

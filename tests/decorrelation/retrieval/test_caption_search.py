@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.retrieval.caption_search import top_captions
-from trivium.errors import BadInput
 
 
 def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):

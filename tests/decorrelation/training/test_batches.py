@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, write_world
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, training_pairs
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
 from trivium.formats.picture_corpora import read_corpus
 
 

@@ -10,16 +10,16 @@ import torch
 import yaml
 
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
+from trivium.core import curves as harness
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tasks import Curve
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import add_gradient, halved, optimiser_of, train
 from trivium.decorrelation.training.processes import place, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_pairs
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness import curves as harness
-from trivium.harness.tasks import Curve
-from trivium.harness.tracking import Tracker
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from tests.decorrelation.tiny_retrieval import write_world
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.decorrelation.training.training_pairs import drawn, training_captions, training_pairs
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
 
 

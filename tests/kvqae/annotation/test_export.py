@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.annotation.export import Annotation, read_annotations
 
 FIRST, SECOND = record(0), record(3)

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.kvqae.annotated_world import record, write_generated
-from trivium.errors import BadInput
-from trivium.files.tables import write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json_lines
 from trivium.kvqae.annotation.generated_questions import name_pattern, read_generated
 
 

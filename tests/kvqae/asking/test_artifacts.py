@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.kvqae.asking.locked_project import hash_of, write_lock
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.asking import artifacts as module
 from trivium.kvqae.asking.artifacts import Artifacts
 

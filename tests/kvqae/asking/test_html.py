@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from trivium.commands.ask_page import GRADIO, check_port, respond, samples
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import write_json_lines, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.systems import FaceFound
 from trivium.page.asking import COLOURS, Expected, answer_html, colours, framed, problem_html, style

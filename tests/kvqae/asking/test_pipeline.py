@@ -12,8 +12,8 @@ import yaml
 from PIL import Image
 
 from tests.kvqae.asking.locked_project import write_lock
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import PORTABLE
+from trivium.core.arithmetic import PORTABLE
+from trivium.core.errors import BadInput
 from trivium.kvqae.asking import pipeline as asking
 from trivium.kvqae.asking.answered_question import Answer
 from trivium.kvqae.asking.pipeline import MAX_BYTES, Asker

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from tests.stages.kvqae.test_local_features import jpeg
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import write_json
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split

@@ -9,8 +9,8 @@ from PIL import Image
 
 from tests.kvqae.bases.own_folder import settings, write_entry, write_folder, write_picture
 from tests.kvqae.tiny_encoders import write_onnx
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv, read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.bases import asking
 from trivium.kvqae.bases.asking import BaseAsker, OpenBase
 from trivium.kvqae.bases.building import BASE, LISTED, VERSION, build

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.bases.calibration import Calibration, calibration_error, fit_temperature, softmax
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.kvqae.bases.own_folder import close, write_entry, write_folder, write_picture
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.bases.entries import parse_text, read_source
 
 

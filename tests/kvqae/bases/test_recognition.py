@@ -9,8 +9,8 @@ from bench import kb_search
 from tests.kvqae.bases.own_folder import settings
 from tests.kvqae.bases.test_building import FACES, make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
-from trivium.errors import BadInput
-from trivium.files.matrices import write_matrix
+from trivium.core.errors import BadInput
+from trivium.core.matrices import write_matrix
 from trivium.kvqae.bases.asking import BaseAsker
 from trivium.kvqae.bases.calibration import Calibration
 from trivium.kvqae.bases.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 
 RECORD = {

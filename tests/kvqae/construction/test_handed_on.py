@@ -4,8 +4,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_table
 from trivium.kvqae.construction.handed_on import (
     MENTION_SCHEMA,
     CommonsFile,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageFilter
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
 from trivium.kvqae.construction.near_duplicates import (
     BITS,
     MAX_GREY,

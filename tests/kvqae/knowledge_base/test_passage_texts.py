@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, read_passage_texts, stream_passages
 
 

@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_reader import write_world
-from trivium.errors import BadInput
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
-from trivium.harness.engine import LocalEngine
 from trivium.kvqae.reader.answered_rows import ReadingParameters, read_selections, sweep
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.kvqae.tiny_reader import question, rewrite, write_world
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader.inputs import (
     Example,

@@ -12,7 +12,7 @@ import trivium.kvqae.reader.reader_training
 import trivium.kvqae.rerankers.cross_encoder_training
 from tests.kvqae.tiny_reader import NAMES, WORDS, write_bert, write_world
 from tests.kvqae.tiny_training import cross_encoder_training, inline_pairs, reader_training
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example

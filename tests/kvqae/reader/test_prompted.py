@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from tests.prompting.loopback_endpoint import Loopback, failed, said
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.parameters import validate
 from trivium.formats.questions import Question
-from trivium.harness.parameters import validate
 from trivium.kvqae.reader.known_training import known_training
 from trivium.kvqae.reader.prompted import PromptedReader, answer_questions, measure_words
 from trivium.prompting.answer_cache import AnswerCache

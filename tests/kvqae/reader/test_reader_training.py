@@ -18,8 +18,8 @@ from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
 from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of

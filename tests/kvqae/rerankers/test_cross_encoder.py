@@ -5,7 +5,7 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 
 from tests.kvqae.tiny_reader import write_bert, write_world
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.reader_folder import load_reader, save_reader

@@ -11,7 +11,7 @@ from stages.kvqae.rerank_finetune import main as finetune
 from stages.kvqae.rerank_pretrain import main as pretrain
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inline_pairs, inputs
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of

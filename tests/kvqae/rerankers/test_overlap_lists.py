@@ -1,6 +1,6 @@
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities, write_entities
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.evaluation import blocks_of
 from trivium.kvqae.rerankers.fusion import systems_of
 from trivium.kvqae.rerankers.reranker import RERANKERS, Reranker, RerankerSettings, reranker_settings

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_features import GLOBAL, description, folder_of, write
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, load_rrt, save_rrt, score_pairs, stored, widened
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.vision.local_descriptors.folder import FeatureFolder

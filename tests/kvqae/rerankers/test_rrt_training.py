@@ -6,7 +6,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from tests.kvqae.tiny_features import GLOBAL, folder_of, landmark_photographs
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers import rrt_training
 from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters

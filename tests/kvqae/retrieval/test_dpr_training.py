@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 
 from stages.kvqae import dpr_finetune, dpr_pretrain
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
-from trivium.harness.stage import execute
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval import dpr_training, pair_tokens
 from trivium.kvqae.retrieval.dpr_training import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.lucene import Searcher, build_index
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels

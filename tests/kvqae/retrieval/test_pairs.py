@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_table
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.sentence_encoder import SentenceEncoder
 from trivium.kvqae.retrieval.text_encoders.bge import Bge
 from trivium.kvqae.retrieval.text_encoders.e5 import E5

@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
 from trivium.nets.bert import cls_vectors
 

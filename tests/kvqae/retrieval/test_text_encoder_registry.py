@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.sentence_encoder import SentenceEncoder
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, TextEncoder, text_encoder_parameters
 

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.english.chunker import RuleChunker, chosen_chunker
 from trivium.language.english.chunker_spacy import SpacyChunker
 from trivium.language.english.sentences import read_sentence

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.language.english.english import looks_english
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.english.chunker import RuleChunker
 from trivium.language.english.matching import Matcher
 from trivium.language.english.sentences import read_sentence

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.reading.language import overlap
 from trivium.language.reading.languages import LANGUAGES, detect, language_of
 from trivium.measures import french

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.decorrelation.retrieved_world import cell
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.decorrelation.matrix import parse_cells
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
 from trivium.page.decorrelation.corpus import class_pairs
 from trivium.page.decorrelation.diagnosis import class_gains, unlearnt, weak_models
 from trivium.page.decorrelation.results import Results

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.page.decorrelation.checks import check
 from trivium.page.decorrelation.notes import notes, painting_note, planted
 from trivium.page.decorrelation.results import Results

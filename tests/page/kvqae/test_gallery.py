@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 from PIL import Image
 
-from trivium.files.image_shards import Images, write_images
+from trivium.core.image_shards import Images, write_images
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.page.kvqae.gallery import (

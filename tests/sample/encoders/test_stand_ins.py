@@ -18,11 +18,11 @@ from sample.kvqae.entity_world import build_world
 from sample.render.faces import STRANGERS
 from sample.render.photographs import ENCODER_IDENTITIES
 from stages.kvqae.base_models import main
-from trivium.errors import BadInput
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources import minilm as text
 from trivium.vision.encoders.clip import load_clip

@@ -15,12 +15,12 @@ from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import DifficultyParameters
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import WikidataFile, parse_entity
-from trivium.harness.engine import LocalEngine
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.handed_on import read_commons

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from sample.scenes.scene_world import DATASETS, SplitSizes, make_shots, write_sample
 from tests.sample.scenes.conftest import small_parameters
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import removal_id
 

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from tests.decorrelation.tiny_corpus import SCENES, draw, picture_name, write_coco
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
 from trivium.formats.picture_corpora import read_corpus
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
 

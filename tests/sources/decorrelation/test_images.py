@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from tests.decorrelation.tiny_corpus import draw, picture_name
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
 from trivium.sources.decorrelation.images import find_images, fit_images
 
 SIZE = (64, 48)

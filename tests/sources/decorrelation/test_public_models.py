@@ -5,9 +5,9 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from tests.sources.public_decorrelation import serve_decorrelation
+from trivium.core.tables import read_json
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.blip import MATCH, read_blip
-from trivium.files.tables import read_json
 from trivium.sources.decorrelation.public_models import fetch_models
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.sources.small_wiki import serve_wiki
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.construction.handed_on import CommonsFile
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.commons import category_files, fetch_picture, plain_text

@@ -8,7 +8,7 @@ import yaml
 
 from tests.sources.loopback import Loopback
 from trivium.commands import encoder as command
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.nets.cards import licence_of
 from trivium.sources.download import Patience

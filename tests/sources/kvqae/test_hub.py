@@ -12,12 +12,12 @@ import pytest
 from stages.kvqae import world as kvqae
 from tests.sources.small_commons import serve_commons
 from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, read_json_lines
+from trivium.core import stage
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, read_json_lines
 from trivium.formats.questions import read_questions
-from trivium.harness import stage
-from trivium.harness.stage import execute
 from trivium.kvqae.source_questions import check_no_leak
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import hub as hub_world
@@ -249,10 +249,10 @@ def test_pieces_of_other_code_or_pins_are_told_and_left_alone(fetch, hub, tmp_pa
 
 # What the hub's module imports, but no piece is built with.
 NO_BUILDERS = {
-    "trivium.errors",
-    "trivium.files",
-    "trivium.files.atomic",
-    "trivium.files.zips",
+    "trivium.core.errors",
+    "trivium.core",
+    "trivium.core.atomic",
+    "trivium.core.zips",
     "trivium.sources",
     "trivium.sources.brought",
     "trivium.sources.disk",

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.wikidata import parse_entity
 from trivium.sources.kvqae.kilt import to_article, to_entity, to_question
 

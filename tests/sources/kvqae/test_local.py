@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.sources.disk import sha256_of
 from trivium.sources.kvqae.checks import validate_kvqae

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from tests.sources.small_hub import lines
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines
 from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, choose, write_smaller_base
 
 RIVERS = ("Vell", "Oder", "Tanar", "Mirn", "Sool", "Brae")

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.sources.small_commons import serve_commons
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import thumbnails
 from trivium.sources.kvqae.thumbnails import fetch_thumbnails

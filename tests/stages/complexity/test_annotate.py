@@ -12,8 +12,8 @@ from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.parser_folder import load_parser, save_parser, start_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_json
 from trivium.formats.squad import SquadQuestion, write_squad
 from trivium.measures.frames import entropy_bits
 

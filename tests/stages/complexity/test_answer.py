@@ -10,13 +10,13 @@ from stages.complexity.answer import AnswerParameters
 from tests.complexity.tiny_readers import questions, settings, write_camembert
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_json_lines
+from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import read_examples, write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 
 def example(row, asked):

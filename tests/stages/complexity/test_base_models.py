@@ -18,8 +18,8 @@ from transformers import (
 from stages.complexity.base_models import SourcedBaseModelsParameters, main
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.sources.small_hub import pins
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.squad import write_squad
 from trivium.sources.complexity.models import ARCHITECTURES, check_models, fetch_models
 from trivium.sources.download import Patience

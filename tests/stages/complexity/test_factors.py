@@ -32,8 +32,8 @@ from trivium.complexity.factors.factor_rows import factor_rows, table_schema
 from trivium.complexity.factors.inflections import Inflections, known_inflections
 from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.registry import AnyFactors
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, LexicalUnit, Span

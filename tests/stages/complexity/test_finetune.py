@@ -12,13 +12,13 @@ from trivium.complexity.readers.finetuning import FinetuneParameters, spread
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.reader_training import mean_loss, steps_of, train
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.parameters import values_of
+from trivium.core.stage import Context
+from trivium.core.tables import write_json
+from trivium.core.tracking import Tracker
 from trivium.formats.squad import write_squad
-from trivium.harness.engine import LocalEngine
-from trivium.harness.parameters import values_of
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,13 @@ from trivium.complexity.frames.parsing import find_elements, frames_of_triggers,
 from trivium.complexity.frames.scores import elements_in, frames_in
 from trivium.complexity.frames.training_readings import place_frames, teach
 from trivium.complexity.frames.windows import windows_of
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_json, write_json
+from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.measures.bio import bio_spans
 
 PARAMETERS = FrameParserParameters(

@@ -11,11 +11,11 @@ from tests.complexity.judging.test_label_studio import annotation
 from tests.complexity.scored_world import answer, write_world
 from trivium.complexity.judging.judgements import JudgementsParameters
 from trivium.complexity.scoring import table1
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, read_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_json, read_table
+from trivium.core.tracking import Tracker
 
 SMALL = ["L’armée belge", "Ypres", "", "Brême", "Férié", "rien", "Un évêque", "la cité"]
 LARGE = ["L’armée", "Ypres", "La flotte", "Brême", "Férié", "tout", "Un évêque", ""]

@@ -14,8 +14,8 @@ from tests.complexity.paper_factors import FACTORS, labels
 from trivium.complexity.effects.factor_table import FactorTable, schema
 from trivium.complexity.partitions.partition import chosen_factors, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import ScoreTable
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import read_squad
 

@@ -18,13 +18,13 @@ from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.complexity.prompting.extracts import extract
 from trivium.complexity.prompting.prompted_models import PromptedModel
 from trivium.complexity.prompting.prompts import draw_examples, messages_of
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.predictions import read_predictions
 from trivium.formats.squad import write_squad
-from trivium.harness.stage import execute
 
 INSTRUCTION = "Recopie du document les mots qui répondent à la question."
 MODEL = {

@@ -14,13 +14,13 @@ from tests.complexity.scored_world import answer, write_world
 from trivium.complexity.scoring.frame_spread import PERMUTATIONS, spread, spread_by_chance
 from trivium.complexity.scoring.systems import NO_SEED, RESERVED, System
 from trivium.complexity.scoring.table1 import ScoreParameters, shuffled
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_table
+from trivium.core.tracking import Tracker
 from trivium.formats.predictions import Predictions
 from trivium.formats.squad import read_squad
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 

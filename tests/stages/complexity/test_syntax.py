@@ -11,7 +11,7 @@ from stanza.utils.conll import CoNLL
 from stages.complexity.syntax import main
 from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
 from trivium.complexity.syntax import SyntaxParameters, placed_words
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText

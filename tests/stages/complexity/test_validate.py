@@ -14,8 +14,8 @@ from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
 from trivium.complexity.scoring.score_table import read_scores
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.measures.holm import holm
 
 OPTIONS = {"risk": 0.05, "smallest_set": 1, "resamples": 200, "confidence": 0.95, "seed": 0}

@@ -11,13 +11,13 @@ import yaml
 from sample.french.write import write_calor, write_fquad
 from stages.complexity.world import SourcedWorldParameters, main
 from tests.sources.small_french import annotated, small_french
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
-from trivium.harness.stage import execute
 from trivium.sources.complexity.checks import Raw, validate_complexity
 from trivium.sources.complexity.local import take_fquad
 from trivium.sources.disk import sha256_of

@@ -12,12 +12,12 @@ from safetensors.torch import load_file, save_file
 from sample.scene_models.scene_pictures import KINDS, draw_scenes
 from stages.decorrelation.base_models import BaseModelsParameters, main
 from tests.decorrelation.tiny_models import SETTINGS, write_base
+from trivium.core.curves import Curves
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.interface import start
-from trivium.errors import BadInput
-from trivium.harness.curves import Curves
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.decorrelation.public_models import PINNED
 from trivium.sources.decorrelation.public_models import _provenance as provenance

@@ -25,12 +25,12 @@ from trivium.bridges.decorrelated_encoders import (
     own_ranks,
     table,
 )
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json, read_table, write_table
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, read_table, write_table
 from trivium.formats.questions import read_questions
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
 from trivium.vision import whole_images
 from trivium.vision.decoding import decode
 from trivium.vision.encoders.clip import WEIGHTS, load_clip

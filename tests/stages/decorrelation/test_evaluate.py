@@ -13,11 +13,11 @@ import yaml
 
 from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, read_table, write_table
 from trivium.decorrelation.co_occurrence import partners
 from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio, usual_partners
 from trivium.decorrelation.matrix import parse_cell
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
 
 PARAMETERS = EvaluateParameters(**world.PARAMETERS["evaluate"])

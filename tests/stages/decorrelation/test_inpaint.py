@@ -14,18 +14,18 @@ import torch
 from PIL import Image
 
 from stages.decorrelation import inpaint
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.stage import Context
+from trivium.core.tables import read_json
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.painting import inpainting
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters, encode, shards
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json
 from trivium.formats import masks
 from trivium.formats.pictures import Removal, removal_id
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.vision.decoding import decode
 
 SIZES = ((33, 47), (48, 64), (47, 33), (12, 15), (48, 64), (31, 65))  # (height, width), odd ones too

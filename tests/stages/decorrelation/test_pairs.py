@@ -15,16 +15,16 @@ from sample.scene_models.words import save_bert_tokenizer
 from stages.decorrelation import phrases
 from stages.decorrelation.pairs import main
 from tests.decorrelation.tiny_corpus import write_coco
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import Context
+from trivium.core.tables import read_table
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import SCHEMA, PairsParameters
 from trivium.decorrelation.models.blip import BEGIN_CAPTION
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_table
 from trivium.formats.pictures import Removal, removal_id
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 PARAMETERS = PairsParameters(captions_an_image=1, beams=1, max_tokens=6, batch=2, seed=0)
 

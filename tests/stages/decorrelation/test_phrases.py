@@ -10,14 +10,14 @@ from spacy.tokens import Doc
 
 from stages.decorrelation.phrases import PhrasesParameters, main
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions, write_coco, write_flickr
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_table
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
 from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.pictures import Caption, Phrase
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 PARAMETERS = PhrasesParameters(matching="strict", chunker="rules", spacy_model="en_core_web_sm", chunk=16)
 

@@ -15,20 +15,20 @@ from pycocotools import mask as coco
 from stages.decorrelation import removals as stage
 from stages.decorrelation.removals import RemovalsParameters, main
 from tests.decorrelation.tiny_corpus import instances_tree, write_coco
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_json, write_table
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.regions.eligibility import REASONS, Limits
 from trivium.decorrelation.regions.empty_boxes import empty_box, find_empty_boxes
 from trivium.decorrelation.regions.regions import box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_search import Drawing, find_removals
 from trivium.decorrelation.regions.removal_shards import shards
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_table
 from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 PAPER = Limits(delta1=0.4, delta2=0.8, delta3=0.7)
 ALL = Drawing("all", {}, prefer_named=False, seed=0)

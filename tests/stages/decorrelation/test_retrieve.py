@@ -9,6 +9,12 @@ import torch
 
 from stages.decorrelation import retrieve
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.stage import Context
+from trivium.core.tables import read_table, write_table
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
@@ -18,13 +24,7 @@ from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pic
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_table, write_table
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 
 class Matching(TinyModel):

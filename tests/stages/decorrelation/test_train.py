@@ -7,12 +7,12 @@ from stages.decorrelation import train
 from stages.decorrelation.train import TrainParameters
 from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import settings, write_world
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.interface import load
 from trivium.decorrelation.models.kinds.clip import Clip
-from trivium.errors import BadInput
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,11 @@ from tests.decorrelation.tiny_corpus import (
     write_flickr,
 )
 from tests.sources.small_hub import pins as pins_of
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
-from trivium.harness.stage import execute
 from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.decorrelation.hub import fetch_coco
 from trivium.sources.decorrelation.local import merge_instances, take_coco, take_flickr30k
@@ -318,7 +318,7 @@ def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
         broken.setattr("stages.decorrelation.world.count_co_occurrence", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run("coco", "hub")
-    monkeypatch.setattr("trivium.harness.stage._fingerprint", lambda *_: "another")  # as after the mend
+    monkeypatch.setattr("trivium.core.stage._fingerprint", lambda *_: "another")  # as after the mend
     run("coco", "hub")
     assert len(hub.asked("/zips/train2014.zip")) == 1
     assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []

@@ -12,9 +12,9 @@ from PIL import Image
 
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters, main
 from tests.kvqae.annotated_world import picture, record, write_generated, write_pictures
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import read_json
 from trivium.kvqae.annotation.project import (
     CONTROLS,
     DECISION,

@@ -11,8 +11,8 @@ from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expecte
 from sample.kvqae.simulated_export import AnnotationsParameters, simulate
 from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
 from trivium.kvqae.annotation.export import read_annotations
 from trivium.measures.kappa import fleiss_kappa

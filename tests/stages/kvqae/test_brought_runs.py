@@ -6,9 +6,9 @@ import pytest
 
 from stages.kvqae.brought_runs import BroughtRunsParameters, main
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
 from trivium.formats.trec import read_run
-from trivium.harness.stage import execute
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from PIL import Image
 
 from stages.kvqae.candidate_images import REASONS, CandidateImagesParameters, main
 from tests.kvqae.tiny_construction import commons_file, write_lines
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import read_table, write_table
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 
 NAMED = {"description": "Ada Lark", "depicts": ["Q1"]}

@@ -12,11 +12,11 @@ from stages.kvqae import compared_images, local_features, rerank
 from stages.kvqae.compared_images import ComparedImagesParameters
 from stages.kvqae.rerank import RerankParameters
 from tests.stages.kvqae.test_local_features import jpeg
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.compared_images import read_list, write_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from stages.kvqae import dense_search
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import write_table
 from trivium.formats.trec import read_run
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval import dense_search as dense_search_library
 from trivium.vision.neighbours import fill_ivf, read_ivf
 

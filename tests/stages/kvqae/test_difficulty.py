@@ -8,8 +8,8 @@ import pytest
 from stages.kvqae import difficulty
 from stages.kvqae.difficulty import DifficultyParameters
 from trivium.bridges.visual_difficulty import vague_mention
-from trivium.errors import BadInput
-from trivium.files.tables import write_json_lines, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json_lines, write_table
 
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
 

@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 
 from stages.kvqae import encode_texts
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_json_lines, write_table
-from trivium.harness.stage import execute
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_table, write_json_lines, write_table
 from trivium.kvqae.retrieval import text_encoder, text_encoding
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 from trivium.nets import feeding

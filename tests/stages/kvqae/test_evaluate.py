@@ -4,8 +4,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate import TablesParameters, blocks_of, main
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.retrieval.evaluation import compare
 from trivium.measures.runs import Qrels, Run

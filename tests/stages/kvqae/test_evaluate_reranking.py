@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate_reranking import main
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.trec import read_run, write_qrels, write_run
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.rrt_parameters import leave_out

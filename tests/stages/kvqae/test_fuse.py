@@ -8,11 +8,11 @@ import yaml
 
 from stages.kvqae.fuse import main
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion

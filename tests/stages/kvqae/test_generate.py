@@ -8,8 +8,8 @@ import pytest
 
 from stages.kvqae.generate import GenerateParameters, main
 from tests.kvqae.tiny_construction import mention
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines, write_table
 from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
 from trivium.kvqae.construction.generation import REASONS

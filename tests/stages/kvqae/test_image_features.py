@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from stages.kvqae import image_features as image_features_stage
 from stages.kvqae.image_features import main
 from tests.kvqae.odd_pictures import encoded, entry_of, load_base, odd_pictures, write_base
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.matrices import read_matrix
+from trivium.core.stage import execute
+from trivium.core.tables import read_table
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.nets import feeding

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from stages.kvqae.image_search import main
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters, articles_of, passages_of
 
 ENCODERS: dict[str, dict[str, str]] = {"arcface": {}, "imagenet": {}, "clip": {}}

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from stages.kvqae.knowledge_base import main
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_table, write_json_lines
-from trivium.harness.stage import execute
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
+from trivium.core.tables import read_table, write_json_lines
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, clean_paragraphs
 
 

@@ -7,8 +7,8 @@ import spacy
 from spacy.lookups import Lookups
 
 from stages.kvqae.lexical_overlap import LexicalOverlapParameters, main
-from trivium.errors import BadInput
-from trivium.files.tables import write_json, write_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json, write_json_lines
 from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap, spacy_lemmas
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from stages.kvqae.link import LinkParameters, main
 from tests.kvqae.tiny_construction import article, mention, write_lines, write_mentions, write_triviaqa
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.kvqae.construction.linking import mention_distance
 
 ARTICLES = [

@@ -9,11 +9,11 @@ from PIL import Image
 
 from stages.kvqae.local_features import main
 from tests.vision.local_descriptors.test_extractors import write_delg, write_network
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
+from trivium.core.tables import read_table
 from trivium.kvqae.rerankers import local_features as local_features_library
 from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters

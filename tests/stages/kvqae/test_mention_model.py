@@ -10,12 +10,12 @@ from spacy.training import Example
 
 from sample.kvqae.construction_questions import annotate_sentences
 from stages.kvqae.mention_model import MentionModelParameters, main
-from trivium.errors import BadInput
-from trivium.files.tables import write_json_lines
-from trivium.harness.curves import Curves
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.curves import Curves
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import write_json_lines
+from trivium.core.tracking import Tracker
 from trivium.kvqae.construction.annotated_sentences import read_annotated
 from trivium.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
 from trivium.nets.cards import licence_of

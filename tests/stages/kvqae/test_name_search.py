@@ -11,10 +11,10 @@ import yaml
 from stages.kvqae.name_search import main
 from tests.nets.test_clip_text import write_both_towers
 from tests.stages.kvqae.test_image_search import ARTICLES, QUESTION_IMAGES, QUESTIONS, write_features, write_questions
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.image_search import STEP
 from trivium.kvqae.retrieval.name_search import NameSearchParameters
 from trivium.nets.clip_text import ClipText

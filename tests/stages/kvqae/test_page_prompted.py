@@ -6,7 +6,7 @@ import pytest
 
 from stages.kvqae.page_prompted import PromptedPageParameters, main
 from tests.page.outline import Outline
-from trivium.files.tables import read_json, write_json
+from trivium.core.tables import read_json, write_json
 
 MEASURED = {"questions": 250.0, "em": 0.125, "f1": 0.25, "contains": 0.5, "refused": 2.0, "prompt_tokens": 9000.0,
             "completion_tokens": 700.0}  # fmt: skip

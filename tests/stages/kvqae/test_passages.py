@@ -12,11 +12,11 @@ import spacy
 
 from stages.kvqae.knowledge_base import SCHEMA
 from stages.kvqae.passages import PassagesParameters, main
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_table, write_table
+from trivium.core.tracking import Tracker
 from trivium.kvqae.knowledge_base.passages import SentenceSplitter, pack
 
 NLP = spacy.blank("en")
@@ -198,10 +198,10 @@ def test_texts_are_not_read_all_at_once(tmp_path: Path) -> None:
     code = f"""
 import pyarrow as pa
 from pathlib import Path
-from trivium.harness.engine import LocalEngine
+from trivium.core.engine import LocalEngine
 from stages.kvqae.passages import PassagesParameters, main
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 folder = Path({str(tmp_path)!r})
 context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
 main(PassagesParameters(words=10, shard_size=1), context, articles=folder / "articles.parquet", out=folder / "out")

@@ -18,8 +18,8 @@ from transformers import (
 from stages.kvqae.published_checkpoints import PublishedCheckpointsParameters, main
 from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
 from tests.sources.small_hub import pins
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.reader.reader_folder import load_reader
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.download import Patience

@@ -12,7 +12,7 @@ from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from tests.kvqae.reader.test_reader_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.article_passages import passages_of_articles

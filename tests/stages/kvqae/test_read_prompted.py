@@ -12,11 +12,11 @@ from PIL import Image
 from stages.kvqae.read_prompted import ReadPromptedParameters, main
 from tests.kvqae.reader.test_prompted import READER
 from tests.prompting.loopback_endpoint import Loopback, said
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_json, read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, read_table, write_table
 from trivium.formats.trec import write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.reader.prompted import JOURNAL
 from trivium.measures.runs import Run
 

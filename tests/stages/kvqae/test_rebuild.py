@@ -16,9 +16,9 @@ from tests.kvqae.annotated_world import (
     write_pictures,
     write_released,
 )
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.kvqae.construction.rebuilding import RebuildParameters
 from trivium.kvqae.construction.rebuilt_records import Kept, gives_the_answer, image_names, names_entity

@@ -5,10 +5,10 @@ import pytest
 
 from stages.kvqae.relevance import RelevanceParameters, main
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
 from trivium.formats.questions import SPLITS, Question
 from trivium.formats.trec import read_qrels, write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
 from trivium.measures.runs import Run
 

@@ -5,12 +5,12 @@ import pyarrow as pa
 import pytest
 
 from stages.kvqae.rerank import RerankParameters, main
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import write_table
+from trivium.core.tracking import Tracker
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.arcface_reranking import rerank as kernel
 from trivium.measures.runs import Run
 

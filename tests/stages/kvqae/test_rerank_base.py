@@ -4,7 +4,7 @@ import pytest
 from transformers import AutoModel
 
 from stages.kvqae.rerank_base import RerankBaseParameters, main
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 
 PARAMETERS = RerankBaseParameters(layers=(0, 5))

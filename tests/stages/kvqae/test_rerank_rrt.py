@@ -10,10 +10,10 @@ import yaml
 
 from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_features import GLOBAL, folder_of, write
-from trivium.errors import BadInput
-from trivium.files.tables import write_table
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.rerankers.rrt_reranking import Base, image_pairs, rerank

@@ -6,11 +6,11 @@ import torch
 
 from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_reader import write_world
-from trivium.errors import BadInput
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from trivium.measures.runs import Run
 

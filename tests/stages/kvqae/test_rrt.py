@@ -13,10 +13,10 @@ from sample.render.difficulty import Difficulty
 from stages.kvqae import rrt
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources.loopback import serve
-from trivium.errors import BadInput
-from trivium.files.image_shards import write_images
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import execute
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.stage import execute
 from trivium.kvqae.rerankers import local_features
 from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt

@@ -14,14 +14,14 @@ from stages.kvqae.sources import KvqaeSourcesParameters, main
 from tests.sample.kvqae.test_construction import DIFFICULTY
 from tests.sources.loopback import serve
 from tests.sources.small_wiki import serve_wiki
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.core.engine import LocalEngine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.stage import Context
+from trivium.core.tables import read_json_lines, write_json_lines
+from trivium.core.tracking import Tracker
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
-from trivium.harness.engine import LocalEngine
-from trivium.harness.stage import Context
-from trivium.harness.tracking import Tracker
 from trivium.kvqae.construction.handed_on import read_commons
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES

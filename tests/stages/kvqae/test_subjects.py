@@ -8,8 +8,8 @@ import pytest
 from stages.kvqae.subjects import SubjectsParameters, main
 from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
 from tests.kvqae.viquae_entities import read_viquae_entities
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES
 from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.construction.subjects import REASONS, read_concrete_types

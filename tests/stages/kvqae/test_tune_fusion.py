@@ -12,10 +12,10 @@ from stages.kvqae import fuse
 from stages.kvqae.tune_fusion import TuneFusionParameters, main
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from tests.stages.kvqae.test_fuse import given
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.harness.stage import execute
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate

@@ -13,10 +13,10 @@ from stages.kvqae import rerank_fuse
 from stages.kvqae.rerank_fuse import RerankFuseParameters
 from stages.kvqae.tune_reranking import TuneRerankingParameters, main
 from tests.kvqae.reranked_world import write_reranked
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import execute
+from trivium.core.tables import read_json, write_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
-from trivium.harness.stage import execute
 from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, read_choice, systems_of
 from trivium.kvqae.rerankers.tuning import Tried, best
 from trivium.measures.fusion import gather, linear_fusion, normalize

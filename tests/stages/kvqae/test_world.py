@@ -11,11 +11,11 @@ from sample.kvqae.entity_world import World
 from sample.kvqae.write import write_world
 from stages.kvqae import triviaqa
 from stages.kvqae.world import KvqaeWorldParameters, main
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.stage import execute
+from trivium.core.tables import read_json_lines
 from trivium.formats.questions import read_questions
-from trivium.harness.stage import execute
 from trivium.sources.kvqae.checks import validate_kvqae
 
 TINY = {

@@ -1,8 +1,8 @@
 import pytest
 
 from stages.page.headline import HeadlineParameters, main
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.page.headline import NUMBERS, headline, odmap_by_seed
 
 

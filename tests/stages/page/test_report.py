@@ -7,8 +7,8 @@ from markupsafe import escape
 from stages.page.report import PageParameters, main
 from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.page.assembly import page, pages
 from trivium.page.contents import ARTICLES
 from trivium.page.glossary import GLOSSARY

@@ -10,7 +10,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from PIL import Image
 from safetensors.torch import save_file
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.delg import Delg
 from trivium.vision.local_descriptors.delg import DelgExtractor
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.commands.costs.row import MACHINE, Row
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 # Teraflop a second, sustained in bf16: two fifths of what their makers state.
 GPUS = {"A100": 125.0, "H100": 400.0, "H200": 400.0}

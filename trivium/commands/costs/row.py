@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trivium.commands.stage_models import Used
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 T = TypeVar("T")
 SOURCES = ("sample", "hub", "local")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trivium.commands.docs_site.reference import commands, parameters, stages
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 LINK = re.compile(r"(\]\()([^)\s#]*)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)

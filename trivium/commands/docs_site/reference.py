@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
 from trivium.commands.cli import COMMANDS
-from trivium.harness.parameters import read_parameters
+from trivium.core.parameters import read_parameters
 
 USES = {"deps": "reads", "outs": "writes", "metrics": "metrics", "plots": "plots"}  # of a stage
 TARGET = re.compile(r"^([a-z-]+):.*?## (.*)$", re.MULTILINE)  # as `make help` finds them

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.commands.ask import read_image
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:  # seconds to import
     import gradio

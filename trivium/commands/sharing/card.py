@@ -18,7 +18,7 @@ from huggingface_hub import (
 
 from trivium.commands.sharing.licence import KNOWN, OWN, Start, data_licences
 from trivium.commands.sharing.package import Artifact, Described
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.kvqae.asking.artifacts import Artifacts
 
 _INVENTED = (

@@ -11,8 +11,8 @@ from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
 from trivium.commands.sharing.package import Package
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 from trivium.sources.download import TOKEN
 
 _OF_THE_HUB = {".gitattributes"}

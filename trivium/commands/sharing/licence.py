@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.commands.sharing.lineage import SAMPLE, Lineage
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.nets.cards import licence_of
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.minilm import MINILM

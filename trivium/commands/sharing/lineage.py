@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.asking.artifacts import LOCK, Artifacts
 
 SAMPLE = "sample"

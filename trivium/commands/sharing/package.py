@@ -14,8 +14,8 @@ from typing import ClassVar, Literal
 
 from trivium.commands.sharing.licence import Start
 from trivium.commands.sharing.lineage import Lineage, outputs_of, read_lock
-from trivium.errors import BadInput
-from trivium.harness.registry import Registry
+from trivium.core.errors import BadInput
+from trivium.core.registry import Registry
 from trivium.nets.cards import CARD
 
 FAMILY = "trivium.commands.sharing.kinds"

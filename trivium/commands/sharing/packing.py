@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from trivium.commands.sharing.card import card_of
 from trivium.commands.sharing.lineage import read_lineage
 from trivium.commands.sharing.package import Artifact, Package, Target, kind_of, shareable
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.cards import CARD
 
 

@@ -25,7 +25,7 @@ from trivium.complexity.difficulty.settings import DifficultySettings
 from trivium.complexity.difficulty.trivial_answers import best_overlap_answers, random_spans
 from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
 from trivium.complexity.factors.free_factors import FreeFactors, ReadText, free_factors, read_text
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names
 from trivium.formats.conllu import Sentence, read_conllu
 from trivium.formats.question_sets import AskedQuestion, QuestionSet, read_question_set

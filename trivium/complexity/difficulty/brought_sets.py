@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names
 
 ANSWERS = "answers"

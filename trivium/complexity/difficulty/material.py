@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.settings import Missing
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.answer_files import read_answers
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 

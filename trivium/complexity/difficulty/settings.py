@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 Judge = Literal["rouge_l", "f1", "exact_match", "llm"]
 Missing = Literal["zero", "drop"]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.regression import joint_regression
-from trivium.files.csv_tables import write_csv
+from trivium.core.csv_tables import write_csv
 from trivium.measures.cluster_bootstrap import cluster_bootstrap
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
 from trivium.measures.holm import holm

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_schema, read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_schema, read_table
 from trivium.measures.effects import NEITHER, NO, YES
 
 _NAMES = b"names"  # of the file's metadata

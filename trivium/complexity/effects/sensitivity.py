@@ -17,7 +17,7 @@ from pydantic import Field
 from trivium.complexity.effects.analysis import Effects, analyse, large_enough
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.simulated_scores import Difficulty, simulated_scores
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.measures.proportion import wilson_interval
 
 CRITERIA = ("mann_whitney", "holm", "frame", "found", "found_holm")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import FactorTable
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.measures.effects import NO, YES
 
 

@@ -17,8 +17,8 @@ from trivium.complexity.effects.analysis import Effects, analyse
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.sensitivity import SensitivityParameters
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.measures.proportion import wilson_interval
 
 SCENARIOS = ("planted", "null", "confounded")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysis import Effects
-from trivium.files.csv_tables import write_csv
+from trivium.core.csv_tables import write_csv
 from trivium.measures.effects import floor_points
 from trivium.measures.hardness import HardnessAgreement
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.complexity.factors.inflections import Inflections
-from trivium.files.tables import read_table
+from trivium.core.tables import read_table
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText
 

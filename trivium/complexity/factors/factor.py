@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from trivium.complexity.factors.corpora import Corpora
+from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
-from trivium.harness.parameters import Parameters
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 

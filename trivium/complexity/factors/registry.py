@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import Field, create_model, model_validator
 
 from trivium.complexity.factors.factor import Factor
-from trivium.harness.parameters import Parameters
-from trivium.harness.registry import Registry
+from trivium.core.parameters import Parameters
+from trivium.core.registry import Registry
 
 FAMILY = "trivium.complexity.factors.members"
 FACTORS: Registry[Factor] = Registry(FAMILY, "factor", "complexity.factors")  # in the order in which tables show them

@@ -13,9 +13,9 @@ from trivium.complexity.frames.labels import UNKNOWN
 from trivium.complexity.frames.parser_folder import FrameParser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import Window, windows_of
+from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import FrameInstance
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.parameters import Parameters
 from trivium.nets.feeding import Feed, feeders
 
 ELEMENT = pa.struct([("name", pa.string()), ("core", pa.string()), ("start", pa.int32()), ("end", pa.int32())])

@@ -14,11 +14,11 @@ from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.training_readings import place_frames, teach
 from trivium.complexity.frames.windows import windows_of
-from trivium.errors import BadInput
-from trivium.files.csv_tables import write_csv
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.frame_corpora import read_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.nets.device import pick_device
 
 LICENCE = "mit"

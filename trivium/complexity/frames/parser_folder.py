@@ -15,9 +15,9 @@ from transformers import AutoModel, PreTrainedTokenizerBase
 
 from trivium.complexity.frames.labels import FrameLabels
 from trivium.complexity.frames.windows import Window
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.nets.cards import write_card
 from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
 from trivium.nets.pretrained import load_pretrained

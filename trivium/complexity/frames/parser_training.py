@@ -9,7 +9,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from trivium.complexity.frames.parser_folder import FrameParser, collate
 from trivium.complexity.frames.training_readings import Taught
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.nets import training
 from trivium.nets.frame_parser import tagging_loss
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.complexity.judging.label_studio import VERDICTS, answer_code, read_export
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv_records
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv_records
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
 Answers = Mapping[str, Mapping[str, str]]  # by model, then question

@@ -14,9 +14,9 @@ from pydantic import Field
 
 from trivium.complexity.judging.files import Answers, Judgement
 from trivium.complexity.judging.label_studio import VERDICTS, task
-from trivium.files.tables import read_table
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table
 from trivium.formats.framed_texts import Example
-from trivium.harness.parameters import Parameters
 from trivium.measures.kappa import fleiss_kappa
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats import label_studio as label_studio_export
 from trivium.formats.label_studio import ExportedAnnotation
 

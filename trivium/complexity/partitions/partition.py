@@ -10,8 +10,8 @@ from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.factors.corpora import lexical_units
 from trivium.complexity.partitions.card import Part
 from trivium.complexity.scoring.score_table import ScoreTable
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.measures.effects import NO, YES
 from trivium.measures.frames import entropy_bits

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.measures.containment import KnownTexts
 

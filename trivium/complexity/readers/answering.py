@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.predictions import write_predictions
-from trivium.harness.tasks import Curve, Metrics, Point
 
 
 def answer_job(

@@ -11,10 +11,10 @@ from pydantic import Field, model_validator
 
 from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading
 from trivium.complexity.readers.reader_training import mean_loss, train
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.squad import SquadQuestion, read_squad
-from trivium.harness.parameters import Parameters
-from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 

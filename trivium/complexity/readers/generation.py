@@ -14,7 +14,7 @@ from transformers import GenerationConfig
 from trivium.complexity.readers.interface import Answer, Features, Reading
 from trivium.complexity.readers.settings import GenerativeSettings
 from trivium.complexity.readers.templates import Prompt, prompts_of
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained

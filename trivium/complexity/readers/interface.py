@@ -18,10 +18,10 @@ import torch
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from trivium.complexity.readers.settings import ReaderSettings
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.registry import Registry
+from trivium.core.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
-from trivium.harness.registry import Registry
 
 FAMILY = "trivium.complexity.readers.kinds"
 SETTINGS = "reader.json"

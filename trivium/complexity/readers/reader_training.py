@@ -10,7 +10,7 @@ import torch
 from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.complexity.readers.interface import Feature, Reader
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets import training
 
 

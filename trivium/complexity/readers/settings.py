@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 
 def _template(template: str) -> str:

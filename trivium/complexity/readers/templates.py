@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 _CHUNK = 1000  # texts tokenised at once
 

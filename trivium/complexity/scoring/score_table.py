@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 
 Measure = Literal["rouge_l", "rouge_l_paper", "em", "f1"]
 BASELINE = "baseline"  # the kind of rows that are not models

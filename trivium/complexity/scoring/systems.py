@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import Example
 from trivium.formats.predictions import Predictions, read_predictions
 from trivium.measures.french import words

@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import used_values, validate
 from trivium.decorrelation.benchmark.positives import Positives, read_positives
 from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gallery, read_removals
 from trivium.decorrelation.evaluation.tables import EvaluateParameters
@@ -22,10 +25,7 @@ from trivium.decorrelation.matrix import read_cells
 from trivium.decorrelation.retrieval.answers import picture_sets
 from trivium.decorrelation.retrieval.gallery import Captions, captions_of
 from trivium.decorrelation.retrieval.ranking import PictureSet
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.formats.corpus_table import load_captions
-from trivium.harness.parameters import used_values, validate
 
 PARAMETERS = Path("params.yaml")
 DATA = Path("data") / "decorrelation"

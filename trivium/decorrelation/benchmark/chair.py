@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import used_values
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.formats.pictures import Phrase
-from trivium.harness.parameters import used_values
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.sentences import read_sentence
 from trivium.vision.shard_pictures import ShardPictures

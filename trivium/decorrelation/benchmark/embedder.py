@@ -18,11 +18,11 @@ from PIL import Image
 from torch.nn.functional import normalize
 from tqdm import tqdm
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.nets.device import halving_batches, length_sorted_batches
 from trivium.vision.formats import opened
 

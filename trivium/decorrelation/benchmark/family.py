@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trivium.errors import BadInput
-from trivium.harness.registry import Registry
+from trivium.core.errors import BadInput
+from trivium.core.registry import Registry
 
 FAMILY = "trivium.decorrelation.benchmark.families"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 # Neither code nor pickles; sentencepiece's models bear the last suffix.
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model"]

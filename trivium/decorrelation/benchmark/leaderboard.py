@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, embed
@@ -30,7 +31,6 @@ from trivium.decorrelation.benchmark.scores import (
     require_gallery,
     score,
 )
-from trivium.errors import BadInput
 
 _CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")

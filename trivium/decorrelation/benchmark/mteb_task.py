@@ -17,12 +17,12 @@ import datasets
 from PIL import Image
 from torch.utils.data import DataLoader
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.scores import measures_of, require_gallery, score
 from trivium.decorrelation.evaluation.lists import CUTOFFS
 from trivium.decorrelation.retrieval.caption_search import top_captions
-from trivium.errors import BadInput
 
 try:
     from mteb import AbsTask, TaskMetadata

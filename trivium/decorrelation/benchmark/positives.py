@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
 from trivium.measures.many_positives import average_precision_at_r, r_precision, ranked_hits
 
 SETS = {"eccv": "ECCV Caption", "cxc": "CxC"}

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.positives import positive_scores
@@ -19,7 +20,6 @@ from trivium.decorrelation.evaluation.chance import chance
 from trivium.decorrelation.evaluation.intervals import PictureBootstrap
 from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP, RECALL, judge, recalls
 from trivium.decorrelation.retrieval.caption_search import top_captions
-from trivium.errors import BadInput
 from trivium.measures.recall import ranks_of_embeddings
 
 STILL_NAMED = "still_named"

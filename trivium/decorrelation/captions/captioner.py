@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 

@@ -12,14 +12,14 @@ import pyarrow as pa
 from pydantic import Field
 from tqdm import tqdm
 
+from trivium.core.engine import Engine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_batches
 from trivium.decorrelation.captions import grammatical_removal, phrase_removal
 from trivium.decorrelation.captions.prompt_templates import prompt
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_batches
 from trivium.formats.pictures import Phrase, Removal
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters
 from trivium.vision.shard_pictures import ShardPictures
 
 Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.evaluation.lists import NAMED, ODMAP, judge, read_lists, read_ranks, recalls
 from trivium.decorrelation.evaluation.queries import (
     Gallery,
@@ -17,7 +18,6 @@ from trivium.decorrelation.evaluation.queries import (
     read_removals,
     rendered_queries,
 )
-from trivium.errors import BadInput
 from trivium.formats.pictures import Corpus
 from trivium.measures.hubness import occurrence_skew
 

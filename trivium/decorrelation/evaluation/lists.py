@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.decorrelation.evaluation.queries import Gallery, Queries
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
 from trivium.measures.odmap import names_any, odmap, removed_named
 from trivium.measures.recall import recall
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.evaluation.asked_cells import LISTS, SKEW_AT, Answers, DataSet
 from trivium.decorrelation.evaluation.chance import chance
 from trivium.decorrelation.evaluation.comparisons import WHOLE, Measured
 from trivium.decorrelation.evaluation.intervals import PictureBootstrap
 from trivium.decorrelation.evaluation.lists import CUTOFFS
 from trivium.decorrelation.matrix import Cell
-from trivium.errors import BadInput
 
 SPLIT_BY = ("odmap@1", "removed_named")  # also told by whether the partner remains, and by class
 REMOVED = ("synthetic", "rendered")  # sets from whose pictures a class is gone

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.formats.pictures import Picture, removal_id
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import Field
 
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.comparisons import WHOLE, WITHIN, Measured, comparable, compare, compared_variants
 from trivium.decorrelation.matrix import Cell
-from trivium.files.tables import read_table
 from trivium.formats.pictures import Corpus
-from trivium.harness.parameters import Parameters
 
 GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
 

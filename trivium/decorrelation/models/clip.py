@@ -19,10 +19,10 @@ from safetensors import SafetensorError
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
 from trivium.nets.device import autocast
 from trivium.nets.gathering import gathered
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP

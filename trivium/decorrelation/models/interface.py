@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.models.preparation import PlainPreparation
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
 
 CONFIG = "config.json"  # of a saved model; its "kind" says which class reads it
 

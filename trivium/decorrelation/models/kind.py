@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator
 
+from trivium.core.registry import Registry
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.harness.registry import Registry
 
 FAMILY = "trivium.decorrelation.models.kinds"
 

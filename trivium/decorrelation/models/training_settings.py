@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 
 class TrainingSettings(Parameters):

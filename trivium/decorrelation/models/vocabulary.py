@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 
 PADDING, UNKNOWN, BEGIN, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<start>", "<end>")

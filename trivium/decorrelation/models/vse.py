@@ -12,11 +12,11 @@ from typing import Any, Self
 from torch import Tensor
 from torchvision.transforms import InterpolationMode
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.kinds.vse import VseSettings
 from trivium.decorrelation.models.preparation import IMAGENET, Preparation
 from trivium.decorrelation.models.vocabulary import Vocabulary
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
 from trivium.nets.gathering import gathered
 from trivium.nets.hinge import triplet_hinge
 from trivium.nets.vgg import GRID, HIDDEN, TORCHVISION, Vgg, channels_of

@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 from pydantic import AfterValidator
 
+from trivium.core.parameters import Parameters
+from trivium.core.registry import Registry
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.formats.masks import Mask
-from trivium.harness.parameters import Parameters
-from trivium.harness.registry import Registry
 
 FAMILY = "trivium.decorrelation.painting.fillings"
 

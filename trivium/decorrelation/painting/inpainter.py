@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.frames import Closed, Pixels, read_reply, write_request
-from trivium.errors import BadInput
 from trivium.formats.masks import Mask
 
 ROOT = Path(__file__).parents[3]

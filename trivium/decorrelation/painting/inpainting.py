@@ -19,15 +19,15 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.core.parameters import Parameters, validate
 from trivium.decorrelation.painting.filling import FILLINGS, Filling, Settings, composite, dilated
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images, write_images
 from trivium.formats import masks
 from trivium.formats.masks import Mask
 from trivium.formats.pictures import Removal
-from trivium.harness.parameters import Parameters, validate
 from trivium.vision.decoding import Unreadable, decode
 
 Subset = Literal["train", "test", "empty"]

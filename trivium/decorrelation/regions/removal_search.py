@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.regions.eligibility import Eligible, Limits, eligible
 from trivium.decorrelation.regions.regions import Regions, box_regions, segmentation_regions
-from trivium.errors import BadInput
 from trivium.formats.masks import Mask, encode, rasterise_boxes
 from trivium.formats.pictures import Picture, Removal, removal_id
 

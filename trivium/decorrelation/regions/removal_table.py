@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table, write_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_table
 from trivium.formats.pictures import SPLITS, Removal
 
 SCHEMA = pa.schema(

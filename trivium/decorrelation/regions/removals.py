@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.decorrelation.regions import eligibility
 from trivium.decorrelation.regions.removal_search import Tally
-from trivium.errors import BadInput
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import read_table
 from trivium.formats.pictures import Picture, Split
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures

@@ -10,19 +10,19 @@ import pyarrow as pa
 import torch
 from pydantic import Field
 
+from trivium.core.atomic import write_atomically
+from trivium.core.engine import Engine
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table, write_table
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table, write_table
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters
 from trivium.measures.recall import Ranks
 
 RENDERED = "rendered"

@@ -2,7 +2,7 @@
 
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.vision.neighbours import Ids, Scores, exact_search
 
 

@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import IMAGE_SCHEMA, Images
+from trivium.core.tables import count_rows, read_batches
 from trivium.decorrelation.models.interface import RetrievalModel
-from trivium.errors import BadInput
-from trivium.files.image_shards import IMAGE_SCHEMA, Images
-from trivium.files.tables import count_rows, read_batches
 from trivium.nets.device import halving_batches
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.vision.formats import opened

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.core.matrices import read_matrix, write_matrix
 from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel
-from trivium.files.matrices import read_matrix, write_matrix
 from trivium.formats.pictures import Corpus
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.retrieval.caption_search import top_captions
 from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.gallery import Captions
 from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
 from trivium.decorrelation.retrieval.sharded_model import EncodedPictures, ShardedModel
-from trivium.errors import BadInput
 from trivium.measures.recall import Ranks, ranks_of_embeddings
 
 LISTS = pa.schema([("query", pa.string()), ("captions", pa.list_(pa.int64())), ("scores", pa.list_(pa.float32()))])

@@ -14,6 +14,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from trivium.core.atomic import write_atomically
+from trivium.core.engine import Engine
+from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix
 from trivium.decorrelation.models.interface import RetrievalModel, load
 from trivium.decorrelation.retrieval.encoding import (
     Named,
@@ -23,10 +27,6 @@ from trivium.decorrelation.retrieval.encoding import (
     in_groups,
     stored_pictures,
 )
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.matrices import read_matrix
-from trivium.harness.engine import Engine
 from trivium.nets.device import pick_device
 
 T = TypeVar("T")

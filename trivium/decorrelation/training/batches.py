@@ -19,10 +19,10 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, default_collate
 from tqdm import tqdm
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
 from trivium.vision.formats import opened
 
 

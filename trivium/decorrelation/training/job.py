@@ -9,6 +9,9 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from trivium.core.atomic import write_atomically
+from trivium.core.image_shards import Images
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.decorrelation.models.interface import RetrievalModel, start
 from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
@@ -16,12 +19,9 @@ from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
 from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
 from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
-from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.measures.recall import ranks_of_embeddings
 
 

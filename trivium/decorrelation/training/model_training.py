@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel
 from trivium.decorrelation.models.training_settings import TrainingSettings
 from trivium.decorrelation.training.batches import Batch, Batches, seed_of
 from trivium.decorrelation.training.processes import Place, place
-from trivium.errors import BadInput
 from trivium.nets import training
 
 

@@ -12,11 +12,11 @@ import torch.distributed
 import torch.multiprocessing
 from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException, start_processes
 
-from trivium.errors import BadInput
-from trivium.harness.curves import Curves
-from trivium.harness.tasks import Curve, Metrics
+from trivium.core.curves import Curves
+from trivium.core.errors import BadInput
+from trivium.core.redaction import redact_output
+from trivium.core.tasks import Curve, Metrics
 from trivium.nets.device import pick_device
-from trivium.redaction import redact_output
 
 Job = TypeVar("Job")
 Log = Callable[..., None]

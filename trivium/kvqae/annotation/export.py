@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.label_studio import ExportedAnnotation, ExportedTask, read_export
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
 from trivium.kvqae.annotation.project import CONTROLS, DECISION, DISCARD_REASONS, IMAGE, KEEP, PROJECT, QUESTION

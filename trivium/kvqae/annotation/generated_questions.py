@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines
 
 
 @dataclass(frozen=True)

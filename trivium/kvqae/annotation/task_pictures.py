@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from urllib.parse import quote
 
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.vision.decoding import Unreadable, decode_picture
 
 NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import yaml
 
-from trivium.errors import BadInput
-from trivium.files.signatures import Signature, signature_of
+from trivium.core.errors import BadInput
+from trivium.core.signatures import Signature, signature_of
 
 LOCK = "dvc.lock"
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"

@@ -17,9 +17,9 @@ from typing import Self
 import numpy as np
 import torch
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, read_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import Rerankers

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from trivium.errors import BadInput
-from trivium.harness.arithmetic import remember
-from trivium.harness.parameters import (
+from trivium.core.arithmetic import remember
+from trivium.core.errors import BadInput
+from trivium.core.parameters import (
     Parameters,
     RunParameters,
     read_parameters,

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import torch
 from numpy.typing import NDArray
 
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen, as_written

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
+from trivium.core.tables import read_json
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.retrieval.dense_search import INDEX

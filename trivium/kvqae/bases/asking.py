@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.files.matrices import read_matrix
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
-from trivium.files.signatures import signature_of
-from trivium.files.tables import read_json, read_table
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.signatures import signature_of
+from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
 from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, FaceFound
 from trivium.kvqae.bases.building import BM25, CALIBRATION, read_base, read_pictured

@@ -19,12 +19,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
-from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import read_json, read_table, write_json
-from trivium.harness.parameters import validate
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.parameters import validate
+from trivium.core.tables import read_json, read_table, write_json
 from trivium.kvqae.bases.calibration import FEWEST_PAIRS, Calibration
 from trivium.kvqae.bases.encoding import NO_FACE, Shown, encode_passages, encode_pictures, unit
 from trivium.kvqae.bases.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN, passage_keys

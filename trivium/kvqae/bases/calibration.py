@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 Scores = NDArray[np.float64]
 COLDEST, HOTTEST = 0.02, 20.0  # temperatures that are tried

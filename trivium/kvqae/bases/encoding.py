@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageEnhance
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.kvqae.bases.models import PictureModel, TextModel
 from trivium.kvqae.bases.vector_store import Vectors, VectorStore
 from trivium.vision.align import align

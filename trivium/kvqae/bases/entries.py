@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from trivium.errors import BadInput
-from trivium.files.reading import is_file, read_text
-from trivium.files.tables import read_csv_records, read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.reading import is_file, read_text
+from trivium.core.tables import read_csv_records, read_json_lines
 
 Kind = Literal[
     "duplicate",  # of another entry, or a picture that its entry has already; left out

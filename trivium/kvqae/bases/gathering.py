@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.reading import LARGEST_IMAGE, open_file
-from trivium.files.tables import read_table, write_json, write_table
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_IMAGE, open_file
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.kvqae.bases.entries import Entry, Source, read_source
 from trivium.kvqae.knowledge_base.passages import SCHEMA, cut_articles
 

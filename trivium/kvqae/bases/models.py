@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import BadInput
-from trivium.files.reading import open_file
+from trivium.core.errors import BadInput
+from trivium.core.reading import open_file
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
 from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, Side
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters

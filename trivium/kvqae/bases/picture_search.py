@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
 from trivium.kvqae.bases.vector_store import Vectors
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import MARGIN

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 
 
 class NamedEncoder(Parameters):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.files.tables import read_table, write_table
+from trivium.core.tables import read_table, write_table
 
 Vectors = NDArray[np.float32]
 

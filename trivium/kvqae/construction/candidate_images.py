@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons_names import commons_file_name
 from trivium.kvqae.construction.handed_on import CommonsFile, read_commons
 from trivium.kvqae.construction.image_score import image_score

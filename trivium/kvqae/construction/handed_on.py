@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines, read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines, read_table
 
 MENTION_SCHEMA = pa.schema(
     [

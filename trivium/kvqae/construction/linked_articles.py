@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json_lines
 from trivium.formats.kilt_articles import parse_article
 from trivium.formats.triviaqa import TriviaQuestion
 from trivium.measures.answers import AnswerMatcher, normalize_answer

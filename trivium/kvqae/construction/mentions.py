@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
+from trivium.core.parameters import Parameters
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.construction.handed_on import Mention
 from trivium.kvqae.construction.spacy_pipeline import analyse_texts
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.vision.decoding import decode_picture
 
 BITS = 64

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.kvqae.annotation.agreement import settle
 from trivium.kvqae.annotation.export import Annotation
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion

@@ -16,8 +16,8 @@ from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.construction.annotated_sentences import Annotated
 
 POINTER = "pipeline.json"

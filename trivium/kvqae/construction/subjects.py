@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_csv
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv
 from trivium.formats.wikidata import Entity, WikidataFile
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
 from trivium.kvqae.construction.linking import LINK_SCHEMA

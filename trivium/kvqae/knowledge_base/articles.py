@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 from tqdm import tqdm
 
+from trivium.core.parameters import Parameters
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
-from trivium.harness.parameters import Parameters
 
 # Headings, lists and what extraction left of tables.
 _NOT_TEXT = ("Section::::", "BULLET::::", "{|", "|")

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.matrices import check_finite, read_matrix
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.tables import read_table
 
 PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row an image
 FACES_BY = "arcface"  # the encoder whose folder says which pictures show a face

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.tables import count_rows, read_batches, read_schema, read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import count_rows, read_batches, read_schema, read_table
 
 SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from transformers import BertForQuestionAnswering, BertTokenizer
 
-from trivium.errors import BadInput
+from trivium.core.engine import Engine
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import Question
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.answers import CurvePoint, Seed, measure
 from trivium.kvqae.reader.reader_folder import load_reader

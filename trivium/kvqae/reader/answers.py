@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_table
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_table
 from trivium.kvqae.reader.reading import Answer
 from trivium.kvqae.reader.rows import Selection
 from trivium.measures.answers import exact_match, f1

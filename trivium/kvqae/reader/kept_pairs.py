@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import BertTokenizer
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.kvqae.reader.pairs import Pairs, tokenize

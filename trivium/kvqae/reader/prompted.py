@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.measures.answers import AnswerMatcher, exact_match, f1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transformers import BertForQuestionAnswering, BertTokenizer
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.pretrained import export_trained, load_pretrained
 
 HEADS = ("qa_outputs.",)

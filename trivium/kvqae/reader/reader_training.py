@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 from transformers import BertForQuestionAnswering
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import read_questions
-from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import Question
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import is_relevant
 from trivium.measures.answers import AnswerMatcher

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.answered_rows import ReadingParameters

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.reading import read_lines
-from trivium.files.tables import read_table
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import read_lines
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.measures.reorder import first

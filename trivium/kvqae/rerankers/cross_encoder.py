@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import BertForSequenceClassification, BertTokenizer
 
-from trivium.errors import BadInput
+from trivium.core.engine import Engine
+from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
-from trivium.harness.engine import Engine
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.measures.reorder import reorder

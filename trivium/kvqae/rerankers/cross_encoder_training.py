@@ -9,9 +9,9 @@ import torch
 from pydantic import Field
 from transformers import BertForSequenceClassification
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import read_questions
-from trivium.harness.tasks import Curve, Metrics, Point
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.reader.kept_pairs import KeptPairs, PairsOf

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters

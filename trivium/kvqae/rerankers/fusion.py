@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.harness.stage import Context
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -42,7 +42,7 @@ def train_on(
     Raises:
         BadInput: a photograph has no landmark; see `train_rrt`.
     """
-    from trivium.harness.tasks import run_task
+    from trivium.core.tasks import run_task
     from trivium.kvqae.rerankers.rrt_training import rrt_job
 
     folder = context.work / "features"

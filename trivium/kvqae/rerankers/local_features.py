@@ -8,10 +8,10 @@ from typing import ClassVar
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json, read_table, write_json
-from trivium.harness.engine import Engine, in_worker
-from trivium.harness.parameters import Parameters
+from trivium.core.engine import Engine, in_worker
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_json, read_table, write_json
 from trivium.vision.decoding import Picture
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.reading import read_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import read_lines
 
 IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
 LANDMARKS = Path("landmarks.txt")  # RRT's, below its model

@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters, validate
-from trivium.harness.registry import Registry
+from trivium.core.engine import Engine
+from trivium.core.parameters import Parameters, validate
+from trivium.core.registry import Registry
 from trivium.measures.runs import Run
 
 FAMILY = "trivium.kvqae.rerankers.members"

@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.rerankers.rrt_parameters import CONFIG
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.files.tables import read_json, write_json
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_json, write_json
 
 CONFIG = "config.json"
 _LEFT_OUT = {"use": False}

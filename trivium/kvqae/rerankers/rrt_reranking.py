@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.files.tables import read_table
+from trivium.core.tables import read_table
 from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
 from trivium.kvqae.rerankers.rrt import score_pairs
 from trivium.kvqae.retrieval.image_search import STEP

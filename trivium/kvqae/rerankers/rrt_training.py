@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
-from trivium.errors import BadInput
-from trivium.harness.tasks import Curve, Metrics, Point
+from trivium.core.errors import BadInput
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs, stored, widened
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, pick_device

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.files.csv_tables import write_csv
+from trivium.core.csv_tables import write_csv
 from trivium.kvqae.rerankers.fusion import Fusion, LinearFusion, PositionFusion
 from trivium.measures.fusion import NORMALIZATIONS
 from trivium.measures.ranking import evaluate

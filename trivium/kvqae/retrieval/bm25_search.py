@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.engine import Engine
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.retrieval.lucene import QUERIES_A_BATCH, Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.measures.runs import Run
 

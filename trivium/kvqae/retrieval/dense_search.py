@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import MatrixRows, read_matrix
-from trivium.harness.engine import Engine
-from trivium.harness.parameters import Parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.engine import Engine
+from trivium.core.matrices import MatrixRows, read_matrix
+from trivium.core.parameters import Parameters
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import (
     Ids,

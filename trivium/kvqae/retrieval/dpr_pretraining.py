@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.retrieval.dpr_training import DprParameters, validation_mrr
 from trivium.kvqae.retrieval.pair_tokens import PairTokens

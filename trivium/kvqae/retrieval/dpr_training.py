@@ -13,10 +13,10 @@ from pydantic import Field
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import PreTrainedTokenizerBase
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.harness.parameters import Parameters
-from trivium.harness.tasks import Curve, Metrics, Point
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.pair_tokens import PairTokens
 from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs

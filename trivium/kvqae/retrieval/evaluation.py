@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.measures.ranking import evaluate as measure
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.significance import bootstrap_interval, fisher_randomization, superscripts

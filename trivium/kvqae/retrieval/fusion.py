@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.formats.trec import read_run
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
 from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import read_json
+from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.retrieval.fusion import RECORD
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix, write_matrix
-from trivium.files.tables import count_rows, read_table, write_json, write_table
-from trivium.harness.parameters import Parameters
+from trivium.core.atomic import write_atomically
+from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.parameters import Parameters
+from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
 from trivium.vision.decoding import REASONS
 from trivium.vision.encoder_registry import SECTION

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import read_questions
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 from trivium.vision.neighbours import exact_search

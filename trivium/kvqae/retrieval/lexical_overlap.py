@@ -11,7 +11,7 @@ from pathlib import Path
 
 import snowballstemmer
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.reading.language import stop_words
 
 Lemmatize = Callable[[str], frozenset[str]]

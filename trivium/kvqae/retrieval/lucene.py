@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.lucene_segments import forget_machine
 from trivium.measures.runs import PADDING, Run
 

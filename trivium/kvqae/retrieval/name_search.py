@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from trivium.errors import BadInput
-from trivium.files.matrices import check_finite, read_matrix
-from trivium.files.tables import read_table
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.kvqae.retrieval.name_systems import SECTION
 from trivium.vision.neighbours import exact_search

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.files.tables import write_json
+from trivium.core.tables import write_json
 from trivium.kvqae.retrieval.text_encoder_registry import Side, TextEncoder
 
 if TYPE_CHECKING:

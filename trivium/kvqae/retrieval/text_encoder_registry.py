@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
-from trivium.harness.parameters import Parameters, validate
-from trivium.harness.registry import Registry
+from trivium.core.parameters import Parameters, validate
+from trivium.core.registry import Registry
 
 if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
     import torch

@@ -11,10 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.formats.questions import read_questions
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
 from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TEXT_ENCODERS, TextEncoder
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field, field_validator
 
-from trivium.harness.parameters import Parameters
+from trivium.core.parameters import Parameters
 from trivium.measures.weight_search import simplex_grid
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import spacy
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.english.chunker import Range, join_quantities
 from trivium.language.english.sentences import Sentence
 

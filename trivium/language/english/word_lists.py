@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import yaml
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 WORDS = Path(__file__).with_name("words.yaml")
 Mode = Literal["strict", "paper"]

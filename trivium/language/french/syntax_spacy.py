@@ -5,7 +5,7 @@ from typing import Any
 
 import spacy
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 

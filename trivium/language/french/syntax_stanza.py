@@ -8,7 +8,7 @@ from typing import Any
 import stanza
 from stanza.resources.common import DEFAULT_RESOURCES_VERSION
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import SPACED
 from trivium.language.reading.unspaced import Characters, Chinese

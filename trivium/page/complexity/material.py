@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, read_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.framed_texts import Example
 from trivium.page.complexity.factors import Cells, cells

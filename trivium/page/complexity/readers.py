@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.files.tables import read_json
-from trivium.harness.registry import member_names
+from trivium.core.registry import member_names
+from trivium.core.tables import read_json
 
 Metrics = Mapping[str, float]
 BASELINES = {

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyarrow import csv
 
+from trivium.core.tables import read_json
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.names import DATASETS
 from trivium.page.decorrelation.results import Results

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import groups
-from trivium.files.tables import read_json
 from trivium.page.common import environment
 from trivium.page.decorrelation.corpus import class_pairs
 from trivium.page.decorrelation.names import DATASETS

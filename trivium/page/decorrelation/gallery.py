@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_table
 from trivium.decorrelation.matrix import groups
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
 from trivium.formats import masks
 from trivium.page.common import environment, half_each
 from trivium.page.decorrelation.names import DATASETS, VARIANTS

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyarrow import csv
 
-from trivium.files.tables import read_json
+from trivium.core.tables import read_json
 from trivium.page.common import probability
 from trivium.page.decorrelation.checks import Check, empty_box
 from trivium.page.decorrelation.corpus import partner_rows

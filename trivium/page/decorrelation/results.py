@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from trivium.core.parameters import used_values
+from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import Cell, groups, parse_cells
 from trivium.decorrelation.models.kind import KINDS
-from trivium.files.tables import read_json
-from trivium.harness.parameters import used_values
 from trivium.page.decorrelation.names import DATASETS
 
 MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown where they ran

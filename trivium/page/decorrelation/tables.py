@@ -4,10 +4,10 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.lists import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.files.tables import read_json
 from trivium.page.agreement import agreement
 from trivium.page.common import environment, probability
 from trivium.page.decorrelation.names import DATASETS, VARIANTS

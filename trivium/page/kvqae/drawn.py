@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_run_over
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import PADDING

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 from PIL import ImageDraw, ImageOps
 
-from trivium.files.image_shards import Images
+from trivium.core.image_shards import Images
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.measures.answers import AnswerMatcher, exact_match, is_matchable

@@ -7,14 +7,14 @@ from typing import Any
 
 from markupsafe import Markup
 
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_json
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
 from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASURES
 from trivium.decorrelation.benchmark.positives import SETS
 from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
 from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP
-from trivium.files.atomic import write_atomically
-from trivium.files.csv_tables import write_csv
-from trivium.files.tables import write_json
 from trivium.page.common import environment
 from trivium.page.figures import forest
 

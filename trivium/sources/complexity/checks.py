@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framed_texts import AnnotatedText, Example

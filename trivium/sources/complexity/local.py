@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet

@@ -10,9 +10,9 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoTokenizer
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
 from trivium.sources.download import PATIENT, Patience

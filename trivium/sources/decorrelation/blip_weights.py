@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.weights import read_plain_tensors
 
 _VISION = (  # in order: pattern, replacement

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
 from trivium.language.english.english import looks_english

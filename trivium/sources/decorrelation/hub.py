@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.files.tables import write_json
-from trivium.files.zips import unpack_member
+from trivium.core.tables import write_json
+from trivium.core.zips import unpack_member
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.brought import link

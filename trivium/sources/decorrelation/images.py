@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, UnidentifiedImageError
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
-from trivium.files.zips import open_zip, read_member
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.zips import open_zip, read_member
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.vision.decoding import exif_orientation, turned
 from trivium.vision.formats import opened

@@ -13,10 +13,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput, naming
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images, write_images
-from trivium.files.tables import read_json, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput, naming
+from trivium.core.image_shards import Images, write_images
+from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.brought import bring, digests, require_files

@@ -12,12 +12,12 @@ from typing import Any
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, read_blip
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.vse import read_cnn
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.decorrelation.blip_weights import read_checkpoint

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 from trivium.formats.kilt_articles import parse_article
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity

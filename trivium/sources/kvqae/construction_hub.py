@@ -11,10 +11,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_json_lines, write_json, write_json_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
 from trivium.kvqae.construction.class_hierarchy import ClassHierarchy

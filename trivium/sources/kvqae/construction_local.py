@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines, write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines, write_json
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import Entity, parse_entity
 from trivium.kvqae.construction.annotated_sentences import read_annotated

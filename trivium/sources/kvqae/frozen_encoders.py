@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.tables import write_json
 from trivium.nets.cards import write_card
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience

@@ -19,12 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trivium.errors import BadInput
-from trivium.files import image_shards, tables
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import write_images
-from trivium.files.tables import read_json, read_json_lines, write_json, write_json_lines
-from trivium.files.zips import unpack_member
+from trivium.core import image_shards, tables
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
+from trivium.core.zips import unpack_member
 from trivium.sources import archives
 from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import bring_identities, link

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 HUMAN = "Q5"
 VIQUAE_FIELDS = ("image", "wikidata_id", "kilt_id", "url", "original_question")

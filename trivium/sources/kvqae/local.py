@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput, naming
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import write_images
-from trivium.files.reading import LARGEST_IMAGE, read_bytes
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput, naming
+from trivium.core.image_shards import write_images
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.tables import write_json
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.sources.brought import bring, bring_identities, digests, require_files

@@ -6,8 +6,8 @@ nothing but `provenance.json` where pretraining is ours.
 
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.tables import write_json
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins

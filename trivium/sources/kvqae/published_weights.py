@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.retrieval.text_encoder import save_text_encoder
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 

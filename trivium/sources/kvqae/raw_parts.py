@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trivium.files.atomic import remove_folder, write_atomically
+from trivium.core.atomic import remove_folder, write_atomically
 
 PARTS = ("articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance")
 TRIVIAQA = "triviaqa"

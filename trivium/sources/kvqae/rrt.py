@@ -7,8 +7,8 @@ Its folder holds `config.json` and `model.safetensors`, `extractor/` (which feat
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import write_json
+from trivium.core.atomic import write_atomically
+from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.compared_images import SIDES
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.nets.cards import write_card

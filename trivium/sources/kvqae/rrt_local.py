@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_csv_records, write_json
-from trivium.harness.stage import Context
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_csv_records, write_json
 from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD
 from trivium.sources.brought import PROVENANCE, bring, digests, require_files

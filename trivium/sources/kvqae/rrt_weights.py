@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.rrt import build_rrt
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.nets.weights import load_weights, read_plain_tensors

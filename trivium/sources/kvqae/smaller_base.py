@@ -14,11 +14,11 @@ from typing import Any
 from pydantic import Field
 from tqdm import tqdm
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.tables import read_json, write_json, write_json_lines
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_json, write_json, write_json_lines
 from trivium.formats.questions import SPLITS, Question, read_questions
-from trivium.harness.parameters import Parameters
 from trivium.kvqae.knowledge_base.articles import clean_paragraphs
 from trivium.kvqae.retrieval.lucene import Searcher, build_index
 from trivium.sources.archives import read_records

@@ -6,7 +6,7 @@ the one place that every training is behind.
 
 from pathlib import Path
 
-from trivium.files.tables import read_json_lines, write_json_lines
+from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.kvqae.source_questions import SourceQuestions
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.nets.open_clip_folder import CONFIG, require_offline
 from trivium.vision.image_encoder import ImageEncoder
 

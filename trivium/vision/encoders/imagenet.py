@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.vision.image_encoder import ImageEncoder
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pydantic import Field, ValidationError
 from torch.nn import functional
 from torchvision.transforms import functional as pixels_of
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_json
 from trivium.nets.delg import Delg, strongest
 from trivium.nets.device import autocast
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.reading import is_file
+from trivium.core.errors import BadInput
+from trivium.core.reading import is_file
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
 
 GLOBAL_FILE, LOCAL_FILE = ".delg_global", ".delg_local"

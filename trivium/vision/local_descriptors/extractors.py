@@ -11,8 +11,8 @@ from typing import Protocol
 
 from PIL import Image
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.vision.decoding import REASONS, Picture, Unreadable, decode_picture
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles
 from trivium.vision.local_descriptors.folder import Description

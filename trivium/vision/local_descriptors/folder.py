@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_table, write_table
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
+from trivium.core.tables import read_table, write_table
 
 LOCAL_DIMENSION = 128
 SCALES = 7  # half octaves

@@ -12,7 +12,7 @@ from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, occurrences_of
 from trivium.complexity.frames.linear.words import Words, class_of
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 
 NONE = frozenset(("Other_sense",))

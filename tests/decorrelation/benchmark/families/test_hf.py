@@ -10,9 +10,9 @@ from torch.nn.functional import normalize
 
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.decorrelation.tiny_models import pictures
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.families.hf import KINDS, HuggingFace
 from trivium.decorrelation.benchmark.family import find_model
-from trivium.errors import BadInput
 
 TEXTS = ["A dog and a frisbee.", "Two dogs share a frisbee in a park.", "A cat."]
 

@@ -10,11 +10,11 @@ from safetensors.torch import save_file
 
 from sample.scene_models.words import save_clip_tokenizer
 from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.families import open_clip as family
 from trivium.decorrelation.benchmark.families.open_clip import OpenClip
 from trivium.decorrelation.benchmark.family import find_model
 from trivium.decorrelation.models.clip import Clip
-from trivium.errors import BadInput
 
 TEXT = {"context_length": 12, "width": 16, "heads": 2, "layers": 1}
 SIGLIP = {"no_causal_mask": True, "proj_bias": True, "pool_type": "last", "tokenizer_kwargs": {"clean": "canonicalize"}}

@@ -3,7 +3,7 @@
 import os
 import time
 
-from trivium.harness.code.guard import stage_run_by_dvc
+from trivium.core.code.guard import stage_run_by_dvc
 
 LINGER = "TRIVIUM_KILL_LINGER"
 """Names the stage that takes longer than anybody waits for what a kill leaves."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from trivium.commands.sharing.licence import Start, start_in
 from trivium.commands.sharing.package import Artifact, Described, Kind
 from trivium.complexity.readers.interface import SETTINGS
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 
 _EXTRACTIVE = """
 import torch

@@ -3,7 +3,7 @@
 from json import dumps
 
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 _FOLDER = """
 import spacy

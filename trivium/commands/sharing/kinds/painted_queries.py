@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.errors import BadInput
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_table
 
 _USAGE = """
 from datasets import load_dataset

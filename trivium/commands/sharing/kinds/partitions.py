@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.files.tables import write_table
+from trivium.core.tables import write_table
 from trivium.formats.squad import read_squad
 from trivium.nets.cards import CARD
 

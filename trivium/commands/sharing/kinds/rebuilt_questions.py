@@ -7,8 +7,8 @@ from typing import Any
 
 from trivium.commands.sharing.kinds.painted_queries import write_pictures
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.files.image_shards import Images
-from trivium.files.tables import read_json_lines
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS
 
 _USAGE = """

@@ -8,8 +8,8 @@ from typing import Any
 
 from trivium.commands.sharing.licence import start_in
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 

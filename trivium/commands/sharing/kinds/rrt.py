@@ -2,7 +2,7 @@
 
 from trivium.commands.sharing.kinds.retrieval_model import ours
 from trivium.commands.sharing.package import Artifact, Described, Kind
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 
 _USAGE = """
 from pathlib import Path

@@ -9,8 +9,8 @@ from pydantic import Field
 from trivium.complexity.factors.corpora import Corpora
 from trivium.complexity.factors.factor import Factor, Judged
 from trivium.complexity.factors.inflections import Presence
+from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
-from trivium.harness.parameters import Parameters
 
 
 class AbsentTriggerParameters(Parameters):

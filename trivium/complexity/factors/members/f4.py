@@ -10,8 +10,8 @@ from pydantic import Field
 from trivium.complexity.factors.arcs import Arcs, arcs
 from trivium.complexity.factors.corpora import Corpora
 from trivium.complexity.factors.factor import Factor, Judged, counted
+from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
-from trivium.harness.parameters import Parameters
 
 _UNCOUNTED = ("trigger_in_answer", "other_sentence", "no_token")
 

@@ -30,8 +30,8 @@ from trivium.complexity.readers.generation import (
 )
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from trivium.complexity.readers.settings import GenerativeSettings, ReaderSettings, Template
-from trivium.errors import BadInput
-from trivium.files.tables import read_json, write_json
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, inference_dtype, pick_device
 

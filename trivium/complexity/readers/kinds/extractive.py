@@ -21,7 +21,7 @@ from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrai
 from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
 from trivium.complexity.readers.settings import ReaderSettings
 from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
-from trivium.errors import BadInput
+from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders

@@ -13,10 +13,10 @@ import transformers
 from PIL import Image
 from torch import Tensor
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.family import Family
 from trivium.decorrelation.benchmark.hub_folder import check_name, model_folder
-from trivium.errors import BadInput
-from trivium.files.tables import read_json
 from trivium.nets.device import pick_device
 from trivium.nets.pretrained import load_pretrained
 

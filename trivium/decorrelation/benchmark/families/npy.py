@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors, require_one_space, unit
 from trivium.decorrelation.benchmark.family import Family
 from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.errors import BadInput
-from trivium.files.atomic import write_atomically
-from trivium.files.image_shards import Images
-from trivium.files.matrices import check_finite, read_matrix
-from trivium.files.tables import read_json_lines, write_json_lines
 
 _PARTS = ("pictures", "captions")
 _SUFFIXES = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"GI": ".gif", b"BM": ".bmp"}

@@ -12,8 +12,8 @@ from PIL import Image
 from safetensors import SafetensorError
 from torch import Tensor
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import Family
-from trivium.errors import BadInput
 from trivium.nets.device import pick_device
 from trivium.nets.open_clip_folder import CONFIG, require_offline
 from trivium.nets.weights import misfit

@@ -8,9 +8,9 @@ from PIL import Image
 from safetensors import SafetensorError
 from sentence_transformers import SentenceTransformer
 
+from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import Family
 from trivium.decorrelation.benchmark.hub_folder import check_name, model_folder
-from trivium.errors import BadInput
 from trivium.nets.device import pick_device
 
 _MODULES = "modules.json"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pydantic import Field
 
+from trivium.core.arithmetic import is_portable
 from trivium.decorrelation.painting.filling import Filling, Settings
 from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.formats.masks import Mask
-from trivium.harness.arithmetic import is_portable
 
 
 class LamaSettings(Settings):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from trivium.errors import BadInput
-from trivium.files.tables import read_table
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.kvqae.rerankers.arcface_reranking import SYSTEM, face_images, rerank

@@ -9,9 +9,9 @@ from pydantic import Field
 from safetensors.numpy import load_file
 
 from stages.lingering import linger, pause
-from trivium.files.tables import write_table
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_table
 
 SCHEMA = pa.schema([("question", pa.int64()), ("score", pa.float32())])
 

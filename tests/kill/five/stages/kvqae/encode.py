@@ -7,11 +7,11 @@ import numpy as np
 from pydantic import Field
 
 from stages.lingering import linger, pause
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import write_matrix
-from trivium.files.tables import read_json
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.matrices import write_matrix
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
 
 
 class EncodeParameters(Parameters):

@@ -5,11 +5,11 @@ from pathlib import Path
 from pydantic import Field
 
 from stages.lingering import linger, pause
-from trivium.files.atomic import write_atomically
-from trivium.files.matrices import read_matrix
-from trivium.files.tables import read_table, write_json, write_json_lines
-from trivium.harness.parameters import Parameters
-from trivium.harness.stage import Context, run_stage
+from trivium.core.atomic import write_atomically
+from trivium.core.matrices import read_matrix
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json, write_json_lines
 
 
 class HeadlineParameters(Parameters):

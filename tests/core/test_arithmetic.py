@@ -1,0 +1,105 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pydantic
+import pytest
+
+from trivium.core import arithmetic
+from trivium.core.arithmetic import PORTABLE, SETTINGS, is_fast, is_portable, remember, settle
+from trivium.core.code.digest import Code, code_root
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.parameters import RunParameters
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    for name in SETTINGS["intel"]:
+        monkeypatch.delenv(name, raising=False)
+
+    def tell(text):
+        file = tmp_path / "params.yaml"
+        file.write_text(text)
+        settle(file)
+        return {name: os.environ.get(name) for name in SETTINGS["intel"]}
+
+    return tell
+
+
+def test_intel_computes_as_a_haswell_does(told):
+    set_now = told("run: {portable: intel}")
+    assert set_now == SETTINGS["intel"]
+    assert set_now["MKL_CBWR"] == "AVX2"
+    assert set_now["OMP_NUM_THREADS"] == "1"
+
+
+def test_x86_differs_in_mkl_alone(told):
+    different = {name for name, value in told("run: {portable: x86}").items() if value != SETTINGS["intel"][name]}
+    assert different == {"MKL_CBWR"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["run: {portable: false}", "run: {portable: arm}", "run: {portable: [1]}", "{}", "run:", "- 1", "{", "run: 3"],
+)
+def test_everything_else_sets_nothing(told, text):
+    assert set(told(text).values()) == {None}
+
+
+def test_no_parameters_set_nothing(tmp_path, told):
+    settle(tmp_path / "absent.yaml")
+    assert not os.environ.keys() & SETTINGS["intel"].keys()
+
+
+def test_a_stage_has_the_settings_before_its_libraries(tmp_path):
+    """The package of the stages is imported first; `--params` names another file."""
+    (tmp_path / "mine.yaml").write_text("run: {portable: x86}")
+    code = "import os, stages, sys; print(os.environ.get('MKL_CBWR'), 'numpy' in sys.modules)"
+    (tmp_path / "stand_in.py").write_text("")
+
+    def asked(*argv):
+        found = f"import sys; sys.argv = {['-m', *argv]!r}; {code}"
+        environment = {name: value for name, value in os.environ.items() if name not in SETTINGS["intel"]}
+        return subprocess.run([sys.executable, "-c", found], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert asked().stdout == "AVX2 False\n"
+    assert asked("--params", str(tmp_path / "mine.yaml")).stdout == "COMPATIBLE False\n"
+
+
+def test_another_program_is_left_alone(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    monkeypatch.setattr(arithmetic, "settle", lambda *_: pytest.fail("it was settled"))
+    arithmetic.settle_command()
+
+
+def test_workers_know_what_was_chosen(monkeypatch):
+    monkeypatch.delenv(PORTABLE, raising=False)
+    assert not is_portable()  # a library's user has chosen nothing
+    assert not is_fast()
+    remember(False)
+    assert is_fast()
+    remember("intel")
+    assert is_portable()
+    assert not is_fast()
+
+
+def test_the_setting_is_a_part_of_every_digest(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages:\n  fuse:\n    cmd: python -m stages.kvqae.fuse\n")
+    digests = set()
+    for value in ("intel", "x86", "false"):
+        (tmp_path / "params.yaml").write_text(f"run: {{portable: {value}}}")
+        parts = Pipeline(tmp_path).parts(Code(code_root()), "fuse")
+        digests.add(parts.digest)
+        assert "run.portable" in parts.explain()
+        assert not [path for path in parts.paths if "portable" in path]
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize("portable", ["intel", "x86", False])
+def test_arithmetic_is_one_of_three(portable):
+    assert RunParameters(portable=portable).portable == portable
+    with pytest.raises(pydantic.ValidationError):
+        RunParameters(portable=True)

@@ -1,0 +1,210 @@
+"""Curves as a table: what is logged counts once, whatever a kill leaves, and long curves are made short by one rule."""
+
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+import torch
+from pydantic import Field
+from torch.optim.lr_scheduler import ConstantLR
+
+from trivium.core import stage
+from trivium.core.curves import COLUMNS, MOST, Curves, thinned
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, execute
+from trivium.core.tables import read_csv
+from trivium.core.tracking import Tracker
+from trivium.nets.training import Validation, train
+
+ROOT = Path(__file__).parents[2]
+STEPS, EVERY = 23, 5  # of the training, and from a checkpoint to the next
+
+
+@pytest.fixture
+def curves(tmp_path):
+    return Curves(tmp_path / "curves.jsonl")
+
+
+def table(path):
+    return [row for _, row in read_csv(path)]
+
+
+def test_the_table_has_a_row_a_point_by_name_and_step(curves, tmp_path):
+    curves.keep(2, {"loss": 0.1 + 0.2, "a": 1})
+    curves.keep(1, {"loss": 3.0})
+    curves.write(tmp_path / "m" / "curves.csv")
+    assert table(tmp_path / "m" / "curves.csv") == [
+        [*COLUMNS],
+        ["a", "2", "1.0"],
+        ["loss", "1", "3.0"],
+        ["loss", "2", "0.30000000000000004"],
+    ]
+
+
+def test_where_nothing_is_logged_there_is_no_row(curves, tmp_path):
+    curves.write(tmp_path / "curves.csv")
+    assert table(tmp_path / "curves.csv") == [[*COLUMNS]]
+
+
+def test_values_that_are_not_finite_are_left_out(curves):
+    curves.keep(1, {"loss": 1.0, "norm": float("inf")})
+    curves.keep(2, {"loss": float("nan"), "norm": 2.0})
+    assert curves.points() == {"loss": [(1, 1.0)], "norm": [(2, 2.0)]}
+
+
+def test_a_step_that_is_logged_again_counts_once(curves):
+    for step, value in [(1, 1.0), (2, 2.0), (3, 3.0), (2, 2.5), (3, 3.5)]:
+        curves.keep(step, {"loss": value})
+    assert curves.points() == {"loss": [(1, 1.0), (2, 2.5), (3, 3.5)]}
+
+
+@pytest.mark.parametrize("length", range(40))
+def test_a_line_that_is_cut_off_does_not_count(curves, length):
+    """Wherever it was cut: what is logged after it stands in a line of its own."""
+    curves.keep(1, {"loss": 1.0})
+    whole = len(curves.file.read_bytes())
+    curves.keep(2, {"loss": 2.0, "norm": 0.125})
+    curves.file.write_bytes(curves.file.read_bytes()[: whole + length])
+    curves.keep(3, {"loss": 3.0})
+    read = curves.points()
+    whole_line = length >= len('\n[2, {"loss": 2.0, "norm": 0.125}]')
+    assert read["loss"] == [(1, 1.0), *([(2, 2.0)] if whole_line else []), (3, 3.0)]
+
+
+def test_other_processes_can_keep_points(curves):
+    pickle.loads(pickle.dumps(curves)).keep(1, {"loss": 0.5})
+    assert curves.points() == {"loss": [(1, 0.5)]}
+
+
+def test_a_tracker_keeps_what_is_logged_and_not_what_is_only_sent(curves):
+    tracker = Tracker(curves=curves)
+    tracker.log(1, loss=0.5)
+    tracker.send(2, {"loss": 0.25})
+    tracker.final({"mrr": 0.5}, seconds=1.0)
+    assert curves.points() == {"loss": [(1, 0.5)]}
+
+
+@pytest.mark.parametrize(
+    ("values", "most", "expected"),
+    [
+        ([], 2, []),
+        ([1.0, 5.0], 2, [(1, 1.0), (2, 5.0)]),
+        ([1.0, 5.0, 7.0], 2, [(2, (1.0 + 5.0) / 2), (3, 7.0)]),
+        ([1.0, 2.0, 3.0, 4.0, 6.0], 2, [(3, (1.0 + 2.0 + 3.0) / 3), (5, (4.0 + 6.0) / 2)]),
+    ],
+)
+def test_long_curves_are_means_of_neighbours(values, most, expected):
+    assert thinned(list(enumerate(values, 1)), most) == expected
+
+
+@pytest.mark.parametrize("count", [0, 1, MOST - 1, MOST, MOST + 1, 2 * MOST, 12345])
+def test_no_curve_is_longer_than_that_and_each_ends_with_its_last_step(count):
+    short = thinned([(step, 1.0) for step in range(count)])
+    assert len(short) <= MOST
+    assert [value for _, value in short] == [1.0] * len(short)
+    assert count == 0 or short[-1][0] == count - 1
+
+
+class ToyParameters(Parameters):
+    seed: int = Field(ge=0, description="Of weights, inputs and dropout")
+
+
+def main(parameters: ToyParameters, context: Context) -> dict[str, float]:
+    """Train a network with dropout; the process kills itself in the middle of the line of step $STOP."""
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+
+    def gradient(step: int, together: int) -> tuple[float, dict[str, float]]:
+        loss = model(torch.randn(together, 4)).square().mean()
+        loss.backward()
+        return loss.item(), {}
+
+    def log(step: int, **values: float) -> None:
+        if step == int(os.environ["STOP"]):
+            with (context.work / "curves.jsonl").open("a") as lines:
+                lines.write(f"\n[{step}, {{")
+            os.kill(os.getpid(), signal.SIGKILL)
+        context.tracker.log(step, **values)
+
+    train(
+        model,
+        optimizer,
+        ConstantLR(optimizer, factor=1.0),
+        steps=STEPS,
+        batches=lambda first: range(first, STEPS),
+        gradient=gradient,
+        together=4,
+        unit="rows",
+        max_gradient_norm=1.0,
+        work=context.work,
+        checkpoint_every=EVERY,
+        log=log,
+        validation=Validation(lambda: {"score": float(model[0].weight.sum())}, every=4),
+    )
+    return {}
+
+
+STAGE = """
+from tests.core.test_curves import ToyParameters, main
+from trivium.core.stage import execute
+execute(main, "toy.train", ToyParameters, ["--curves", "m/curves.csv"])
+"""
+
+
+def start(folder: Path, stop: int) -> int:
+    """Run the stage; returns its exit status."""
+    folder.mkdir(exist_ok=True)
+    (folder / "params.yaml").write_text("toy: {train: {seed: 1}}")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "STOP": str(stop), "DVC_ROOT": str(folder)}
+    return subprocess.run([sys.executable, "-c", STAGE], cwd=folder, env=environment, check=False).returncode
+
+
+@pytest.mark.parametrize("stops", [[3], [EVERY], [EVERY + 3, EVERY + 2, STEPS]])
+def test_killed_and_resumed_leaves_the_table_of_an_undisturbed_training(undisturbed, tmp_path, stops):
+    for stop in stops:
+        assert start(tmp_path / "killed", stop) == -signal.SIGKILL
+        assert not (tmp_path / "killed" / "m").exists()
+    assert start(tmp_path / "killed", 0) == 0
+    assert (tmp_path / "killed" / "m" / "curves.csv").read_bytes() == undisturbed
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert start(folder, 0) == 0
+    return (folder / "m" / "curves.csv").read_bytes()
+
+
+def test_every_step_is_in_it(undisturbed):
+    rows = [row.split(",") for row in undisturbed.decode().splitlines()[1:]]
+    steps = {name: [int(step) for curve, step, _ in rows if curve == name] for name, _, _ in rows}
+    every = [*range(1, STEPS + 1)]
+    validated = [*range(4, STEPS, 4), STEPS]
+    assert steps == {"gradient_norm": every, "learning_rate": every, "loss": every, "score": validated}
+
+
+def test_it_is_the_same_with_mlflow(undisturbed, tmp_path, monkeypatch):
+    """The harness itself decides; the process that writes MLflow's database is not started."""
+    events = io.StringIO()
+    monkeypatch.setattr(stage, "track", lambda *_, curves, **__: nullcontext(Tracker(events, curves)))
+    monkeypatch.setenv("STOP", "0")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("run: {mlflow: true}\ntoy: {train: {seed: 1}}")
+    execute(main, "toy.train", ToyParameters, ["--curves", "m/curves.csv"])
+    assert (tmp_path / "m" / "curves.csv").read_bytes() == undisturbed
+    assert sum("loss" in json.loads(line)["values"] for line in events.getvalue().splitlines()) == STEPS
+
+
+def test_a_stage_that_is_not_asked_for_a_table_writes_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("STOP", "0")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("toy: {train: {seed: 1}}")
+    execute(main, "toy.train", ToyParameters, [])
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["params.yaml"]

@@ -1,0 +1,199 @@
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from trivium.core import engine
+from trivium.core.engine import VISIBLE, WORKER, LocalEngine, all_workers, end_with_parent, in_worker
+
+
+def square(number: int) -> int:
+    if number == 99:
+        raise ValueError("shard 99 is broken")
+    return number * number
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_order_whatever_the_workers(workers):
+    assert list(LocalEngine(workers).map(square, range(11), description="squares")) == [n * n for n in range(11)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_broken_shard_is_not_swallowed(workers):
+    with pytest.raises(ValueError, match="shard 99"):
+        list(LocalEngine(workers).map(square, [1, 99], description="squares"))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """For how many processes pools were asked; a shard is done when it is handed in, in this process."""
+    numbers = []
+
+    class Pool:
+        def __init__(self, workers, **_):
+            numbers.append(workers)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def submit(self, function, shard):
+            done = Future()
+            done.set_result(function(shard))
+            return done
+
+    monkeypatch.setattr(engine, "ProcessPoolExecutor", Pool)
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("on_gpu", "gpu_workers", "processes"),
+    [(True, [2], 2), (True, [1], 0), (True, [], 0), (True, [5], 3), (False, [2], 3)],
+)
+def test_few_processes_where_each_has_its_networks_on_a_gpu(asked, on_gpu, gpu_workers, processes):
+    mapped = LocalEngine(3, *gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
+    assert list(mapped) == [n * n for n in range(9)]
+    assert asked == ([processes] if processes else [])
+
+
+def told(_: int) -> tuple[str | None, str | None]:
+    time.sleep(0.5)  # so that every worker has some
+    return os.environ.get(VISIBLE), os.environ.get("STAGE_WORKERS")
+
+
+@pytest.mark.parametrize(("processes", "workers"), [(1, 2), (3, 6), (None, 4)])
+def test_every_worker_sees_one_of_several_gpus(monkeypatch, processes, workers):
+    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "GPU-5c1e"])
+    monkeypatch.setenv("STAGE_WORKERS", "6")
+    shards = range(2 * workers)
+    found = list(LocalEngine(3, 2).map(told, shards, description="gpus", on_gpu=True, processes=processes))
+    assert set(found) == {("0", "3"), ("GPU-5c1e", "3")}
+    assert os.environ.get("STAGE_WORKERS") == "6"
+
+
+def here(_: int) -> tuple[int, str | None]:
+    return os.getpid(), os.environ.get(VISIBLE)
+
+
+def test_a_single_shard_has_all_gpus_in_this_process(monkeypatch):
+    monkeypatch.delenv(VISIBLE, raising=False)
+    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "1"])
+    mapped = LocalEngine(3).map(here, [1], description="training", on_gpu=True, processes=1)
+    assert list(mapped) == [(os.getpid(), None)]
+
+
+@pytest.mark.parametrize(
+    ("count", "set_to", "expected"),
+    [(2, None, ["0", "1"]), (2, "", ["0", "1"]), (2, "4,7", ["4", "7"]), (1, "GPU-5c1e,9", ["GPU-5c1e"]), (0, "0", [])],
+)
+def test_gpus_are_those_that_cuda_shows(monkeypatch, count, set_to, expected):
+    import torch
+
+    monkeypatch.delenv(VISIBLE, raising=False)
+    if set_to is not None:
+        monkeypatch.setenv(VISIBLE, set_to)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    assert engine.visible_gpus() == expected
+    monkeypatch.delitem(sys.modules, "torch")
+    assert engine.visible_gpus() == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_result_is_handed_out_once_the_check_fails(workers):
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) == 3:
+            raise ValueError("code changed")
+
+    results = LocalEngine(workers, check=check).map(square, range(9), description="squares")
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ValueError, match="code changed"):
+        next(results)
+
+
+def tell_and_wait(folder: str) -> None:
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(300)
+
+
+STAGE = "import sys, tests.core.test_engine as t; list(t.LocalEngine(2).map(t.tell_and_wait, [sys.argv[1]] * 2, description='wait'))"
+
+
+def test_workers_end_with_a_killed_stage(tmp_path):
+    stage = subprocess.Popen([sys.executable, "-c", STAGE, str(tmp_path)])
+    deadline = time.monotonic() + 120
+    while len(workers := [int(file.name) for file in tmp_path.iterdir()]) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert len(workers) == 2
+    stage.kill()
+    stage.wait()
+    while any(psutil.pid_exists(worker) for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not [worker for worker in workers if psutil.pid_exists(worker)]
+
+
+def test_few_shards_are_taken_before_their_turn(asked):
+    taken = []
+    results = LocalEngine(3).map(square, (taken.append(n) or n for n in range(50)), description="squares")
+    assert [next(results), len(taken), next(results), len(taken)] == [0, 6, 1, 7]
+    assert asked == [3]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bar_goes_when_its_work_is_done(asked, capsys, workers):
+    list(LocalEngine(workers).map(square, range(3), description="squares"))
+    shown = capsys.readouterr().err
+    assert "squares" in shown
+    assert "\n" not in shown
+
+
+def test_an_engine_does_not_change():
+    with pytest.raises(FrozenInstanceError):
+        LocalEngine(1).workers = 2
+
+
+def test_a_process_is_a_worker_where_another_started_it_or_a_cluster_did(monkeypatch):
+    monkeypatch.delenv(WORKER, raising=False)
+    assert not in_worker()
+    with monkeypatch.context() as cluster:
+        cluster.setenv(WORKER, "1")
+        assert in_worker()
+    monkeypatch.setattr(engine.multiprocessing, "parent_process", SimpleNamespace)
+    assert in_worker()
+
+
+def test_a_worker_ends_when_its_parent_has_ended_and_does_not_wait_for_that(monkeypatch):
+    ends, ended, told = threading.Event(), threading.Event(), []
+    monkeypatch.setattr(engine.multiprocessing, "parent_process", lambda: SimpleNamespace(join=ends.wait))
+    monkeypatch.setattr(engine.os, "_exit", lambda code: (told.append(code), ended.set()))
+    before = set(threading.enumerate())
+    end_with_parent()
+    try:
+        (waits,) = set(threading.enumerate()) - before
+        assert waits.daemon  # it keeps no worker that is done
+        assert told == []
+    finally:
+        ends.set()
+    assert ended.wait(60)
+    assert told == [1]
+
+
+@pytest.mark.parametrize(("said", "cores", "workers"), [("3", 8, 3), ("", 8, 8), (None, 8, 8), (None, None, 1)])
+def test_all_workers_are_as_many_as_is_said_or_as_there_are_cores(monkeypatch, said, cores, workers):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)  # None: the system does not tell
+    monkeypatch.delenv("STAGE_WORKERS", raising=False)
+    if said is not None:
+        monkeypatch.setenv("STAGE_WORKERS", said)
+    assert all_workers() == workers

@@ -1,0 +1,61 @@
+"""The line of a value in a JSON file."""
+
+import json
+
+import pytest
+
+from trivium.core.json_places import line_in
+
+TEXT = """
+{"version": "1, [{\\"x",
+ "data":
+ [ {"title": "a"},
+   {"title":
+      "é", "paragraphs": [ [], {},
+     {"context" : "b",
+      "context" :
+        "c"}]}
+ ]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("", 2),
+        ("version", 2),
+        ("data", 4),
+        ("data[0].title", 4),
+        ("data[1]", 5),
+        ("data[1].title", 6),
+        ("data[1].paragraphs[1]", 6),
+        ("data[1].paragraphs[2]", 7),
+        ("data[1].paragraphs[2].context", 9),  # of two, JSON takes the last
+    ],
+)
+def test_where_a_value_begins(place: str, line: int):
+    assert line_in(TEXT, place) == line
+
+
+@pytest.mark.parametrize(
+    ("place", "line"), [("data[1].id", 5), ("data[7]", 4), ("data.title", 4), ("version[0]", 2), ("none", 2)]
+)
+def test_what_is_not_there_is_where_it_would_be(place: str, line: int):
+    assert line_in(TEXT, place) == line
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1])
+def test_every_value_of_a_set_is_found(indent: int | None):
+    data = [{"paragraphs": [{"qas": [{"id": f"q{a}{p}{n}"} for n in range(2)]} for p in range(3)]} for a in range(2)]
+    text = json.dumps({"data": data}, indent=indent)
+    lines = text.splitlines()
+    for a in range(2):
+        for p in range(3):
+            for n in range(2):
+                assert f"q{a}{p}{n}" in lines[line_in(text, f"data[{a}].paragraphs[{p}].qas[{n}].id") - 1]
+
+
+def test_a_key_that_looks_like_a_place_is_none():
+    key = "[" + "9" * 5000 + "]"
+    assert line_in(json.dumps({key: 1}), key) == 1

@@ -1,0 +1,79 @@
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from trivium.core import matrices
+from trivium.core.errors import BadInput
+
+
+def test_matrix_is_memory_mapped_and_absent_after_failure(tmp_path):
+    path = tmp_path / "m.npy"
+    with matrices.write_matrix(path, 3, 2) as matrix:
+        matrix[1] = [1, 2]
+    back = matrices.read_matrix(path)
+    assert isinstance(back, np.memmap)
+    assert back.dtype == np.float16
+    np.testing.assert_array_equal(back, [[0, 0], [1, 2], [0, 0]])
+    with pytest.raises(RuntimeError), matrices.write_matrix(tmp_path / "n.npy", 3, 2):
+        raise RuntimeError
+    assert [file.name for file in tmp_path.iterdir()] == ["m.npy"]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 100])
+def test_not_finite_names_the_row(tmp_path, chunk):
+    matrix = np.ones((5, 2), np.float16)
+    matrices.check_finite(matrix, tmp_path, chunk)
+    matrix[3, 1] = np.nan
+    with pytest.raises(BadInput, match=":4: NaN"):
+        matrices.check_finite(matrix, tmp_path, chunk)
+
+
+def test_a_matrix_that_is_cut_off_is_refused_and_an_empty_one_is_read(tmp_path):
+    path = tmp_path / "m.npy"
+    np.save(path, np.ones((10, 3), np.float32))
+    whole = path.read_bytes()
+    for cut in (0, 5, 20, 100, 128, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(BadInput, match=r"m\.npy: not a NumPy matrix, or a damaged one"):
+            matrices.read_matrix(path)
+    np.save(path, np.zeros((0, 3), np.float32))
+    assert matrices.read_matrix(path).shape == (0, 3)
+
+
+def test_rows_of_a_matrix_are_those_of_the_whole_file_or_of_one_that_has_no_others(tmp_path):
+    matrix = np.arange(20, dtype=np.float32).reshape(10, 2)
+    np.save(tmp_path / "all.npy", matrix)
+    np.save(tmp_path / "alone.npy", matrix[3:6])
+    for name in ("all.npy", "alone.npy"):
+        rows = matrices.MatrixRows(tmp_path / name, 3, 6)
+        assert isinstance(rows.read(), np.memmap)
+        np.testing.assert_array_equal(rows.read(), matrix[3:6])
+    whole = matrices.MatrixRows(tmp_path / "all.npy", 0, 10)
+    np.testing.assert_array_equal(whole.read(), matrix)
+    assert matrices.MatrixRows(tmp_path / "all.npy", 4, 4).read().shape == (0, 2)
+    assert len(pickle.dumps(whole)) < 400  # to a process of this machine: no row
+    assert pickle.loads(pickle.dumps(whole)) == whole
+
+
+@pytest.mark.parametrize("values", [np.array(["a", "b"]), np.array([(1, 2.0)], "i4,f4"), np.array([{}], object)])
+def test_what_holds_no_numbers_is_refused(tmp_path, values):
+    np.save(tmp_path / "m.npy", values)
+    with pytest.raises(BadInput, match=r"m\.npy: not a"):
+        matrices.read_matrix(tmp_path / "m.npy")
+
+
+@pytest.mark.parametrize(
+    "header", [b"{'descr': '<f4', 'fortran_order': (", b"{'descr': '<f4\x00'}", b"{", b"[" * 100, b"\xff"]
+)
+def test_a_broken_header_is_refused(tmp_path, header):
+    (tmp_path / "m.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(BadInput, match=r"m\.npy: not a NumPy matrix, or a damaged one"):
+        matrices.read_matrix(tmp_path / "m.npy")
+
+
+def test_a_pipe_is_no_matrix(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(BadInput, match="not a regular file"):
+        matrices.read_matrix(tmp_path / "pipe.npy")

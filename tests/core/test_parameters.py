@@ -1,0 +1,135 @@
+"""Parameters of stages: what stands elsewhere in `params.yaml`."""
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import pydantic
+import pytest
+
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, RunParameters, used_values, validate, values_of
+
+FILE = Path("params.yaml")
+
+
+class Reading(Parameters):
+    batch: int
+    max_tokens: int
+    model: str
+
+    elsewhere: ClassVar = {"max_tokens": "kvqae.texts.max_tokens", "model": "kvqae.cells.{cell}.model"}
+
+
+TREE = {"kvqae": {"read": {"batch": 4}, "texts": {"max_tokens": 72}, "cells": {"a": {"model": "clip"}}}}
+
+
+def test_a_value_said_elsewhere_is_found():
+    values = values_of(TREE, "kvqae.read", Reading, FILE, {"cell": "a"})
+    assert Reading.model_validate(values) == Reading(batch=4, max_tokens=72, model="clip")
+    assert "max_tokens" not in TREE["kvqae"]["read"], "the tree is left as it is"
+
+
+def test_the_section_itself_comes_first():
+    tree = {"kvqae": TREE["kvqae"] | {"read": {"batch": 4, "max_tokens": 8}}}
+    assert values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})["max_tokens"] == 8
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(BadInput, match=r"no section 'kvqae.cells.b'.*choices: a"):
+        values_of(TREE, "kvqae.read", Reading, FILE, {"cell": "b"})
+    tree = {"kvqae": TREE["kvqae"] | {"texts": {"words": 3}}}
+    with pytest.raises(BadInput, match=r"no key kvqae.texts.max_tokens; expected a value for kvqae.read.*words"):
+        values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})
+
+
+@pytest.mark.parametrize(("key", "value"), [("a", {"b": {"c": 3}, "d": None}), ("a.b.c", 3), ("a.d", None)])
+def test_what_others_used_is_found_by_its_key(key, value, tmp_path):
+    (tmp_path / "params.yaml").write_text("a: {b: {c: 3}, d: null}")
+    assert used_values(tmp_path / "params.yaml", key) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("z", r"field 'z': no such key \(choices: a\)"),
+        ("a.z", r"field 'a.z': no such key \(choices: b\)"),
+        ("a.b.c", "no such key"),
+        ("a.y.z", r"no section 'a.y' \(choices: b\)"),
+    ],
+)
+def test_what_nobody_used_is_refused(key, message, tmp_path):
+    (tmp_path / "params.yaml").write_text("a: {b: 3}")
+    with pytest.raises(BadInput, match=message):
+        used_values(tmp_path / "params.yaml", key)
+
+
+class Optional(Parameters):
+    """The first of its fields that stand elsewhere may be absent, the second is there."""
+
+    limit: int = 3
+    model: str = ""
+
+    elsewhere: ClassVar = {"limit": "kvqae.texts.limit", "model": "kvqae.texts.model"}
+
+
+def test_a_field_with_a_default_may_be_absent_elsewhere():
+    tree = {"kvqae": {"read": {}, "texts": {"model": "clip"}}}
+    assert values_of(tree, "kvqae.read", Optional, FILE, {}) == {"model": "clip"}
+
+
+class One(Parameters):
+    kind: Literal["one"]
+    size: int = pydantic.Field(default=1, ge=1)
+    scale: float = 1.0
+
+
+class Two(Parameters):
+    kind: Literal["two"]
+    two: dict[str, int] = pydantic.Field(default={})
+
+
+class Nested(Parameters):
+    models: dict[str, Annotated[One | Two, pydantic.Field(discriminator="kind")]] = pydantic.Field(default={})
+    pairs: list[One] = pydantic.Field(default=[])
+    shared: int = 0
+
+    elsewhere: ClassVar = {"shared": "kvqae.{cell}.shared", "models": "kvqae.models"}
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"pairs": [{"kind": "one"}, {"kind": "one", "size": 0}]}, "kvqae.read.pairs.1.size"),
+        ({"pairs": [{"kind": "one", "scale": float("inf")}]}, "kvqae.read.pairs.0.scale"),
+        ({"models": {"a": {"kind": "one", "size": 0}}}, "kvqae.models.a.size"),
+        ({"models": {"one": {"kind": "one", "size": 0}}}, "kvqae.models.one.size"),
+        ({"models": {"a": {"kind": "two", "two": {"b": "x"}}}}, "kvqae.models.a.two.b"),
+        ({"shared": "x"}, "kvqae.c1.shared"),
+        ({"other": 1}, "kvqae.read.other"),
+    ],
+)
+def test_a_bad_value_is_named_by_its_place(values, name):
+    with pytest.raises(BadInput, match=rf"bad parameters\n  {name}: "):
+        validate(Nested, values, "kvqae.read", FILE, {"cell": "c1"})
+
+
+def test_without_arguments_a_value_is_named_by_its_section():
+    with pytest.raises(BadInput, match=r"\n  kvqae\.read\.shared: "):
+        validate(Nested, {"shared": "x"}, "kvqae.read", FILE)
+
+
+def test_parameters_do_not_change():
+    with pytest.raises(pydantic.ValidationError, match="frozen"):
+        Optional().limit = 4
+
+
+@pytest.mark.parametrize("field", ["ray_address", "ray_storage"])
+def test_a_place_of_ray_is_named_by_a_letter_at_least(field):
+    assert getattr(RunParameters(**{field: "s"}), field) == "s"
+    with pytest.raises(pydantic.ValidationError, match="at least 1 character"):
+        RunParameters(**{field: ""})
+
+
+def test_a_parameter_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(BadInput, match=r"none\.yaml: no such parameter file"):
+        used_values(tmp_path / "none.yaml", "a")

@@ -1,0 +1,143 @@
+"""What passes the one place that checks files, texts, numbers and sizes, and what is refused with its place."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from trivium.core import reading
+from trivium.core.errors import BadInput
+from trivium.core.reading import (
+    decode_lines,
+    finite_number,
+    is_file,
+    open_file,
+    parse_element,
+    parse_json,
+    read_bytes,
+    read_lines,
+    read_text,
+    require_file,
+    whole_number,
+)
+
+FILE = Path("f.json")
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    for read in (open_file, read_bytes, read_text, lambda path: list(read_lines(path))):
+        with pytest.raises(BadInput, match=r"pipe: not a regular file; got 'a pipe, socket or device'"):
+            read(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("none", "no such file"), (".", "not a regular file; got 'a folder'"), ("a\0b", "cannot be read"),
+     ("x" * 300, "cannot be read: File name too long")],
+)  # fmt: skip
+def test_what_is_no_file_is_refused(tmp_path: Path, name: str, message: str):
+    with pytest.raises(BadInput, match=message):
+        require_file(tmp_path / name)
+
+
+def test_a_file_larger_than_allowed_is_refused_before_it_is_read(tmp_path: Path):
+    (tmp_path / "f").write_bytes(b"12345")
+    assert read_bytes(tmp_path / "f", 5) == b"12345"
+    with pytest.raises(BadInput, match="f: file too large; got '5 bytes'; expected at most 4"):
+        read_bytes(tmp_path / "f", 4)
+    with (tmp_path / "sparse").open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(BadInput, match="sparse: file too large"):
+        read_text(tmp_path / "sparse")
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "LONGEST_LINE", 10)
+    assert list(decode_lines(io.BytesIO(b"123456789\nabc"), FILE)) == [(1, "123456789\n"), (2, "abc")]
+    with pytest.raises(BadInput, match=r"f\.json:2: line too long; expected at most 10 bytes"):
+        list(decode_lines(io.BytesIO(b"1\n" + b"x" * 11), FILE))
+
+
+@pytest.mark.parametrize("data", [b"a\n\xff", b"a\n\xed\xa0\x80", "a\né".encode("latin-1")])
+def test_what_is_not_utf8_is_named_by_line(tmp_path: Path, data: bytes):
+    (tmp_path / "f").write_bytes(data)
+    for read in (read_text, lambda path: list(read_lines(path))):
+        with pytest.raises(BadInput, match="f:2: not UTF-8"):
+            read(tmp_path / "f")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0", 0), ("-0", 0), ("007", 7), (str(2**63 - 1), 2**63 - 1), ("-12", -12)]
+)
+def test_whole_numbers(text: str, number: int):
+    assert whole_number(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", "+1", " 1", "1\n", "1_0", "1.0", "²", "٣", str(2**63), "9" * 5000, "0x1", "nan"]
+)
+def test_what_is_no_whole_number_of_64_bits(text: str):
+    with pytest.raises(ValueError, match="not a whole number of at most 64 bits"):
+        whole_number(text)
+
+
+def test_finite_numbers():
+    for text in ("0", "-1e-3", "007.5", ".5", "5.", "1E+2", "+12", "9" * 300):
+        assert finite_number(text) == float(text)
+    for text in ("nan", "inf", "-Infinity", "1e999", "x", "", "1_0", "٣", " 1", "1\n", ".", "1e", "-", "0x1"):
+        with pytest.raises(ValueError, match="not a finite number|could not convert"):
+            finite_number(text)
+
+
+def test_a_file_that_is_there(tmp_path: Path):
+    (tmp_path / "f").touch()
+    assert is_file(tmp_path / "f")
+    for name in ("g", "f/g", "", "f\0", "x" * 300):
+        assert not is_file(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": [1, -2.5, "é\\ud83d\\ude00", null, true]}', "9223372036854775807", "-9223372036854775807", "1e308", '"\\\\ud800"']
+)  # fmt: skip
+def test_json_is_what_the_library_says(text: str):
+    assert parse_json(text, FILE) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": [0, {"b": NaN}]}', r"f\.json:1: field 'a\[1\]\.b': number out of range; got 'NaN'; expected a finite"),
+        ('{"a":\n[1,\n -1e999]}', r"f\.json:3: field 'a\[1\]': number out of range; got '-1e999'"),
+        ('{"a": %s}' % ("9" * 5000), r"f\.json:1: field 'a': number out of range; got '9+"),
+        ("[9223372036854775808]", r"f\.json:1: field '\[0\]': number out of range; got '9223372036854775808'"),
+        ('{"a":\n"\\ud800"}', r"f\.json:2: field 'a': half of a surrogate pair; got '\\ud800'"),
+        ('{"a": {"\\udfff": 1}}', r"f\.json:1: field 'a': half of a surrogate pair; got '\\udfff'"),
+        ('["\\ud83d\\ude00", "\\ude00\\ud83d"]', r"field '\[1\]': half of a surrogate pair"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"a":' * 5000 + "1" + "}" * 5000, "nested too deep"),
+        ("{\n'a'}", r"f\.json:2: not JSON"),
+        ("", r"f\.json:1: not JSON"),
+        ("\ufeff{}", "not JSON: begins with a byte order mark"),
+    ],
+)
+def test_what_later_stages_could_not_hold_is_refused_with_its_place(text: str, message: str):
+    with pytest.raises(BadInput, match=message):
+        parse_json(text, FILE)
+
+
+def test_the_row_of_json_lines_is_that_of_the_line():
+    with pytest.raises(BadInput, match=r"f\.json:7: field 'a': number out of range"):
+        parse_json('{"a": Infinity}', FILE, 7)
+
+
+def test_an_element_is_checked_and_ends_where_it_ends():
+    assert parse_element(' [1, {"a": 2}] , 3', 1, FILE, 1) == ([1, {"a": 2}], 14)
+    with pytest.raises(BadInput, match=r"f\.json:4: field 'a': number out of range"):
+        parse_element('{"a": NaN}, {}', 0, FILE, 4)
+    with pytest.raises(json.JSONDecodeError):
+        parse_element('{"a": 1', 0, FILE, 1)
+    with pytest.raises(BadInput, match="nested too deep"):
+        parse_element("[" * 100_000, 0, FILE, 1)

@@ -1,0 +1,298 @@
+"""A password in an address reaches nothing that is printed or kept, wherever such an address is used."""
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+import traceback
+from itertools import count
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.core.test_tracking import END, START, spool
+from tests.prompting.loopback_endpoint import Loopback, failed
+from tests.stages.complexity.test_prompt import MODEL
+from trivium.complexity.prompting.prompted_models import PromptedModel
+from trivium.core import redaction, tracking, tracking_writer
+from trivium.core.errors import BadInput
+from trivium.core.parameters import validate
+from trivium.core.redaction import HIDDEN, redacted
+from trivium.prompting.endpoint import Endpoint
+from trivium.sources.download import Patience, Request, download, endpoint
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+ROOT = Path(__file__).parents[1]
+PASSWORD = "Sesame7opens"
+CLOSED = "127.0.0.1:9"  # nothing listens there
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"at http://me:{PASSWORD}@host:5000/api?x=1.", f"at http://{HIDDEN}@host:5000/api?x=1."),
+        (f"https://{PASSWORD}@host/", f"https://{HIDDEN}@host/"),
+        (f"'postgresql+psycopg2://me:{PASSWORD}/a?b#@host/db'", f"'postgresql+psycopg2://{HIDDEN}@host/db'"),
+        (f"http://me:{PASSWORD}@x@host", f"http://{HIDDEN}@host"),
+        (f"http://me:12/{PASSWORD}@host http://b", f"http://me:12/{PASSWORD}@host http://b"),  # a port and a path
+        (f"mysql://host/db?user=me&password={PASSWORD}&x=1", f"mysql://host/db?user=me&password={HIDDEN}&x=1"),
+        (f"mssql:///?odbc_connect=Server%3Dh%3BPWD%3D{PASSWORD}%3B", f"mssql:///?odbc_connect=Server%3Dh%3BPWD%3D{HIDDEN}%3B"),
+        (f"https://s/f?X-Amz-Signature={PASSWORD}'", f"https://s/f?X-Amz-Signature={HIDDEN}'"),
+        (f"a http://x:{PASSWORD}@h, b http://y:{PASSWORD}@h", f"a http://{HIDDEN}@h, b http://{HIDDEN}@h"),
+    ],
+    ids=count(),  # pytest puts a test's name into the environment
+)  # fmt: skip
+def test_what_an_address_gives_away_is_hidden(text, shown):
+    assert redacted(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://localhost:8000/v1?page=2",
+        "https://en.wikipedia.org/wiki/File:A@B.jpg",
+        "https://host:443/a@b and http://host:80",
+        "sqlite:////tmp/a:b/mlflow.db",
+        "bm25_mrr@100: 0.25",
+        "a@b.example",
+        "params.yaml: field 'key': expected one; password=none",
+    ],
+    ids=count(),
+)
+def test_another_text_is_as_it_was(text):
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    "address", [f"http://me:{PASSWORD}@h", f"postgresql//me:{PASSWORD}@h", f"db://me:{PASSWORD}@x@h"]
+)
+def test_the_password_of_an_address_in_the_environment_is_found_alone(monkeypatch, address):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    assert PASSWORD not in redacted(f"not a number: '{PASSWORD}'")
+    assert PASSWORD not in redacted(f"cannot parse '{address}'")
+
+
+def test_a_password_is_found_as_it_is_written_and_as_it_is_meant(monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:Sesame%2F7@host")
+    assert redacted("Sesame%2F7 or Sesame/7") == f"{HIDDEN} or {HIDDEN}"
+
+
+def test_a_port_in_the_environment_is_no_password(monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://host:5000")
+    assert redacted("5000") == "5000"
+
+
+def test_bad_input_shows_no_password_even_where_it_is_cut():
+    address = f"http://me:{PASSWORD * 12}@host/"
+    error = BadInput(f"fails: {address}", file=address, field=address, got=address, expected=address, choices=[address])
+    assert PASSWORD not in str(error)
+    assert str(error).count(HIDDEN) == 6
+
+
+def test_all_that_a_process_prints_is_redacted(monkeypatch):
+    out, err = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    log = logging.getLogger("somebody's")
+    monkeypatch.setattr(log, "handlers", [logging.StreamHandler(err)])
+    redaction.redact_output()
+    redaction.redact_output()
+    print(f"http://me:{PASSWORD}@host")
+    sys.stdout.writelines([f"http://me:{PASSWORD}@host\n"])
+    log.warning("lost http://me:%s@host", PASSWORD)
+    assert out.getvalue() == f"http://{HIDDEN}@host\n" * 2
+    assert err.getvalue() == f"lost http://{HIDDEN}@host\n"
+    assert isinstance(sys.stdout._stream, io.StringIO)  # not twice around
+
+
+STAGE = """
+import os, warnings
+from pathlib import Path
+from trivium.core.engine import LocalEngine
+from trivium.core.stage import *
+
+class P(Parameters): pass
+
+def fail(number):
+    print("worker prints", os.environ["MLFLOW_TRACKING_URI"], flush=True)
+    raise RuntimeError(f"worker {number}: " + os.environ["MLFLOW_TRACKING_URI"])
+
+def main(parameters: P, context: Context, *, how: str) -> None:
+    address = os.environ["MLFLOW_TRACKING_URI"]
+    print(address)
+    warnings.warn(address)
+    if how == "worker":
+        list(LocalEngine(2).map(fail, [1, 2], description="fail"))
+    raise RuntimeError(address)
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.toy", P)
+"""
+
+
+def contents(folder: Path) -> str:
+    return "\n".join(file.read_text("utf-8", "replace") for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def ran(command: list[str], folder: Path, **environment: str) -> str:
+    """What a process prints and what it leaves in its folder."""
+    variables = os.environ | {"PYTHONPATH": str(ROOT), "DVC_ROOT": str(folder)} | environment
+    done = subprocess.run([sys.executable, *command], cwd=folder, env=variables, capture_output=True, text=True)
+    return done.stdout + done.stderr + contents(folder)
+
+
+@pytest.mark.parametrize("how", ["here", "worker"])
+def test_a_stage_that_fails_shows_and_keeps_no_password(tmp_path, how):
+    (tmp_path / "toy.py").write_text(STAGE)
+    (tmp_path / "params.yaml").write_text("run: {mlflow: true}\nkvqae: {toy: {}}\n")
+    spool(tmp_path)  # its writer would go on for a while
+    with tracking.writer_lock(tmp_path).open("a") as lock:
+        assert tracking.locked(lock)
+        said = ran(["toy.py", "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
+    assert (f"worker prints http://{HIDDEN}@{CLOSED}" in said) == (how == "worker")
+    assert f"RuntimeError: {'worker 1: ' if how == 'worker' else ''}http://{HIDDEN}@{CLOSED}" in said
+    assert PASSWORD not in said
+
+
+ADDRESSES = {
+    "server": f"http://me:{PASSWORD}@{CLOSED}",
+    "database": f"postgresql://me:{PASSWORD}@{CLOSED}/db",
+    "malformed": f"postgresql//me:{PASSWORD}@{CLOSED}/db",
+    "another kind": f"nosuchdb://me:{PASSWORD}@{CLOSED}/db",
+    "no port": f"http://me:{PASSWORD}@127.0.0.1:nine/",
+}
+
+
+@pytest.mark.parametrize("kind", ADDRESSES)
+def test_what_mlflow_says_of_an_address_that_fails_is_redacted(tmp_path, monkeypatch, capsys, kind):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", ADDRESSES[kind])
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with pytest.raises(Exception) as failed:
+        tracking_writer.prepare(tmp_path)
+    said = "".join(traceback.format_exception(failed.value)) + capsys.readouterr().err
+    assert PASSWORD not in redacted(said)
+
+
+def test_the_writer_of_tracking_shows_and_keeps_no_password(tmp_path):
+    spool(tmp_path, START, END)
+    given = {"MLFLOW_TRACKING_URI": ADDRESSES["server"], "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+    said = ran(["-m", "trivium.core.tracking_writer", "--prepare"], tmp_path, **given)
+    assert f"API request to http://{HIDDEN}@{CLOSED}" in said
+    assert PASSWORD not in said
+
+
+def test_what_waits_for_mlflow_holds_no_password(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:{PASSWORD}@{CLOSED}")
+    monkeypatch.setattr(tracking, "_wake_writer", lambda root: None)
+    models = {"tiny": {"endpoint": f"http://me:{PASSWORD}@{CLOSED}/v1"}}
+    with tracking.track("complexity.prompt", {"models": models}, [], enabled=True):
+        pass
+    events = [json.loads(line) for line in contents(tmp_path).splitlines()]
+    assert HIDDEN in events[0]["parameters"]["complexity.prompt.models"]
+    assert PASSWORD not in contents(tmp_path)
+
+
+def test_what_mlflow_refuses_is_told_without_a_password(capsys):
+    tracking_writer._say(f"MLflow refused a run: API request to http://me:{PASSWORD}@{CLOSED}/api failed")
+    assert (
+        capsys.readouterr().err
+        == f"tracking: MLflow refused a run: API request to http://{HIDDEN}@{CLOSED}/api failed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "given", [f"http://me:{PASSWORD}@host/v1", f"http://host/v1?key={PASSWORD}", f"http://{PASSWORD}@host"]
+)
+def test_an_endpoint_with_a_password_is_refused_and_not_shown(given):
+    with pytest.raises(BadInput, match=r"m.endpoint: .*without user, password or query") as error:
+        validate(PromptedModel, MODEL | {"endpoint": given}, "m", Path("params.yaml"))
+    assert PASSWORD not in str(error.value)
+
+
+def test_nothing_of_an_endpoint_with_a_password_is_kept(tmp_path):
+    section = {
+        "seed": 0,
+        "instruction": "Dis.",
+        "models": {"tiny": MODEL | {"endpoint": f"http://me:{PASSWORD}@{CLOSED}"}},
+    }
+    file = tmp_path / "params.yaml"
+    file.write_text(yaml.safe_dump({"run": {"mlflow": True}, "complexity": {"prompt": section}}))
+    named = [f"--{name}={tmp_path / 'in'}" for name in ("train", "questions", "texts")]
+    named += [
+        f"--out-cache={tmp_path / 'cache'}",
+        f"--out={tmp_path / 'out'}",
+        f"--metrics={tmp_path / 'metrics.json'}",
+    ]
+    said = ran(["-m", "stages.complexity.prompt", "--params", str(file), *named], tmp_path)
+    assert "without user, password or query" in said
+    assert said.replace(file.read_text(), "").count(PASSWORD) == 0
+
+
+def test_what_an_endpoint_says_is_redacted():
+    with Loopback(lambda number, payload: failed(401, f"no access to http://me:{PASSWORD}@inside/")) as server:
+        asked = Endpoint(server.address, "m", "", requests_per_minute=1e6, timeout_s=5, retries=0, backoff_s=0.01)
+        with pytest.raises(BadInput, match="no access") as error:
+            asked.ask([{"role": "user", "content": "?"}], {})
+    assert PASSWORD not in str(error.value)
+    there = Endpoint(
+        f"http://me:{PASSWORD}@{CLOSED}", "m", "", requests_per_minute=1e6, timeout_s=5, retries=0, backoff_s=0.01
+    )
+    with pytest.raises(BadInput, match="no connection") as error:
+        there.ask([{"role": "user", "content": "?"}], {})
+    assert PASSWORD not in str(error.value)
+
+
+@pytest.mark.parametrize("status", [None, 401, 404, 410, 503])
+def test_a_download_shows_and_keeps_no_password(hub, monkeypatch, tmp_path, capsys, status):
+    host = CLOSED if status is None else hub.url.partition("//")[2]
+    hub.status["/file"] = [status] * 3 if status else []
+    monkeypatch.setenv("HF_ENDPOINT", f"http://me:{PASSWORD}@{host}")
+    address = f"{endpoint()}/file"
+    with pytest.raises(BadInput) as error:
+        download(
+            Request(address, address, page=address), tmp_path / "file", Patience(attempts=2, pause=0, longest_pause=0)
+        )
+    assert PASSWORD not in str(error.value) + capsys.readouterr().err + contents(tmp_path)
+
+
+def test_a_hub_that_cannot_be_reached_is_told_without_a_password(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_ENDPOINT", f"http://me:{PASSWORD}@{CLOSED}")
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(sys, "stderr", err := io.StringIO())
+    monkeypatch.setattr(logging.getLogger("huggingface_hub"), "handlers", [logging.StreamHandler(err)])
+    redaction.redact_output()
+    pins = tmp_path / "pins.yaml"
+    pins.write_text("one: {description: d, licence: l, bytes: 1, hub: who/one, kind: model, list: '*'}\n")
+    with Hub(tmp_path / "downloads", Pins(pins)) as hub, pytest.raises(BadInput, match="cannot be reached") as error:
+        hub.fetch("one")
+    assert f"GET http://{HIDDEN}@{CLOSED}" in err.getvalue()
+    assert PASSWORD not in str(error.value) + err.getvalue() + contents(tmp_path)
+
+
+def test_a_pinned_address_has_no_password(tmp_path):
+    pins = tmp_path / "pins.yaml"
+    pins.write_text(f"one: {{description: d, licence: l, bytes: 1, url: 'http://me:{PASSWORD}@host/a', files: {{}}}}\n")
+    with pytest.raises(BadInput, match=r"one.url") as error:
+        Pins(pins)
+    assert PASSWORD not in str(error.value)
+
+
+def test_doctor_shows_no_password():
+    given = dict.fromkeys(("MLFLOW_TRACKING_URI", "HF_ENDPOINT"), f"http://me:{PASSWORD}@{CLOSED}")
+    done = subprocess.run(
+        [sys.executable, "-m", "trivium", "doctor"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True
+    )
+    assert done.stdout
+    assert PASSWORD not in done.stdout + done.stderr
+
+
+def test_the_command_line_of_mlflows_server_shows_no_address():
+    [line] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "mlflow server" in line]
+    assert "$" not in line.partition("mlflow server")[2]

@@ -1,0 +1,99 @@
+import pytest
+import torch
+
+from trivium.core.code.guard import checked
+from trivium.core.errors import BadInput
+from trivium.core.resume import load_checkpoint, save_checkpoint
+
+
+def train(folder, steps, *, interrupted_at=None):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / 10)
+    done = load_checkpoint(folder, model=model, optimizer=optimizer, scheduler=scheduler)
+    for step in range(done[0] if done else 0, steps):
+        loss = model(torch.randn(3, 4)).square().sum()  # draws from the random state that must be restored
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+        if step + 1 == interrupted_at:
+            save_checkpoint(
+                folder, step=step + 1, model=model, optimizer=optimizer, scheduler=scheduler, extra={"best": 0.5}
+            )
+            return None
+    return model.state_dict()
+
+
+def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
+    (tmp_path / "a").mkdir()
+    whole = train(tmp_path / "a", 6)
+    (tmp_path / "b").mkdir()
+    train(tmp_path / "b", 6, interrupted_at=3)
+    resumed = train(tmp_path / "b", 6)
+    for name, weights in whole.items():
+        assert torch.equal(weights, resumed[name])
+
+
+def test_nothing_is_kept_once_the_code_changed(tmp_path):
+    def check():
+        raise BadInput("code changed")
+
+    with checked(check), pytest.raises(BadInput, match="code changed"):
+        train(tmp_path / "a", 6, interrupted_at=3)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_kill_between_two_checkpoints_starts_anew(tmp_path):
+    whole = train(tmp_path / "a", 6)
+    train(tmp_path / "b", 6, interrupted_at=3)
+    (tmp_path / "b" / "checkpoint").rename(tmp_path / "b" / ".checkpoint.12345678.partial")
+    again = train(tmp_path / "b", 6)
+    for name, weights in whole.items():
+        assert torch.equal(weights, again[name])
+
+
+def test_checkpoint_of_another_shape(tmp_path):
+    train(tmp_path, 6, interrupted_at=1)
+    model = torch.nn.Linear(2, 2)
+    with pytest.raises(BadInput, match="checkpoint does not fit"):
+        load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters()))
+
+
+def test_no_checkpoint(tmp_path):
+    model = torch.nn.Linear(2, 2)
+    assert load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters())) is None
+
+
+def test_what_was_told_beside_the_weights_comes_back(tmp_path):
+    train(tmp_path, 6, interrupted_at=3)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters())
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (3, {"best": 0.5})
+    save_checkpoint(tmp_path, step=4, model=model, optimizer=optimizer)
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (4, {})
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_random_states_of_gpus_come_back_where_there_are_gpus(tmp_path, monkeypatch, there):
+    """A training that began on a GPU may go on without one."""
+    model = torch.nn.Linear(2, 2)
+    optimizer, states, given = torch.optim.AdamW(model.parameters()), [torch.arange(3), torch.arange(4)], []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states)
+    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", given.extend)
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})
+    assert [state.tolist() for state in given] == ([[0, 1, 2], [0, 1, 2, 3]] if there else [])
+
+
+def test_a_training_that_began_without_a_gpu_may_go_on_with_one(tmp_path, monkeypatch):
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(model.parameters())
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda states: pytest.fail("there are none"))
+    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})

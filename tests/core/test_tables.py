@@ -1,0 +1,74 @@
+import pyarrow as pa
+import pytest
+
+from trivium.core import tables
+from trivium.core.errors import BadInput
+
+
+def test_json_refuses_nan_and_names_the_line(tmp_path):
+    with pytest.raises(ValueError, match="Out of range float"):
+        tables.write_json(tmp_path / "a.json", {"x": float("nan")})
+    assert not (tmp_path / "a.json").exists()
+    (tmp_path / "b.json").write_text('{"a": 1,\n "b": }')
+    with pytest.raises(BadInput, match="b.json:2: not JSON"):
+        tables.read_json(tmp_path / "b.json")
+
+
+def test_json_lines_round_trip_and_bad_row(tmp_path):
+    path = tmp_path / "a.jsonl"
+    assert tables.write_json_lines(path, [{"a": "é"}, {"a": 2}]) == 2
+    assert list(tables.read_json_lines(path)) == [(1, {"a": "é"}), (2, {"a": 2})]
+    path.write_text('{"a": 1}\n\n[1]\n')
+    with pytest.raises(BadInput, match=r"a.jsonl:3: not a JSON object; got \[1\]"):
+        list(tables.read_json_lines(path))
+
+
+def test_missing_columns_are_named_with_the_choices(tmp_path):
+    tables.write_table(tmp_path / "t.parquet", pa.table({"a": [1], "b": [2]}))
+    with pytest.raises(BadInput, match=r"missing columns; got \['c'\] \(choices: a, b\)"):
+        tables.read_table(tmp_path / "t.parquet", ["a", "c"])
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(BadInput, match="not a readable Parquet file"):
+        tables.read_table(tmp_path / "t.parquet")
+
+
+def test_lines_that_are_missing_or_not_utf_8_are_named(tmp_path):
+    path = tmp_path / "lines"
+    with pytest.raises(BadInput, match="lines: no such file"):
+        list(tables.read_json_lines(path))
+    path.write_bytes("été\n".encode("latin-1"))
+    with pytest.raises(BadInput, match="lines:1: not UTF-8"):
+        list(tables.read_json_lines(path))
+
+
+def test_csv_of_long_cells_is_read_up_to_a_limit(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text(f"\ufefftitle,text\n\nAda,{'x' * 200_000}\n", "utf-8")
+    assert list(tables.read_csv(path)) == [(1, ["title", "text"]), (3, ["Ada", "x" * 200_000])]
+    monkeypatch.setattr(tables, "LONGEST_CELL", 199_999)
+    with pytest.raises(BadInput, match="a.csv:3: cell too long; expected at most 199999 characters"):
+        list(tables.read_csv(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'a,b\n1,"2\n3,4\n', "not CSV: unexpected end of data"),
+        (b"a,b\n1,\xe9\n", "a.csv:2: not UTF-8: .*expected UTF-8 .spreadsheets call it “CSV UTF-8”"),
+        (b"", r"a.csv:1: missing columns; got \['a', 'b'\]"),
+        (b"a,c\n", r"a.csv:1: missing columns; got \['b'\] \(choices: a, c\)"),
+        (b"a,b,A\n", r"a.csv:1: columns of one name; got \['a'\]"),
+        (b"a,b\n1,2\n3\n", "a.csv:3: another number of cells than the first row has; got 1; expected 2"),
+        (b"a,b\n1,2,3\n", "a.csv:2: another number of cells than the first row has; got 3; expected 2"),
+    ],
+)
+def test_bad_csv(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        list(tables.read_csv_records(tmp_path / "a.csv", ("a", "b")))
+
+
+def test_records_of_csv(tmp_path):
+    (tmp_path / "a.csv").write_text(' B ,A,,\n1,"2\n",,\n,3,,\n', "utf-8")
+    records = list(tables.read_csv_records(tmp_path / "a.csv", ("a", "b")))
+    assert records == [(3, {"b": "1", "a": "2\n", "": ""}), (4, {"b": "", "a": "3", "": ""})]

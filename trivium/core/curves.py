@@ -1,0 +1,69 @@
+"""Curves of trainings as a small table, which DVC keeps and `dvc plots` draws.
+
+What a stage logs is kept in its work folder as it comes, one line a call, and becomes a table when the stage succeeds.
+A training that was killed goes on from its last checkpoint and logs some steps a second time. A step counts once, and
+a line that the kill has cut off does not count, so that the table is the same as without a kill.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.core.csv_tables import write_csv
+
+COLUMNS = ("curve", "step", "value")
+MOST = 100
+"""Points of a curve in the table; a small figure shows no more."""
+
+Point = tuple[int, float]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What is logged, in one file. It can be pickled: in a training of several processes the first one keeps it.
+
+    Attributes:
+        file: gets a JSON array a line, the step and the values by name. It need not exist.
+    """
+
+    file: Path
+
+    def keep(self, step: int, values: Mapping[str, float]) -> None:
+        """Keep one point of one or more curves; values that are not finite are left out."""
+        finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
+        with self.file.open("a", encoding="utf-8") as lines:
+            lines.write(f"\n{json.dumps([int(step), finite])}")  # the line before may have been cut off
+
+    def points(self) -> dict[str, list[Point]]:
+        """The points of each curve, in the order of their steps; of a step that was logged twice the later value."""
+        found: dict[str, dict[int, float]] = {}
+        for line in self.file.read_text("utf-8").split("\n") if self.file.exists() else []:
+            try:
+                step, values = json.loads(line)
+            except ValueError:  # cut off, or the empty one at the top
+                continue
+            for name, value in values.items():
+                found.setdefault(name, {})[step] = value
+        return {name: sorted(points.items()) for name, points in sorted(found.items())}
+
+    def write(self, path: Path) -> None:
+        """Write the table (CSV): a row a point, of each curve at most `MOST`; where nothing was logged, no row."""
+        rows = [(name, *point) for name, points in self.points().items() for point in thinned(points)]
+        write_csv(path, COLUMNS, rows)
+
+
+def thinned(points: Sequence[Point], most: int = MOST) -> list[Point]:
+    """Make a long curve short: each k = ⌈n / most⌉ points in a row become one, their mean at the last one's step.
+
+    The last group may be smaller. Which points share a group follows from their order alone, not from when they were
+    logged.
+
+    Args:
+        points: (step, value), in the order of their steps.
+        most: how many points the curve may have.
+    """
+    size = math.ceil(len(points) / most)
+    groups = [points[start : start + size] for start in range(0, len(points), size or 1)]
+    return [(group[-1][0], math.fsum(value for _, value in group) / len(group)) for group in groups]

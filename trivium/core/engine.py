@@ -1,0 +1,168 @@
+"""Map a function over shards: in processes here, or by Ray on many machines (`ray_engine.py`)."""
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import cycle, islice
+from operator import length_hint
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tqdm import tqdm
+
+from trivium.core.redaction import redact_output
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
+
+T = TypeVar("T")
+R = TypeVar("R")
+WORKER = "TRIVIUM_WORKER"  # in the environment of workers that no process of this machine has started
+VISIBLE = "CUDA_VISIBLE_DEVICES"  # CUDA looks at it when it is first used
+
+
+class Engine(Protocol):
+    """Anything that can map a picklable function over shards and give the results back in order."""
+
+    def has_gpu(self, here: Callable[[], bool]) -> bool:
+        """Whether functions that take a GPU find one.
+
+        Args:
+            here: whether this machine has one.
+        """
+        ...
+
+    def map(
+        self,
+        function: Callable[[T], R],
+        shards: Iterable[T],
+        *,
+        description: str,
+        on_gpu: bool = False,
+        processes: int | None = None,
+        out: Path | None = None,
+    ) -> Iterator[R]:
+        """Apply `function` to each shard; results come in the order of the shards.
+
+        A worker may be on a machine that shares no disk with this one. There a `Path` that `function` or a shard holds
+        leads to a copy of the file or folder that it names here, and nothing else of this machine can be read.
+
+        Args:
+            function: picklable, of a module of the project.
+            shards: in order.
+            description: for the bar of progress.
+            on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
+            processes: so many on this machine, for each of its GPUs where `function` takes one; None: as the engine is
+                told. On others each has a GPU of its own where `function` takes one.
+            out: the folder that `function` writes into, where it writes.
+        """
+        ...
+
+
+def in_worker() -> bool:
+    """Whether this process works for an engine, beside others that have the other cores."""
+    return multiprocessing.parent_process() is not None or WORKER in os.environ
+
+
+def all_workers() -> int:
+    """As many processes as stages that run side by side may have each, else as there are cores."""
+    return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
+
+
+def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None:
+    """What a worker does first: it shows no password from now on, and ends with its stage.
+
+    Args:
+        gpus: where each worker takes its own from, where there are several.
+        cores: that it may use then.
+    """
+    redact_output()
+    end_with_parent()
+    if gpus is not None:
+        os.environ |= {VISIBLE: gpus.get(), "STAGE_WORKERS": str(cores)}
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that torch may use, as CUDA names them; none where it is not imported: faiss uses all by itself."""
+    torch = sys.modules.get("torch")
+    numbers = [str(number) for number in range(torch.cuda.device_count())] if torch else []
+    names = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
+    return names[: len(numbers)] or numbers
+
+
+def end_with_parent() -> None:
+    """Let this worker end when its stage is killed: by itself it would wait for work, and hold its memory, for ever."""
+
+    def wait_and_end() -> None:
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Processes of this machine; one worker runs in this very process.
+
+    Attributes:
+        workers: how many.
+        gpu_workers: at most so many a GPU where the function takes one, in which each process has all networks. Each
+            sees one GPU.
+        check: called before each result is handed out; raises when the results may not be kept.
+    """
+
+    workers: int
+    gpu_workers: int = 1
+    check: Callable[[], None] = lambda: None
+
+    def has_gpu(self, here: Callable[[], bool]) -> bool:
+        """Whether this machine has one."""
+        return here()
+
+    def map(
+        self,
+        function: Callable[[T], R],
+        shards: Iterable[T],
+        *,
+        description: str,
+        on_gpu: bool = False,
+        processes: int | None = None,
+        out: Path | None = None,
+    ) -> Iterator[R]:
+        """Apply `function` to each shard; at most a few shards a worker wait in memory."""
+        gpus = visible_gpus() if on_gpu else []
+        gpus = gpus[: length_hint(shards, len(gpus))]  # one training has all of them
+        workers = processes or self.workers
+        if on_gpu:
+            workers = (processes or min(workers, self.gpu_workers)) * max(1, len(gpus))
+        if workers <= 1:
+            for result in tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False):
+                self.check()
+                yield result
+            return
+        # Threads of numeric libraries do not survive a fork; spawned processes start clean.
+        start = multiprocessing.get_context("spawn")
+        told: tuple[Any, ...] = ()
+        if len(gpus) > 1:
+            told = (start.SimpleQueue(), max(1, all_workers() // len(gpus)))
+            for gpu in islice(cycle(gpus), workers):
+                told[0].put(gpu)
+        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker, initargs=told) as pool:
+            waiting = []
+            for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
+                waiting.append(pool.submit(function, shard))
+                if len(waiting) >= 2 * workers:
+                    yield self._result(waiting.pop(0))
+            for future in waiting:
+                yield self._result(future)
+
+    def _result(self, future: Future[R]) -> R:
+        result = future.result()
+        self.check()
+        return result

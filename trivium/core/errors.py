@@ -1,0 +1,65 @@
+"""What every room raises when input cannot be used."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from reprlib import Repr
+
+from trivium.core.redaction import redacted
+
+_ABSENT = object()
+_LISTED = 100  # choices
+_SHORT = Repr()  # never the whole of a value: it may be gigabytes, or nested deeper than `repr` goes
+_SHORT.maxlevel = 4
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 40
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 1000
+
+
+class BadInput(ValueError):
+    """Input that cannot be used; the message says where it is, what was got and what was expected.
+
+    No address in it shows a password.
+
+    Args:
+        problem: what is wrong, in a few words.
+        file, row, field: where; rows are counted from 1.
+        got: the offending value (shortened).
+        expected: what would have been right.
+        choices: the valid values.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: Path | str | None = None,
+        row: int | str | None = None,
+        field: str | None = None,
+        got: object = _ABSENT,
+        expected: str | None = None,
+        choices: Iterable[object] | None = None,
+    ) -> None:
+        place = ":".join(str(part) for part in (file, row) if part is not None)
+        parts = [f"field {field!r}"] if field is not None else []
+        parts.append(problem)
+        message = ": ".join(([place] if place else []) + parts)
+        if got is not _ABSENT:
+            shown = redacted(_SHORT.repr(redacted(got) if isinstance(got, str) else got))  # whole addresses, then cut
+            message += f"; got {shown if len(shown) <= 120 else shown[:117] + '...'}"
+        if expected is not None:
+            message += f"; expected {expected}"
+        if choices is not None:
+            listed = list(map(str, islice(choices, _LISTED + 1)))
+            message += f" (choices: {', '.join(listed[:_LISTED])}{', ...' if len(listed) > _LISTED else ''})"
+        super().__init__(redacted(message))
+
+
+@contextmanager
+def naming(shown: Path, *, instead_of: Path) -> Iterator[None]:
+    """Messages of `BadInput` raised inside name a file or folder that the user knows instead of a passing one."""
+    try:
+        yield
+    except BadInput as error:
+        error.args = (str(error).replace(str(instead_of), str(shown)),)
+        raise

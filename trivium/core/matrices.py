@@ -1,0 +1,76 @@
+"""Memory-mapped `.npy` matrices; the writer is atomic."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tokenize import TokenError
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import require_file
+
+
+@contextmanager
+def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.float16) -> Iterator[np.memmap]:
+    """Yield a writable memory-mapped `.npy` (rows, columns), zero at first; renamed when the block succeeds."""
+    with write_atomically(path) as beside:
+        if rows == 0:  # an empty file cannot be memory-mapped
+            np.save(beside, np.zeros((0, columns), dtype))
+            yield np.zeros((0, columns), dtype)  # type: ignore[misc]
+            return
+        matrix = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(rows, columns))
+        with beside.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
+            os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
+        yield matrix
+        matrix.flush()
+
+
+def read_matrix(path: Path) -> np.ndarray:
+    """Open a `.npy` read-only and memory-mapped; `BadInput` when it is not one of numbers, or is cut off."""
+    require_file(path)
+    try:
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, OSError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError) as error:
+        raise BadInput(f"not a NumPy matrix, or a damaged one: {error}", file=path) from None
+    if matrix.dtype.kind not in "biuf":
+        raise BadInput("not a matrix of numbers", file=path, got=str(matrix.dtype))
+    return matrix
+
+
+@dataclass(frozen=True)
+class MatrixRows:
+    """Consecutive rows of a `.npy`; on their way to a machine without the file no other row goes along.
+
+    Attributes:
+        path: of the matrix, or of a `.npy` with no other rows than these, as on such a machine.
+        start: the first row, from 0.
+        stop: one after the last.
+    """
+
+    path: Path
+    start: int
+    stop: int
+
+    def read(self) -> np.ndarray:
+        """These rows, memory-mapped; see `read_matrix`."""
+        matrix = read_matrix(self.path)
+        return matrix if len(matrix) == self.stop - self.start else matrix[self.start : self.stop]
+
+    def write_alone(self, file: Path) -> tuple[int, int]:
+        """Write a `.npy` with these rows alone; returns what is told beside its path, as `harness/parcels.py` asks."""
+        with file.open("wb") as stream:
+            np.save(stream, self.read())
+        return self.start, self.stop
+
+
+def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:
+    """Raise `BadInput` at the first row with NaN or infinity; reads `chunk` rows at a time."""
+    for start in range(0, len(matrix), chunk):
+        good = np.isfinite(matrix[start : start + chunk]).all(axis=tuple(range(1, matrix.ndim)))
+        if not good.all():
+            raise BadInput("NaN or infinite value", file=path, row=start + int(np.argmin(good)) + 1)

@@ -1,0 +1,157 @@
+"""Parameters of stages: sections of `params.yaml`, checked; this is the only place that reads that file."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+import pydantic
+import yaml
+
+from trivium.core.arithmetic import Portable
+from trivium.core.errors import BadInput
+
+_YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
+
+
+P = TypeVar("P", bound="Parameters")
+
+
+class Parameters(pydantic.BaseModel):
+    """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range.
+
+    Attributes:
+        elsewhere: fields whose value several stages share, and where it stands, so that it is said once: field to
+            dotted key of `params.yaml`. The key may name arguments of the stage, as `decorrelation.cells.{cell}` does.
+            What the stage's own section says comes first; a field with a default may be absent in either place.
+    """
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+
+class RunParameters(Parameters):
+    """Section `run`, the harness's own; a parameter file may leave it out."""
+
+    mlflow: bool = pydantic.Field(default=False, description="Curves and parameters into MLflow")
+    portable: Portable = pydantic.Field(
+        default="intel",
+        description="The same bits on every such processor; false: the fastest kernels of this one, bf16",
+    )
+    workers: int | None = pydantic.Field(
+        default=None, ge=1, description="Processes of stages that work by shards, null: STAGE_WORKERS, else all cores"
+    )
+    gpu_workers: int = pydantic.Field(
+        default=2, ge=1, description="At most so many of them a GPU, where each loads its networks onto it"
+    )
+    engine: Literal["local", "ray"] = pydantic.Field(
+        default="local", description="Who works by shards: processes of this machine, or a Ray cluster"
+    )
+    ray_address: str | None = pydantic.Field(
+        default=None,
+        min_length=1,
+        description="Of the cluster, such as 10.0.0.1:6379 or auto; null: one on this machine",
+    )
+    ray_storage: str | None = pydantic.Field(
+        default=None,
+        min_length=1,
+        description="Folder that all its machines reach, or s3://…, for files on their way; null: Ray's own memory",
+    )
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Read a whole `params.yaml`.
+
+    Raises:
+        BadInput: the file is absent, is not UTF-8, is not YAML, or is not a mapping.
+    """
+    try:
+        tree = yaml.load(path.read_text(encoding="utf-8"), _YAML_LOADER)
+    except FileNotFoundError:
+        raise BadInput("no such parameter file", file=path) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"not YAML: {error}", file=path) from None
+    if not isinstance(tree, dict):
+        raise BadInput("not a mapping of sections", file=path)
+    return tree
+
+
+def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
+    """The mapping at a dotted section name such as `kvqae.passages`."""
+    node: Any = tree
+    for key in section.split("."):
+        if not isinstance(node, dict) or key not in node:
+            raise BadInput(
+                f"no section {section!r}", file=path, choices=sorted(node) if isinstance(node, dict) else None
+            )
+        node = node[key]
+    return node if node is not None else {}
+
+
+def used_values(path: Path, key: str) -> Any:
+    """The value at a dotted key of a parameter file, for whoever reports or asks what stages have used.
+
+    A stage's own section comes checked from the harness; this is for everybody else.
+
+    Raises:
+        BadInput: as `read_parameters`, or nothing stands at the key.
+    """
+    place, _, name = key.rpartition(".")
+    tree = read_parameters(path)
+    section = section_of(tree, place, path) if place else tree
+    if not isinstance(section, dict) or name not in section:
+        raise BadInput("no such key", file=path, field=key, choices=section if isinstance(section, dict) else None)
+    return section[name]
+
+
+def values_of(
+    tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A section's values, with those that `model.elsewhere` finds in other places of `params.yaml`.
+
+    Raises:
+        BadInput: there is no such section, or nothing where a value is to stand.
+    """
+    values = dict(section_of(tree, section, path))
+    for field, key in model.elsewhere.items():
+        if field not in values:
+            place, _, name = key.format(**arguments).rpartition(".")
+            shared = section_of(tree, place, path)
+            if name not in shared and not model.model_fields[field].is_required():
+                continue
+            if name not in shared:
+                raise BadInput(f"no key {place}.{name}", file=path, expected=f"a value for {section}", choices=shared)
+            values[field] = shared[name]
+    return values
+
+
+def validate(
+    model: type[P], values: dict[str, Any], section: str, path: Path, arguments: Mapping[str, Any] | None = None
+) -> P:
+    """Check a section against its model; what stands elsewhere is named by its place, which may need the arguments.
+
+    Raises:
+        BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
+    """
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        problems = []
+        for item in error.errors():
+            keys = list(_keys(item["loc"], values))
+            elsewhere = model.elsewhere.get(keys[0]) if arguments and keys else None
+            name = ".".join((section, *keys) if elsewhere is None else (elsewhere.format(**arguments or {}), *keys[1:]))
+            problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
+        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
+
+
+def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
+    """The keys on the way to an error: without the tag that pydantic puts in where the kind of a mapping is chosen."""
+    for depth, part in enumerate(place):
+        tag = isinstance(values, dict) and (part not in values or values.get("kind") == part)
+        if tag and depth < len(place) - 1 and not isinstance(values.get(part), dict | list):
+            continue
+        yield str(part)
+        inside = isinstance(values, dict) or (isinstance(values, list | tuple) and isinstance(part, int))
+        values = values[part] if inside and depth < len(place) - 1 else None

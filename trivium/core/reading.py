@@ -1,0 +1,235 @@
+"""Reading what others wrote: the one place that checks files, texts, numbers and sizes for all formats.
+
+What passes here is safe for every later stage: a file is a regular one (a pipe would make the reader wait for ever);
+text is UTF-8 without halves of surrogate pairs; a whole number fits 64 bits; any other number is finite; nothing is
+larger than memory allows.
+"""
+
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator
+from io import BufferedIOBase, BufferedReader
+from pathlib import Path
+from typing import Any, NoReturn
+
+from trivium.core.errors import BadInput
+from trivium.core.json_places import line_in
+
+LARGEST_FILE = 8 << 30  # bytes of a file that is read as a whole; COCO's instances, the largest, have half a GiB
+LARGEST_IMAGE = 1 << 28  # bytes, encoded
+LONGEST_LINE = 1 << 28  # bytes; the longest article of KILT has some 10 MB
+LARGEST_NUMBER = 2**63 - 1
+_DIGITS = len(str(LARGEST_NUMBER))
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+
+
+def require_file(path: Path) -> None:
+    """Raise `BadInput` unless a regular file is there; nothing is opened."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput("no such file", file=path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise BadInput(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
+    if not stat.S_ISREG(mode):
+        got = "a folder" if stat.S_ISDIR(mode) else "a pipe, socket or device"
+        raise BadInput("not a regular file", file=path, got=got)
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; one whose name is too long for the file system, or that may not be looked at, is not."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a regular file to read its bytes; `BadInput` when there is none, or it may not be read."""
+    require_file(path)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", file=path) from None
+
+
+def read_bytes(path: Path, most: int = LARGEST_FILE) -> bytes:
+    """A whole file of at most `most` bytes."""
+    with open_file(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > most:
+            raise BadInput("file too large", file=path, got=f"{size} bytes", expected=f"at most {most}")
+        return stream.read()
+
+
+def read_text(path: Path) -> str:
+    """A whole file of UTF-8; `BadInput` names the line where it is none."""
+    return decode(read_bytes(path), path)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is not UTF-8."""
+    with open_file(path) as stream:
+        yield from decode_lines(stream, path)
+
+
+def decode_lines(stream: BufferedIOBase, path: Path) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, from an open file (one that is unpacked as it is read, say); `path` is for messages."""
+    row = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        row += 1
+        if len(line) > LONGEST_LINE:
+            raise BadInput("line too long", file=path, row=row, expected=f"at most {LONGEST_LINE} bytes")
+        yield row, decode(line, path, row)
+
+
+def decode(data: bytes, path: Path, row: int | None = None, *, expected: str | None = None) -> str:
+    """The text of UTF-8; `BadInput` names the row, or the line of the data, where it is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1 if row is None else row
+        problem = f"not UTF-8: {error.reason} at byte {error.start}"
+        raise BadInput(problem, file=path, row=line, expected=expected) from None
+
+
+def whole_number(text: str) -> int:
+    """The number that ASCII digits, perhaps after a minus, write.
+
+    Raises:
+        ValueError: no such number, or one that 64 bits cannot hold.
+    """
+    if _WHOLE.fullmatch(text) is None or not -LARGEST_NUMBER <= (number := int(text)) <= LARGEST_NUMBER:
+        raise ValueError("not a whole number of at most 64 bits")
+    return number
+
+
+def finite_number(text: str) -> float:
+    """The number that ASCII digits write, perhaps with a sign, a point and an exponent.
+
+    Raises:
+        ValueError: no such number, NaN, or infinite.
+    """
+    number = float(text)
+    if not math.isfinite(number) or text.strip("0123456789+-.eE"):  # Python takes 1_0, digits of other scripts, spaces
+        raise ValueError("not a finite number")
+    return number
+
+
+class _Misfit:
+    """Stands where JSON has a value that nothing later could hold."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class _Refused(ValueError):
+    """A number that is one."""
+
+
+def _refuse(text: str) -> NoReturn:
+    raise _Refused(text)
+
+
+def _integer(text: str) -> int:
+    if len(text) >= _DIGITS and (len(text.removeprefix("-")) > _DIGITS or abs(int(text)) > LARGEST_NUMBER):
+        _refuse(text)
+    return int(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
+def _or_misfit(parse: Any) -> Any:
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except _Refused:
+            return _Misfit(text)
+
+    return parsed
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_refuse)
+_FINDER = json.JSONDecoder(
+    parse_int=_or_misfit(_integer), parse_float=_or_misfit(_float), parse_constant=_or_misfit(_refuse)
+)
+
+
+def parse_json(text: str, file: Path, row: int | None = None) -> Any:
+    """The JSON value of a text.
+
+    Args:
+        text: one value, white space around it.
+        file: for messages.
+        row: line of the text in its file; None: the text is the file.
+
+    Raises:
+        BadInput: not JSON (names the line), nested too deep; or names the field of a number that 64 bits cannot hold or
+            that is not finite, and of a text or key with half of a surrogate pair.
+    """
+    try:
+        value = _decode(_DECODER, text, file, row)
+    except _Refused:
+        value = _decode(_FINDER, text, file, row)
+        _refuse_misfit(value, text, file, row)
+    if "\\ud" in text or "\\uD" in text:
+        _refuse_misfit(value, text, file, row)
+    return value
+
+
+def _decode(decoder: json.JSONDecoder, text: str, file: Path, row: int | None) -> Any:
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        problem = "begins with a byte order mark" if text.startswith("\ufeff") else error.msg
+        raise BadInput(f"not JSON: {problem}", file=file, row=row or error.lineno) from None
+    except RecursionError:
+        raise BadInput("JSON nested too deep", file=file, row=row) from None
+
+
+def parse_element(text: str, place: int, file: Path, row: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place of a text, checked as `parse_json` does, and the place behind it.
+
+    Raises:
+        JSONDecodeError: the value is cut off, or no JSON.
+        BadInput: see `parse_json`.
+    """
+    try:
+        _, end = _FINDER.raw_decode(text, place)
+    except RecursionError:
+        raise BadInput("JSON nested too deep", file=file, row=row) from None
+    return parse_json(text[place:end], file, row), end
+
+
+def _refuse_misfit(value: Any, text: str, file: Path, row: int | None) -> None:
+    """Raise `BadInput` at the first number or text, in the order of the file, that is a misfit."""
+    left = [("", value)]
+    while left:  # no recursion: the value may be nested as deep as JSON may be
+        name, value = left.pop()
+        problem = expected = None
+        if isinstance(value, _Misfit):
+            problem, value, expected = "number out of range", value.text, "a finite number, a whole one of 64 bits"
+        elif isinstance(value, str) and not _is_unicode(value):
+            problem, expected = "half of a surrogate pair", "text that UTF-8 can hold"
+        if problem is not None:
+            line = line_in(text, name) if row is None else row
+            raise BadInput(problem, file=file, row=line, field=name or None, got=value, expected=expected)
+        if isinstance(value, dict):
+            left += [(f"{name}.{key}".removeprefix("."), part) for key, part in reversed(value.items())]
+            left += [(name, key) for key in reversed(value)]
+        elif isinstance(value, list):
+            left += [(f"{name}[{number}]", part) for number, part in reversed(list(enumerate(value)))]
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""Registries: a family's members are the modules of one package, found by looking into its folder; nothing lists them.
+
+Adding a file adds a member: the class of the module whose `name` is the module's. The module that makes a registry says
+`FAMILY = "its.package"` beside it, as the digests ask for (`code/closure.py`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TypeVar
+
+from trivium.core.errors import BadInput
+
+T = TypeVar("T")
+
+
+def member_names(family: str) -> tuple[str, ...]:
+    """Names of the members of a family, none of which is loaded; f10 follows f9."""
+    found = [module.name for module in iter_modules(import_module(family).__path__)]
+    return tuple(sorted(found, key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)]))
+
+
+class Registry(Mapping[str, type[T]]):
+    """The classes of a family by their names; a class's module is imported when it is asked for.
+
+    Args:
+        family: dotted name of the package.
+        what: a member in words, for messages.
+        field: where a name stands that no member has, for messages.
+    """
+
+    def __init__(self, family: str, what: str, field: str) -> None:
+        self._family, self._what, self._field = family, what, field
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(member_names(self._family))
+
+    def __len__(self) -> int:
+        return len(member_names(self._family))
+
+    def __contains__(self, name: object) -> bool:
+        return name in member_names(self._family)
+
+    def __getitem__(self, name: str) -> type[T]:
+        """The class of this name.
+
+        Raises:
+            BadInput: there is none; the others are listed.
+            TypeError: the module has no such class, or several.
+        """
+        if name not in self:
+            raise BadInput(f"no such {self._what}", field=self._field, got=name, choices=self)
+        module = import_module(f"{self._family}.{name}")
+        own = [each for each in vars(module).values() if isinstance(each, type)]
+        found = [each for each in own if getattr(each, "name", None) == name]
+        if len(found) != 1:
+            raise TypeError(f"{module.__name__}: expected one class with name = {name!r}, found {len(found)}")
+        return found[0]
+
+    def known(self, name: str) -> str:
+        """The name, for pydantic's `AfterValidator`.
+
+        Raises:
+            ValueError: no member has it; those that there are are listed.
+        """
+        if name not in self:
+            raise ValueError(f"no such {self._what}: {name} (choices: {', '.join(self)})")
+        return name

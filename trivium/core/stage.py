@@ -1,0 +1,195 @@
+"""The harness: what every stage shares, and the only place that reads `params.yaml`.
+
+A stage module defines a `Parameters` model, an algorithm on plain arguments, and a thin `main`; `run_stage` turns
+`main`'s keyword-only arguments into the command line and wires parameters, seeds, tracking and error messages.
+"""
+
+import errno
+import hashlib
+import math
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.core.arguments import inputs_of, is_output, parser_of
+from trivium.core.arithmetic import PORTABLE, remember
+from trivium.core.code.digest import code_root, digest_of
+from trivium.core.code.guard import Guard, checked, stage_run_by_dvc
+from trivium.core.curves import Curves
+from trivium.core.engine import Engine, LocalEngine, all_workers
+from trivium.core.errors import BadInput
+from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
+from trivium.core.redaction import redact_output
+from trivium.core.tracking import Tracker, track
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the harness lends a stage while it runs.
+
+    Attributes:
+        tracker: takes the curves of a training, for the table of --curves, and for MLflow where tracking is on.
+        work: folder for shards and checkpoints. The same folder comes back when the stage is started again on the same
+            inputs, parameters and code (after a kill, say); it is removed when the stage succeeds.
+        engine: maps a picklable function over shards.
+        downloads: folder for what is fetched: one for all stages, whatever their inputs, parameters and code. A stage
+            removes what it has used up.
+    """
+
+    tracker: Tracker
+    work: Path
+    engine: Engine
+    downloads: Path = Path(".work") / "downloads"
+
+
+def seed_everything(seed: int) -> None:
+    """Seed Python, NumPy and (where it is already imported) torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - libraries draw from the global generator
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(child for child in path.rglob("*") if child.is_file())
+    elif path.exists():
+        yield path
+
+
+def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any], code: str) -> str:
+    """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code.
+
+    Args:
+        section: of the stage.
+        parameters: of the stage; a path among them is an input.
+        arguments: of the command.
+        code: digest of the stage's code.
+    """
+    values = parameters.model_dump()
+    digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[PORTABLE], code)).encode())
+    for name, value in sorted((arguments | values).items()):
+        digest.update(repr((name, str(value))).encode())
+    inputs = [value for name, value in sorted(arguments.items()) if not is_output(name)]
+    for path in _paths([*inputs, values]):
+        for file in _files(path):
+            status = file.stat()
+            digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
+    return digest.hexdigest()[:16]
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """What may be paths in a tree of arguments or parameters: a folder of one's own may be named by text."""
+    if isinstance(value, dict):
+        yield from _paths(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, Path) or (isinstance(value, str) and value):
+        yield Path(value)
+
+
+_RAY = "`uv sync --extra ray`, or `pip install trivium[ray]`"
+
+
+def _engine(run: RunParameters, work: Path, check: Callable[[], None]) -> Engine:
+    workers = run.workers or all_workers()
+    if run.engine == "local":
+        return LocalEngine(workers, run.gpu_workers, check)
+    try:
+        from trivium.core.ray_engine import RayEngine  # its import takes a second, and it is an extra
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=_RAY) from None
+    return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work, check)
+
+
+def _unchecked() -> None:
+    """A stage run by hand publishes nothing that DVC records."""
+
+
+def execute(
+    main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
+) -> dict[str, float]:
+    """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line).
+
+    Where DVC runs it, its code must be what `code.yaml` says, from here until its results are published.
+    """
+    from trivium.core.atomic import remove_folder
+    from trivium.core.tables import write_json
+
+    arguments = vars(parser_of(main, section).parse_args(argv))
+    name = stage_run_by_dvc()
+    guard = Guard(code_root(), name) if name else None
+    parameter_file, metrics_file, curves_file = (arguments.pop(each) for each in ("params", "metrics", "curves"))
+    del arguments["section"]
+    tree = read_parameters(parameter_file)
+    values = values_of(tree, section, model, parameter_file, arguments)
+    parameters = validate(model, values, section, parameter_file, arguments)
+    inputs = inputs_of(arguments)
+    for path in inputs:
+        if not path.exists():
+            raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
+    run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
+    remember(run.portable)
+    seed_everything(getattr(parameters, "seed", None) or arguments.get("seed") or 0)
+    work = (
+        Path(".work")
+        / section
+        / _fingerprint(section, parameters, arguments, guard.digest if guard else digest_of(main))
+    )
+    work.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    in_a_pipeline = "." in section  # the headline and the page have nothing to track
+    curves = Curves(work / "curves.jsonl")
+    tracked = run.mlflow and in_a_pipeline
+    with track(section, parameters.model_dump(), inputs, enabled=tracked, curves=curves) as tracker:
+        check = guard.check if guard else _unchecked
+        context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
+        with checked(check):
+            metrics = main(parameters, context, **arguments) or {}
+        check()
+        tracker.final(metrics, seconds=time.perf_counter() - started)
+        if metrics_file is not None:
+            for name, value in metrics.items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise BadInput("not a finite number", file=metrics_file, field=name, got=value)
+            write_json(metrics_file, metrics)
+        if curves_file is not None:
+            curves.write(curves_file)
+    with suppress(OSError):  # the stage has succeeded
+        remove_folder(work)
+    return metrics
+
+
+def run_stage(main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]) -> None:
+    """Entry point of a stage module: bad input ends in one clear message and exit code 1.
+
+    Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
+    (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS.
+    """
+    redact_output()
+    os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
+    try:
+        execute(main, section, parameters)
+    except BadInput as error:
+        print(f"{section}: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        print(
+            f"{section}: {place}disk full while writing; nothing half-written is left, free some space and go on",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None

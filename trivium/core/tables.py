@@ -1,0 +1,170 @@
+"""Reading and writing JSON, JSON lines and Parquet, and reading CSV; every writer is atomic."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.reading import decode, parse_json, read_bytes, read_lines, read_text, require_file
+
+LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON with sorted keys; NaN and infinity are refused."""
+    with write_atomically(path) as beside:
+        beside.write_text(
+            json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n", "utf-8"
+        )
+
+
+def read_json(path: Path) -> Any:
+    """Read a file that is one JSON value; see `parse_json` for what is refused."""
+    return parse_json(read_text(path), path)
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream (row from 1, object) from a file with one JSON object a line; blank lines are passed over."""
+    for row, line in read_lines(path):
+        if line.strip():
+            yield row, parse_object(line, path, row)
+
+
+def parse_object(line: str, path: Path, row: int) -> dict[str, Any]:
+    """The JSON object of a line; `BadInput` names file and row where it is none."""
+    value = parse_json(line, path, row)
+    if not isinstance(value, dict):
+        raise BadInput("not a JSON object", file=path, row=row, got=value)
+    return value
+
+
+def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write one JSON object a line; returns how many."""
+    count = 0
+    with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
+        for row in rows:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Stream (line from 1 where it ends, cells) of CSV; a byte order mark is passed over, as are empty lines."""
+    text = decode(read_bytes(path), path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
+    csv.field_size_limit(LONGEST_CELL)
+    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        for cells in lines:
+            if cells:
+                yield lines.line_num, cells
+    except csv.Error as error:
+        if "field limit" in str(error):
+            expected = f"at most {LONGEST_CELL} characters"
+            raise BadInput("cell too long", file=path, row=lines.line_num, expected=expected) from None
+        raise BadInput(f"not CSV: {error}", file=path, row=lines.line_num) from None
+
+
+def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Stream (line where it ends, cells by column) of CSV whose first row names its columns, these among them.
+
+    Names are taken in lower case and without white space around them.
+
+    Raises:
+        BadInput: as `read_csv`; a column is missing, a name stands twice, or a row has another number of cells.
+    """
+    lines = read_csv(path)
+    row, header = next(lines, (1, []))
+    names = [name.strip().lower() for name in header]
+    if missing := [name for name in columns if name not in names]:
+        raise BadInput("missing columns", file=path, row=row, got=missing, choices=names)
+    if twice := [name for name, times in Counter(names).items() if name and times > 1]:
+        raise BadInput("columns of one name", file=path, row=row, got=twice)
+    for row, cells in lines:
+        if len(cells) != len(names):
+            raise BadInput(
+                "another number of cells than the first row has",
+                file=path,
+                row=row,
+                got=len(cells),
+                expected=str(len(names)),
+            )
+        yield row, dict(zip(names, cells, strict=True))
+
+
+def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> None:
+    """Write Parquet (zstd) from a table, or stream it from record batches (then `schema` is required)."""
+    if isinstance(batches, pa.Table):
+        schema = batches.schema
+        batches = batches.to_batches()
+    if schema is None:
+        raise ValueError("a stream of batches needs its schema")
+    with (
+        write_atomically(path) as beside,
+        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read Parquet, memory-mapped; `BadInput` names missing columns and those there are, or says what is damaged."""
+    with _readable(path, columns):
+        names = None if columns is None else list(columns)
+        return pq.read_table(path, columns=names, memory_map=True, page_checksum_verification=True)
+
+
+def read_batches(path: Path, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Stream Parquet in batches of at most `size` rows; raises as `read_table`."""
+    with _readable(path, columns), pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        yield from file.iter_batches(size, columns=None if columns is None else list(columns))
+
+
+def read_cell(path: Path, row: int, column: str) -> Any:
+    """One value of Parquet, by row (from 0), without reading other row groups; raises as `read_table`."""
+    with _readable(path, [column]), pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            if row < size:
+                values = file.read_row_group(group, columns=[column])[column]
+                if len(values) != size:
+                    raise BadInput(
+                        "damaged Parquet", file=path, got=f"{len(values)} rows", expected=f"{size}, as it says"
+                    )
+                return values[row].as_py()
+            row -= size
+    raise AssertionError("a row that the file does not have")
+
+
+def count_rows(path: Path) -> int:
+    """The number of rows of Parquet; raises as `read_table`."""
+    with _readable(path):
+        return int(pq.read_metadata(path).num_rows)
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """The schema of Parquet; raises as `read_table`."""
+    with _readable(path):
+        return pq.read_schema(path)
+
+
+@contextmanager
+def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None]:
+    """What is read inside is Parquet with these columns, or `BadInput`."""
+    require_file(path)
+    try:
+        present = pq.read_schema(path).names
+        missing = [name for name in columns or () if name not in present]
+        if missing:
+            raise BadInput("missing columns", file=path, got=missing, choices=present)
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names that are no UTF-8
+        raise BadInput(f"not a readable Parquet file: {error}", file=path) from None

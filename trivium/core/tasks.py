@@ -1,0 +1,105 @@
+"""One long piece of work, a training, handed to the engine whole: on a cluster it has a GPU of its own there.
+
+Several stages that run at once, cells or seeds, so train on several GPUs. What a training logs is tracked as it comes
+where it runs on the stage's machine, and with its result where it runs elsewhere. There it goes on from a checkpoint
+that lies here; its own stay there, so that a training whose worker is lost starts anew.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from trivium.core.atomic import write_atomically
+from trivium.core.curves import Curves
+from trivium.core.engine import LocalEngine
+from trivium.core.stage import Context
+from trivium.core.tracking import Tracker
+
+Metrics = dict[str, float]
+Point = tuple[int, dict[str, float]]
+
+
+class Curve:
+    """What a training logs: steps and named values.
+
+    Args:
+        tracker: takes a point; None on another machine than the stage's.
+
+    Attributes:
+        points: those that have not been tracked.
+    """
+
+    def __init__(self, tracker: Tracker | None) -> None:
+        self._tracker = tracker
+        self.points: list[Point] = []
+
+    @property
+    def curves(self) -> Curves | None:
+        """Where points are kept for the stage's table, by whichever process has them first; None: nowhere here."""
+        return self._tracker.curves if self._tracker else None
+
+    def __call__(self, step: int, **values: float) -> None:
+        """Track a point, or keep it."""
+        if self._tracker is None:
+            self.points.append((step, values))
+        else:
+            self._tracker.log(step, **values)
+
+    def pass_on(self, step: int, values: Mapping[str, float]) -> None:
+        """Track a point that `curves` has, where there are any, or keep it."""
+        if self._tracker is None:
+            self.points.append((step, dict(values)))
+        else:
+            self._tracker.send(step, values)
+
+    def __reduce__(self) -> tuple[type["Curve"], tuple[None]]:
+        return Curve, (None,)
+
+
+class Task(Protocol):
+    """A training: a function of a module of the library, as a `partial` that names everything else that it reads.
+
+    What it reads is named by `Path`s. A name that it writes down, in a model's card, is told as a `str`: there its
+    inputs lie elsewhere. It seeds what it draws from: nobody else has done so there.
+    """
+
+    def __call__(self, checkpoints: Path, *, out: Path, log: Curve) -> tuple[Metrics, list[Point]]:
+        """Do it; returns the metrics, and `log.points`.
+
+        Args:
+            checkpoints: folder to go on from, and to keep checkpoints in.
+            out: what it makes, a file or a folder.
+            log: takes a step and values.
+        """
+        ...
+
+
+def run_task(context: Context, task: Task, out: Path, *, description: str) -> Metrics:
+    """Run a task where the engine says; returns its metrics.
+
+    Args:
+        context: of the stage.
+        task: may take a GPU.
+        out: gets what it makes; complete or absent.
+        description: for the bar of progress.
+    """
+    checkpoints, made = context.work / "checkpoints", context.work / "made"
+    for folder in (checkpoints, made):
+        folder.mkdir(exist_ok=True)
+    trained = partial(task, out=made / "out", log=Curve(context.tracker))
+    if isinstance(context.engine, LocalEngine):  # in this very process, where the training has a bar of its own
+        metrics, points = trained(checkpoints)
+        context.engine.check()
+    else:
+        on_gpu = context.engine.has_gpu(torch.cuda.is_available)
+        ((metrics, points),) = context.engine.map(
+            trained, [checkpoints], description=description, on_gpu=on_gpu, processes=1, out=made
+        )
+    for step, values in points:
+        context.tracker.log(step, **values)
+    with write_atomically(out) as beside:
+        (made / "out").replace(beside)
+    return metrics
