@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
-from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.decorrelation.retrieval.ranking import top_captions
 from trivium.measures.odmap import odmap
 from trivium.vision.faiss_library import faiss
 

@@ -9,7 +9,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH
-from trivium.decorrelation.models.vocabulary import WORD, words_of
+from trivium.decorrelation.models.vse import WORD, words_of
 
 _BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", BEGIN_CAPTION, MATCH)
 _CLIP = ("<pad>", "<unk>", "<start>")

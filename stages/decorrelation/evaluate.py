@@ -8,20 +8,18 @@ import pyarrow as pa
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
-from trivium.decorrelation.evaluation.asked_cells import Answers, per_query, read_answers, read_data_set
+from trivium.decorrelation.evaluation.answers import Answers, per_query, read_answers, read_data_set
 from trivium.decorrelation.evaluation.comparisons import Measured
-from trivium.decorrelation.evaluation.metrics import (
+from trivium.decorrelation.evaluation.tables import (
     CLASS_COLUMNS,
+    EvaluateParameters,
     by_class,
     cell_metrics,
+    comparisons,
+    gains,
     gather,
     group_metrics,
     set_metrics,
-)
-from trivium.decorrelation.evaluation.tables import (
-    EvaluateParameters,
-    comparisons,
-    gains,
     synthetic_ratio,
     usual_partners,
 )

@@ -12,12 +12,21 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.decorrelation.regions import empty_boxes
-from trivium.decorrelation.regions.eligibility import Limits
-from trivium.decorrelation.regions.removal_search import Drawing, Tally
-from trivium.decorrelation.regions.removal_shards import Settings, search, shards
+from trivium.decorrelation.regions.regions import Limits
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.decorrelation.regions.removals import _REJECTED, USED, read_named_classes, total, write_classes
+from trivium.decorrelation.regions.removals import (
+    _REJECTED,
+    EMPTY_REASONS,
+    USED,
+    Drawing,
+    Settings,
+    Tally,
+    read_named_classes,
+    search,
+    shards,
+    total,
+    write_classes,
+)
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.pictures import Removal
 
@@ -85,7 +94,7 @@ def main(
         "drawn_unnamed": total(tally, "drawn_unnamed", ["train"]),
         **{column: total(tally, column) for column in _REJECTED},
         "empty_boxes": float(len(boxes)),
-        **{f"rejected_{reason}": float(rejected[reason]) for reason in empty_boxes.REASONS},
+        **{f"rejected_{reason}": float(rejected[reason]) for reason in EMPTY_REASONS},
     }
 
 

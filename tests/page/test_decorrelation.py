@@ -13,7 +13,7 @@ from tests.page.parts import render, render_part
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.evaluation.lists import ODMAP
+from trivium.decorrelation.evaluation.answers import ODMAP
 from trivium.decorrelation.matrix import parse_cells
 from trivium.page.assembly import page
 from trivium.page.decorrelation.results import Results

@@ -8,10 +8,9 @@ import numpy as np
 
 from stages.decorrelation.removals import PICTURES
 from trivium.core.engine import LocalEngine
-from trivium.decorrelation.regions.eligibility import Limits
-from trivium.decorrelation.regions.removal_search import Drawing
-from trivium.decorrelation.regions.removal_shards import Settings, search, shards
+from trivium.decorrelation.regions.regions import Limits
 from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.decorrelation.regions.removals import Drawing, Settings, search, shards
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
 

@@ -14,10 +14,9 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES
-from trivium.decorrelation.benchmark.known_training import UNKNOWN, known_training
-from trivium.decorrelation.benchmark.leaderboard import odmap, rank
+from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, score
-from trivium.decorrelation.evaluation.asked_cells import read_answers, read_data_set
+from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.formats.picture_corpora import read_corpus
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.decorrelation.captions.test_grammatical_removal import phrases_of
-from trivium.decorrelation.captions.phrase_removal import remove_phrases
+from trivium.decorrelation.captions.pairs import cut_phrases
 from trivium.formats.pictures import Phrase
 
 
@@ -24,14 +24,14 @@ from trivium.formats.pictures import Phrase
     ],
 )
 def test_the_phrases_go_and_no_more(text, removed, expected):
-    assert remove_phrases(text, phrases_of(text), [removed]) == expected
+    assert cut_phrases(text, phrases_of(text), [removed]) == expected
 
 
 def test_all_phrases_of_all_removed_classes_go():
     text = "A man and a dog on a bench next to a bike."
-    assert remove_phrases(text, phrases_of(text), ["person", "bench"]) == "and a dog next to a bike."
+    assert cut_phrases(text, phrases_of(text), ["person", "bench"]) == "and a dog next to a bike."
 
 
 def test_annotated_phrases_serve_as_well_as_found_ones():
     annotated = [Phrase(0, 13, ("people",)), Phrase(19, 25, ("vehicles",))]
-    assert remove_phrases("Two young men ride a bike.", annotated, ["vehicles"]) == "Two young men ride."
+    assert cut_phrases("Two young men ride a bike.", annotated, ["vehicles"]) == "Two young men ride."

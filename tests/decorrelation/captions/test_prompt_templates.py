@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.decorrelation.captions.prompt_templates import fill, plural_name, prompt, templates
+from trivium.decorrelation.captions.pairs import fill, plural_name, prompt, templates
 
 
 def test_there_are_eighty_templates():

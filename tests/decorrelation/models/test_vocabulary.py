@@ -8,7 +8,7 @@ import torch
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.models.vocabulary import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
+from trivium.decorrelation.models.vse import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
 
 
 def test_words_are_lower_case_without_punctuation():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.decorrelation.retrieval.ranking import top_captions
 
 
 def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):

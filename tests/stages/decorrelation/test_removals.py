@@ -20,12 +20,9 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_json, write_table
 from trivium.core.tracking import Tracker
-from trivium.decorrelation.regions.eligibility import REASONS, Limits
-from trivium.decorrelation.regions.empty_boxes import empty_box, find_empty_boxes
-from trivium.decorrelation.regions.regions import box_regions, segmentation_regions
-from trivium.decorrelation.regions.removal_search import Drawing, find_removals
-from trivium.decorrelation.regions.removal_shards import shards
+from trivium.decorrelation.regions.regions import REASONS, Limits, box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_table import read_removals
+from trivium.decorrelation.regions.removals import Drawing, empty_box, find_empty_boxes, find_removals, shards
 from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture

@@ -21,9 +21,8 @@ from trivium.decorrelation.regions.removal_table import read_removals, write_rem
 from trivium.decorrelation.retrieval import answers, encoding, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures, stored_pictures
-from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
-from trivium.decorrelation.retrieval.second_stage import match_captions, match_pictures, ranks_in_two_stages
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
+from trivium.decorrelation.retrieval.ranking import match_captions, match_pictures, ranks_in_two_stages
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
 from trivium.formats.picture_corpora import read_corpus
 
 

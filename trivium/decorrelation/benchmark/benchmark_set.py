@@ -23,8 +23,8 @@ from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gall
 from trivium.decorrelation.evaluation.tables import EvaluateParameters
 from trivium.decorrelation.matrix import read_cells
 from trivium.decorrelation.retrieval.answers import picture_sets
-from trivium.decorrelation.retrieval.gallery import Captions, captions_of
 from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.decorrelation.retrieval.sharded_model import Captions, captions_of
 from trivium.formats.corpus_table import load_captions
 
 PARAMETERS = Path("params.yaml")

@@ -6,6 +6,7 @@
 `my_model` is an `Embedder`; what a text may be, `family.py` says.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -20,9 +21,7 @@ from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_ben
 from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, embed
 from trivium.decorrelation.benchmark.families.npy import KeptEmbeddings
-from trivium.decorrelation.benchmark.family import NamedModel, find_model
-from trivium.decorrelation.benchmark.hub_folder import model_folder
-from trivium.decorrelation.benchmark.known_training import known_training
+from trivium.decorrelation.benchmark.family import NamedModel, find_model, model_folder
 from trivium.decorrelation.benchmark.scores import (
     Interval,
     Scores,
@@ -31,6 +30,63 @@ from trivium.decorrelation.benchmark.scores import (
     require_gallery,
     score,
 )
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is known of models whose name looks so.
+
+    Attributes:
+        names: a pattern of names in lower case.
+        datasets: of the graph that this is about.
+        note: what is known, and from where.
+    """
+
+    names: str
+    datasets: tuple[str, ...]
+    note: str
+
+
+_BOTH = ("coco", "flickr30k")
+TRAININGS = (
+    Training(r"mscoco_finetuned|itm-\w+-coco|coco-finetuned", ("coco",), "Fine-tuned on COCO: not zero-shot."),
+    Training(r"itm-\w+-flickr", ("flickr30k",), "Fine-tuned on Flickr30k: not zero-shot."),
+    Training(
+        r"\bblip\b",
+        ("coco",),
+        "Pretrained on COCO and Visual Genome (Li et al. 2022). Visual Genome took its pictures from COCO and YFCC100M "
+        "(Krishna et al. 2017), so that some of the test's may be among them.",
+    ),
+    Training(
+        r"yfcc|/openai\b|openai/clip",
+        ("coco",),
+        "Trained on pictures of YFCC100M among others (the models' cards); many of COCO's are from there "
+        "(Krishna et al. 2017), so that some of the test's may be in it.",
+    ),
+    Training(
+        r"datacomp|commonpool",
+        _BOTH,
+        "Trained on DataComp, from which near duplicates of this test were removed (Gadre et al. 2023).",
+    ),
+    Training(
+        r"webli|siglip",
+        _BOTH,
+        "Trained on WebLI, from which near duplicates of 68 common test sets were removed (Chen et al. 2023).",
+    ),
+)
+UNKNOWN = "Nothing is known of whether its training sets hold this test."
+
+
+def known_training(model: str, dataset: str) -> list[str]:
+    """What is known of a model's training sets and a data set's test.
+
+    Args:
+        model: as a person typed it, such as `open_clip:ViT-B-32/openai`.
+        dataset: of the graph, with public pictures.
+    """
+    name = model.lower()
+    return [each.note for each in TRAININGS if dataset in each.datasets and re.search(each.names, name)] or [UNKNOWN]
+
 
 _CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")

@@ -21,8 +21,8 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.scores import measures_of, require_gallery, score
-from trivium.decorrelation.evaluation.lists import CUTOFFS
-from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.decorrelation.evaluation.answers import CUTOFFS
+from trivium.decorrelation.retrieval.ranking import top_captions
 
 try:
     from mteb import AbsTask, TaskMetadata

@@ -16,10 +16,10 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.positives import positive_scores
-from trivium.decorrelation.evaluation.chance import chance
-from trivium.decorrelation.evaluation.intervals import PictureBootstrap
-from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP, RECALL, judge, recalls
-from trivium.decorrelation.retrieval.caption_search import top_captions
+from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, judge, recalls
+from trivium.decorrelation.evaluation.comparisons import PictureBootstrap
+from trivium.decorrelation.evaluation.queries import chance
+from trivium.decorrelation.retrieval.ranking import top_captions
 from trivium.measures.recall import ranks_of_embeddings
 
 STILL_NAMED = "still_named"

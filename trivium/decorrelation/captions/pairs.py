@@ -1,9 +1,10 @@
 """D', the synthetic pairs: painted training pictures, captions without what is gone (decorrelation.md §2, 4)."""
 
 import random
+import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -17,10 +18,99 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches
-from trivium.decorrelation.captions import grammatical_removal, phrase_removal
-from trivium.decorrelation.captions.prompt_templates import prompt
+from trivium.decorrelation.captions import grammatical_removal
+from trivium.decorrelation.captions.grammatical_removal import article, join
 from trivium.formats.pictures import Phrase, Removal
+from trivium.language.english.lexicon import COMPOUND_PREPOSITIONS
+from trivium.language.english.sentences import Sentence, read_sentence
+from trivium.language.english.tagging import tag
+from trivium.language.english.word_lists import plural
 from trivium.vision.shard_pictures import ShardPictures
+
+_COMPOUNDS = sorted((tuple(each.split()) for each in COMPOUND_PREPOSITIONS), key=len, reverse=True)
+_SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,;:!?])")
+
+
+def cut_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str]) -> str | None:
+    """The caption y' without the phrases of the removed classes, each with the preposition that leads it.
+
+    Args:
+        text: y.
+        phrases: noun phrases of y with the classes they name, in order, without overlap.
+        removed: classes whose phrases go.
+
+    Returns:
+        y', or None when no word is left. Without a phrase of these classes, y itself.
+    """
+    gone = [phrase for phrase in phrases if not set(removed).isdisjoint(phrase.classes)]
+    if not gone:
+        return text
+    sentence = read_sentence(text)
+    tags = tag(sentence)
+    kept, place = "", 0
+    for phrase in gone:
+        kept += text[place : _start(sentence, tags, phrase)] + " "
+        place = phrase.end
+    words = _SPACE_BEFORE_MARK.sub("", " ".join((kept + text[place:]).split()))
+    return words if any(character.isalnum() for character in words) else None
+
+
+def _start(sentence: Sentence, tags: str, phrase: Phrase) -> int:
+    """The first character of a phrase, or of the preposition before it: "over a frisbee", "in front of a car"."""
+    first, _ = sentence.words_in(phrase.start, phrase.end)
+    if not tags[:first].endswith("P"):
+        return phrase.start
+    before = sentence.words[:first]
+    length = next((len(each) for each in _COMPOUNDS if before[-len(each) :] == each), 1)
+    return sentence.spans[first - length][0]
+
+
+_PAIRS = {"scissors": "pair of scissors", "skis": "pair of skis"}
+_SLOT = "\0"
+
+
+@cache
+def templates() -> tuple[Callable[[str], str], ...]:
+    """The 80 templates, from open_clip."""
+    from open_clip import OPENAI_IMAGENET_TEMPLATES
+
+    return tuple(OPENAI_IMAGENET_TEMPLATES)
+
+
+def fill(template: Callable[[str], str], classes: Sequence[str]) -> str:
+    """A template about several classes: "a photo of an apple and a dog."
+
+    The word before the slot decides how the others are led in: "the dog and the cat", "many dogs and cats".
+
+    Args:
+        template: puts one class into its sentence.
+        classes: at least one.
+    """
+    before, _, after = template(_SLOT).partition(_SLOT)
+    words = before.split()
+    if words and words[-1] == "many":
+        return f"{before}{join([plural_name(name) for name in classes])}{after}"
+    lead = next((word for word in reversed(words) if word in ("a", "the", "my", "one")), "a")
+    names = [_PAIRS.get(name, name) if lead in ("a", "one") else name for name in classes]
+    if words and words[-1] == "a":
+        before = before[: before.rindex("a")] + article(names[0]) + " "
+    others = [f"{article(name) if lead == 'a' else lead} {name}" for name in names[1:]]
+    return f"{before}{join([names[0], *others])}{after}"
+
+
+def plural_name(name: str) -> str:
+    """The plural of a class's name: "hot dogs"."""
+    if name in _PAIRS or name == "broccoli":
+        return name
+    first, _, last = name.rpartition(" ")
+    many = plural(last, {"person": "people", "mouse": "mice", "sheep": "sheep", "knife": "knives"})
+    return f"{first} {many}".strip()
+
+
+def prompt(classes: Sequence[str], key: str) -> str:
+    """A caption about these classes; `key` draws the template."""
+    return fill(random.Random(key).choice(templates()), classes)
+
 
 Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
 
@@ -69,7 +159,7 @@ def drawn_sources(
 
 def without_phrases(removal: Removal, source: Mapping[str, Any], captions: Captions) -> str | None:
     """The caption y' by noun-phrase removal, grammatical or as it comes; None when nothing is left."""
-    remove = (grammatical_removal if captions == "grammatical" else phrase_removal).remove_phrases
+    remove = grammatical_removal.remove_phrases if captions == "grammatical" else cut_phrases
     phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
     return remove(source["text"], phrases, removal.removed)
 

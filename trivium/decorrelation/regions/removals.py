@@ -1,20 +1,254 @@
-"""Which objects go from which pictures, as records with masks (decorrelation.md §1)."""
+"""Which classes go from which pictures, and boxes in which nothing is annotated (decorrelation.md §1, §3)."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
+
+import numpy as np
 
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
-from trivium.decorrelation.regions import eligibility
-from trivium.decorrelation.regions.removal_search import Tally
-from trivium.formats.pictures import Picture, Split
+from trivium.decorrelation.regions.regions import (
+    REASONS,
+    Eligible,
+    Limits,
+    Regions,
+    box_regions,
+    eligible,
+    segmentation_regions,
+)
+from trivium.formats.masks import Box, Mask, encode, rasterise_boxes
+from trivium.formats.pictures import Picture, Removal, Split, removal_id
+
+RegionKind = Literal["box", "segmentation"]
+Tally = Counter[tuple[str, str, str]]  # (split, class, column) → how many
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Which removals of a training picture are used; of other pictures all are.
+
+    Attributes:
+        training: one, all, or none of them.
+        named: by picture, the classes that its captions name.
+        prefer_named: draw one of these where it can be removed.
+        seed: of the draws.
+    """
+
+    training: Literal["one", "all", "none"]
+    named: Mapping[int, Collection[str]]
+    prefer_named: bool
+    seed: int
+
+    def drawn(self, picture: Picture, classes: Sequence[str]) -> Sequence[str]:
+        """The classes whose removals are used, of those that can be removed.
+
+        They depend on this picture alone: neither on others nor on their order.
+        """
+        if picture.split != "train" or self.training == "all" or not classes:
+            return classes
+        named = [name for name in classes if self.is_named(picture, name)]
+        choices = named if named and self.prefer_named else classes
+        return [choices[int(np.random.default_rng([self.seed, picture.id]).integers(len(choices)))]]
+
+    def is_named(self, picture: Picture, class_name: str) -> bool:
+        """Whether one of the picture's captions names the class."""
+        return class_name in self.named.get(picture.id, ())
+
+
+def find_removals(
+    pictures: Iterable[Picture], *, region: RegionKind, limits: Limits, drawing: Drawing, tally: Tally
+) -> Iterator[Removal]:
+    """Every removal of every picture, a picture's classes in alphabetical order.
+
+    Args:
+        pictures: any order; a picture's removals depend on the picture alone.
+        region: what counts as an object's region.
+        limits: δ1, δ2, δ3.
+        drawing: which removals are used.
+        tally: takes the counts by split and class: `pictures` with that class; `rejected_{reason}` (eligibility's
+            REASONS) or `removals`; of these `drawn`, and of these `drawn_unnamed` by any caption.
+
+    Raises:
+        BadInput: an object whose region cannot be: outside the picture, without area, without segmentation.
+    """
+    for picture in pictures:
+        try:
+            regions = box_regions(picture) if region == "box" else segmentation_regions(picture)
+            found = _eligible_classes(picture, regions, limits, tally)
+            drawn = drawing.drawn(picture, list(found))
+            for name, decision in found.items():
+                pixels = removed_pixels(picture, decision.removed, regions)
+                tally[picture.split, name, "removals"] += 1
+                tally[picture.split, name, "drawn"] += name in drawn
+                tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
+                yield Removal(
+                    id=removal_id(picture.id, name),
+                    picture=picture.id,
+                    name=picture.name,
+                    split=picture.split,
+                    class_name=name,
+                    removed=decision.removed,
+                    remaining=decision.remaining,
+                    mask=encode(pixels),
+                    height=picture.height,
+                    width=picture.width,
+                    share=decision.share,
+                    drawn=name in drawn,
+                )
+        except ValueError as error:
+            raise BadInput(str(error), row=picture.name, field="objects") from None
+
+
+def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions) -> Mask:
+    """The pixels of B', the region of all objects of the removed classes.
+
+    Raises:
+        ValueError: as `rasterise_boxes`.
+    """
+    if regions.areas is None:
+        return np.logical_or.reduce([regions.cells[regions.classes.index(name)] for name in removed])
+    going = [each.box for each in picture.objects if each.class_name in removed]
+    return rasterise_boxes(going, picture.height, picture.width)
+
+
+def _eligible_classes(picture: Picture, regions: Regions, limits: Limits, tally: Tally) -> dict[str, Eligible]:
+    crowded = {each.class_name for each in picture.objects if each.crowd}
+    found = {}
+    for name in picture.classes:
+        tally[picture.split, name, "pictures"] += 1
+        decision = eligible(name, regions, crowded, picture.width * picture.height, limits)
+        if isinstance(decision, Eligible):
+            found[name] = decision
+        else:
+            tally[picture.split, name, f"rejected_{decision}"] += 1
+    return found
+
+
+EMPTY_REASONS = ("empty_no_object", "empty_no_place")
+
+
+def find_empty_boxes(
+    pictures: Iterable[Picture], *, tries: int, seed: int, rejected: Counter[str]
+) -> Iterator[Removal]:
+    """A box of every picture without anything that is annotated, as removals of no class.
+
+    Args:
+        pictures: any order; a picture's box depends on the picture alone.
+        tries: places drawn in a picture before giving up.
+        seed: of the draws.
+        rejected: takes the counts of pictures without a box, by EMPTY_REASONS.
+    """
+    for picture in pictures:
+        boxes = [each.box for each in picture.objects]
+        if not boxes:
+            rejected["empty_no_object"] += 1
+            continue
+        size = (picture.height, picture.width)
+        box = empty_box(boxes, *size, others=picture.others, tries=tries, seed=(seed, picture.id))
+        if box is None:
+            rejected["empty_no_place"] += 1
+            continue
+        yield Removal(
+            id=f"{picture.id}_empty",
+            picture=picture.id,
+            name=picture.name,
+            split=picture.split,
+            class_name="",
+            removed=(),
+            remaining=picture.classes,
+            mask=encode(rasterise_boxes([box], picture.height, picture.width)),
+            height=picture.height,
+            width=picture.width,
+            share=box[2] * box[3] / (picture.width * picture.height),
+            drawn=True,
+        )
+
+
+def empty_box(
+    boxes: Sequence[Box], height: int, width: int, *, others: Sequence[Box] = (), tries: int, seed: Sequence[int]
+) -> Box | None:
+    """A box of whole pixels, as large as one of the objects (drawn), which has no pixel in common with anything.
+
+    Args:
+        boxes: of the picture's objects, crowds too, at least one, in any order.
+        height, width: of the picture.
+        others: boxes of things of no class, which must not be touched either.
+        tries: places drawn before giving up.
+        seed: of the draws.
+
+    Returns:
+        (left, top, width, height), or None when no place was found.
+    """
+    rng = np.random.default_rng(seed)
+    ordered = sorted(boxes)
+    left, top, wide, high = np.array([*ordered, *others]).T
+    _, _, model_width, model_height = ordered[rng.integers(len(ordered))]
+    columns, rows = min(math.ceil(model_width), width), min(math.ceil(model_height), height)
+    x = rng.integers(width - columns + 1, size=(tries, 1))
+    y = rng.integers(height - rows + 1, size=(tries, 1))
+    beside = (x + columns <= left) | (left + wide <= x) | (y + rows <= top) | (top + high <= y)
+    free = np.flatnonzero(beside.all(axis=1))
+    return (float(x[free[0], 0]), float(y[free[0], 0]), float(columns), float(rows)) if len(free) else None
+
+
+Shard = tuple[Sequence[Picture], Drawing]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all pictures: see `find_removals` and `find_empty_boxes`."""
+
+    region: RegionKind
+    limits: Limits
+    tries: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """Of a shard's pictures, in their order.
+
+    Attributes:
+        removals: of all pictures.
+        boxes: without objects, of test pictures.
+        tally: counts of `find_removals`.
+        rejected: counts of `find_empty_boxes`.
+    """
+
+    removals: Sequence[Removal]
+    boxes: Sequence[Removal]
+    tally: Tally
+    rejected: Counter[str]
+
+
+def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator[Shard]:
+    """The pictures, `size` at a time, each time with the classes that their own captions name."""
+    for start in range(0, len(pictures), size):
+        part = pictures[start : start + size]
+        named = {each.id: drawing.named[each.id] for each in part if each.id in drawing.named}
+        yield part, replace(drawing, named=named)
+
+
+def search(settings: Settings, shard: Shard) -> Found:
+    """What can go from the pictures of a shard; raises as `find_removals`."""
+    pictures, drawing = shard
+    tally: Tally = Counter()
+    rejected: Counter[str] = Counter()
+    going = find_removals(pictures, region=settings.region, limits=settings.limits, drawing=drawing, tally=tally)
+    removals = list(going)
+    test = (picture for picture in pictures if picture.split == "test")
+    boxes = list(find_empty_boxes(test, tries=settings.tries, seed=drawing.seed, rejected=rejected))
+    return Found(removals, boxes, tally, rejected)
+
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
 
 
-_REJECTED = tuple(f"rejected_{reason}" for reason in eligibility.REASONS)
+_REJECTED = tuple(f"rejected_{reason}" for reason in REASONS)
 
 
 _COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *_REJECTED)

@@ -17,9 +17,8 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table, write_table
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.decorrelation.retrieval.gallery import captions_of, encode_gallery
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal

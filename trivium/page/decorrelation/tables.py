@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.tables import read_json
-from trivium.decorrelation.evaluation.lists import ODMAP, RECALL
+from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.agreement import agreement

@@ -14,7 +14,7 @@ from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
 from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASURES
 from trivium.decorrelation.benchmark.positives import SETS
 from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
-from trivium.decorrelation.evaluation.lists import CUTOFFS, ODMAP
+from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.common import environment
 from trivium.page.figures import forest
 

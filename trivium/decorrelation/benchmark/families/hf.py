@@ -15,8 +15,7 @@ from torch import Tensor
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.decorrelation.benchmark.family import Family
-from trivium.decorrelation.benchmark.hub_folder import check_name, model_folder
+from trivium.decorrelation.benchmark.family import Family, check_name, model_folder
 from trivium.nets.device import pick_device
 from trivium.nets.pretrained import load_pretrained
 

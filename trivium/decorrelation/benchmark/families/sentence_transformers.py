@@ -9,8 +9,7 @@ from safetensors import SafetensorError
 from sentence_transformers import SentenceTransformer
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.family import Family
-from trivium.decorrelation.benchmark.hub_folder import check_name, model_folder
+from trivium.decorrelation.benchmark.family import Family, check_name, model_folder
 from trivium.nets.device import pick_device
 
 _MODULES = "modules.json"

@@ -1,11 +1,20 @@
-"""From a caption's words to its clauses: one pass over noun phrases, verbs and prepositions (decorrelation.md §2)."""
+"""From a caption's words to its clauses, and what each segment hangs on, in one pass by rule (decorrelation.md §2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.decorrelation.captions.attachment import attach
-from trivium.decorrelation.captions.clause_words import CLOTHES, PARTICLES, PARTICLES_BEFORE_PREPOSITIONS, PEOPLE
-from trivium.decorrelation.captions.clauses import Clause, Noun, Segment
+from trivium.decorrelation.captions.clauses import (
+    CLOTHES,
+    LIVING,
+    PARTICLES,
+    PARTICLES_BEFORE_PREPOSITIONS,
+    PEOPLE,
+    SETTINGS,
+    SUBJECT,
+    Clause,
+    Noun,
+    Segment,
+)
 from trivium.formats.pictures import Phrase
 from trivium.language.english.chunker import join_quantities, phrases_of_tags
 from trivium.language.english.sentences import Sentence, read_sentence
@@ -232,3 +241,46 @@ def _particle(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
         and parts[place].end == parts[place + 1].first
         and sentence.words[parts[place + 1].first] != "of"
     )
+
+
+def attach(clause: Clause) -> None:
+    """Set the parent of every segment.
+
+    "of" belongs to the noun before it; "with a dog on a chair" has the dog on the chair, but "with a dog in a field"
+    everything in the field; other prepositions belong to the verb before them. A participle in -ed, a relative clause
+    and an infinitive describe the noun before; a verb in -ing describes a living subject, if there is one.
+    """
+    for place, segment in enumerate(clause.segments):
+        if place == 0:
+            segment.parent = SUBJECT
+        elif segment.verb:
+            segment.parent = _of_verb(clause, place)
+        else:
+            segment.parent = _of_preposition(clause.segments, place)
+
+
+def _of_preposition(segments: Sequence[Segment], place: int) -> int:
+    segment, previous = segments[place], segments[place - 1]
+    if segment.first == "of":
+        return place - 1
+    holds = previous.first == "with" or previous.owns
+    if previous.nouns and holds and not (segment.nouns and segment.nouns[-1].head in SETTINGS):
+        return place - 1
+    verbs = [index for index in range(place) if segments[index].verb]
+    return verbs[-1] if verbs else SUBJECT
+
+
+def _of_verb(clause: Clause, place: int) -> int:
+    segment, previous = clause.segments[place], clause.segments[place - 1]
+    if segment.lead and segment.kind == "V":  # "... and holding": beside the verb before
+        verbs = [index for index in range(place) if clause.segments[index].kind == "V"]
+        return clause.segments[verbs[-1]].parent if verbs else SUBJECT
+    if segment.finite:
+        return SUBJECT
+    describes = segment.kind == "W" or segment.first.endswith("ed") or segment.first == "to"
+    living = bool(clause.subject) and (not clause.subject[0].classes or bool(LIVING & clause.subject[0].classes))
+    if previous.nouns:
+        return place - 1 if describes or previous.first == "with" or previous.owns or not living else SUBJECT
+    if segment.first == "to" or previous.verb:
+        return place - 1
+    return SUBJECT if living else previous.parent

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from trivium.decorrelation.benchmark import hub_folder
-from trivium.decorrelation.benchmark.hub_folder import model_folder
+from trivium.decorrelation.benchmark import family
+from trivium.decorrelation.benchmark.family import model_folder
 
 
 class Hub:
@@ -32,8 +32,8 @@ class Hub:
 def hub(tmp_path, monkeypatch):
     def with_files(revisions, proposals=()):
         made = Hub(tmp_path, revisions, proposals)
-        monkeypatch.setattr(hub_folder, "snapshot_download", made.snapshot_download)
-        monkeypatch.setattr(hub_folder, "HfApi", lambda: made)
+        monkeypatch.setattr(family, "snapshot_download", made.snapshot_download)
+        monkeypatch.setattr(family, "HfApi", lambda: made)
         return made
 
     return with_files
