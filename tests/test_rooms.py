@@ -31,7 +31,7 @@ ORDER = (
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 PACKAGES = ("trivium", "sample", "stages")
-LINES = 120  # of a stage
+LINES = 160  # of a stage
 # Outside stages/, whose modules are named as in the graph, each of these may name one module, if any.
 SAY_NOTHING = {"records", "cells", "data", "world", "statistics"}
 SAY_LITTLE = SAY_NOTHING | {"training", "pictures", "clip"}

@@ -14,7 +14,12 @@ from trivium.nets.device import pick_device
 
 
 def main(
-    parameters: AnnotateParameters, context: Context, *, parser: Path, questions: Path, out: Path
+    parameters: AnnotateParameters,
+    context: Context,
+    *,
+    parser: Path = Path("models/complexity/frame_parser"),
+    questions: Path = Path("data/complexity/raw/fquad/train.json"),
+    out: Path = Path("data/complexity/fquad_frames.parquet"),
 ) -> dict[str, float]:
     """Read the contexts of a SQuAD-format file and write one row a predicted frame."""
     del context
@@ -44,4 +49,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.annotate", AnnotateParameters)
+    run_stage(main, "complexity.annotate", AnnotateParameters, metrics="metrics/complexity/annotate.json")

@@ -20,7 +20,13 @@ class AnswerParameters(Parameters):
 
 
 def main(
-    parameters: AnswerParameters, context: Context, *, model: Path, questions: Path, texts: Path, out: Path
+    parameters: AnswerParameters,
+    context: Context,
+    *,
+    model: Path,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    out: Path,
 ) -> dict[str, float]:
     """Write an answer a question to --out; the metrics are those of `answer_job`."""
     task = partial(answer_job, model=model, questions=questions, texts=texts, batch_size=parameters.batch_size)

@@ -23,8 +23,8 @@ def main(
     parameters: SourcedBaseModelsParameters,
     context: Context,
     *,
-    fquad: Path,
-    out: Path,
+    fquad: Path = Path("data/complexity/raw/fquad"),
+    out: Path = Path("models/complexity/base"),
 ) -> dict[str, float]:
     """Write a Hugging Face folder a model to --out.
 
@@ -50,4 +50,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.base_models", SourcedBaseModelsParameters)
+    run_stage(
+        main, "complexity.base_models", SourcedBaseModelsParameters, metrics="metrics/complexity/base_models.json"
+    )

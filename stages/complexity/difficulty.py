@@ -36,10 +36,10 @@ def main(
     parameters: DifficultyParameters,
     context: Context,
     *,
-    questions: Path,
-    predictions: Path,
-    brought: Path,
-    out: Path,
+    questions: Path = Path("data/complexity/evaluation.json"),
+    predictions: Path = Path("data/complexity/predictions"),
+    brought: Path = Path("brought/complexity/difficulty"),
+    out: Path = Path("metrics/complexity/difficulty"),
 ) -> dict[str, float]:
     """Write a folder a set into --out: the evaluation questions with the readers' answers, and every set brought.
 
@@ -66,4 +66,4 @@ def _answers(predictions: Path, parameters: DifficultyParameters) -> dict[str, P
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.difficulty", DifficultyParameters)
+    run_stage(main, "complexity.difficulty", DifficultyParameters, metrics="metrics/complexity/difficulty.json")

@@ -18,12 +18,12 @@ def main(
     parameters: FactorsParameters,
     context: Context,
     *,
-    questions: Path,
-    texts: Path,
-    training: Path,
-    syntax: Path,
-    adaptation: Path,
-    out: Path,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    training: Path = Path("data/complexity/raw/calor/frames/train.jsonl"),
+    syntax: Path = Path("data/complexity/syntax.conllu"),
+    adaptation: Path = Path("data/complexity/fquad_frames.parquet"),
+    out: Path = Path("data/complexity/factors.parquet"),
 ) -> dict[str, float]:
     """Write the table of factors; the metrics hold shares, thresholds, uncounted examples and balance."""
     del context
@@ -43,4 +43,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.factors", AnyFactors)
+    run_stage(main, "complexity.factors", AnyFactors, metrics="metrics/complexity/factors.json")

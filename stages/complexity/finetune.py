@@ -22,10 +22,10 @@ def main(
     *,
     name: str,
     seed: int,
-    base: Path,
-    train: Path,
-    validation: Path,
-    out: Path,
+    base: Path = Path("models/complexity/base"),
+    train: Path = Path("data/complexity/raw/fquad/train.json"),
+    validation: Path = Path("data/complexity/raw/fquad/validation.json"),
+    out: Path = Path("models/complexity/readers/{name}/seed-{seed}"),
 ) -> dict[str, float]:
     """Train the model --name with --seed from its folder in --base; export it with a card."""
     settings = parameters.settings
@@ -53,4 +53,10 @@ def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Calla
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.finetune", FinetuneParameters)
+    run_stage(
+        main,
+        "complexity.finetune",
+        FinetuneParameters,
+        metrics="metrics/complexity/finetune_{name}_{seed}.json",
+        curves="metrics/complexity/curves/finetune_{name}_{seed}.csv",
+    )

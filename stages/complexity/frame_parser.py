@@ -16,10 +16,10 @@ def main(
     parameters: FrameParserParameters,
     context: Context,
     *,
-    base: Path,
-    texts: Path,
-    out: Path,
-    out_frames: Path,
+    base: Path = Path("models/complexity/base/camembert"),
+    texts: Path = Path("data/complexity/raw/calor/frames"),
+    out: Path = Path("models/complexity/frame_parser"),
+    out_frames: Path = Path("metrics/complexity/frame_parser_frames.csv"),
 ) -> dict[str, float]:
     """Train on `texts`/train.jsonl, follow on validation.jsonl, measure on test.jsonl; write the parser and a CSV.
 
@@ -46,4 +46,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.frame_parser", FrameParserParameters)
+    run_stage(
+        main,
+        "complexity.frame_parser",
+        FrameParserParameters,
+        metrics="metrics/complexity/frame_parser.json",
+        curves="metrics/complexity/curves/frame_parser.csv",
+    )

@@ -29,13 +29,13 @@ def main(
     parameters: JudgementsParameters,
     context: Context,
     *,
-    questions: Path,
-    texts: Path,
-    scores: Path,
-    brought: Path,
-    out: Path,
-    out_label_studio: Path,
-    out_frames: Path,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    scores: Path = Path("data/complexity/scores.parquet"),
+    brought: Path = Path("brought/complexity/judgements"),
+    out: Path = Path("data/complexity/judgements.parquet"),
+    out_label_studio: Path = Path("data/complexity/label_studio"),
+    out_frames: Path = Path("metrics/complexity/frame_judgements.csv"),
 ) -> dict[str, float]:
     """Write tasks and labelling configuration, the judgements there are (Parquet), and their shares by frame (CSV)."""
     examples = read_examples(questions, texts)
@@ -73,4 +73,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.judgements", JudgementsParameters)
+    run_stage(main, "complexity.judgements", JudgementsParameters, metrics="metrics/complexity/judgements.json")

@@ -34,9 +34,16 @@ class ExamplesPageParameters(Parameters):
 
 
 def main(
-    parameters: ExamplesPageParameters, context: Context, *, questions: Path, texts: Path, scores: Path, factors: Path,
-    published: Path, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: ExamplesPageParameters,
+    context: Context,
+    *,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    published: Path = Path("tests/published/complexity.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/examples.json"),
+) -> dict[str, float]:
     """Render the browser of some examples."""
     known = read_answered(scores, read_published(published), parameters.readers, parameters.prompted)
     names = read_names(factors)
@@ -57,4 +64,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.page.examples", ExamplesPageParameters)
+    run_stage(main, "complexity.page.examples", ExamplesPageParameters, metrics="metrics/complexity/page_examples.json")

@@ -52,9 +52,23 @@ class FactorsPageParameters(Parameters):
 
 
 def main(
-    parameters: FactorsPageParameters, context: Context, *, questions: Path, texts: Path, scores: Path, factors: Path,
-    effects: Path, powers: Path, found: Sequence[Path], published: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: FactorsPageParameters,
+    context: Context,
+    *,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    effects: Path = Path("data/complexity/effects.parquet"),
+    powers: Path = Path("metrics/complexity/powers.csv"),
+    found: Sequence[Path] = (
+        Path("metrics/complexity/factors.json"),
+        Path("metrics/complexity/validate.json"),
+        Path("metrics/complexity/simulate.json"),
+    ),
+    published: Path = Path("tests/published/complexity.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/factors.json"),
+) -> None:
     """Render the factors, Table 2, what it says, and all factors together."""
     printed, metrics = read_published(published), read_found(found)
     known = read_answered(scores, printed, parameters.readers, parameters.prompted)

@@ -34,9 +34,17 @@ class InstrumentPageParameters(Parameters):
 
 
 def main(
-    parameters: InstrumentPageParameters, context: Context, *, scores: Path, factors: Path, agreement: Path,
-    powers: Path, found: Sequence[Path], published: Path, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: InstrumentPageParameters,
+    context: Context,
+    *,
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    agreement: Path = Path("metrics/complexity/agreement.csv"),
+    powers: Path = Path("metrics/complexity/powers.csv"),
+    found: Sequence[Path] = (Path("metrics/complexity/simulate.json"), Path("metrics/complexity/validate.json")),
+    published: Path = Path("tests/published/complexity.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/instrument.json"),
+) -> dict[str, float]:
     """Render both; the metrics say how strong the planted effects are (see `planted`)."""
     printed, metrics = read_published(published), read_found(found)
     known = read_answered(scores, printed, parameters.readers, parameters.prompted)
@@ -53,4 +61,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.page.instrument", InstrumentPageParameters)
+    run_stage(
+        main, "complexity.page.instrument", InstrumentPageParameters, metrics="metrics/complexity/page_instrument.json"
+    )

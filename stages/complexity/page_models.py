@@ -46,9 +46,23 @@ class ModelsPageParameters(Parameters):
 
 
 def main(
-    parameters: ModelsPageParameters, context: Context, *, scores: Path, factors: Path, judged: Path,
-    found: Sequence[Path], folder: Path, published: Path, thorough: Path, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: ModelsPageParameters,
+    context: Context,
+    *,
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    judged: Path = Path("metrics/complexity/frame_judgements.csv"),
+    found: Sequence[Path] = (
+        Path("metrics/complexity/score.json"),
+        Path("metrics/complexity/judgements.json"),
+        Path("metrics/complexity/prompt.json"),
+        Path("metrics/complexity/world.json"),
+    ),
+    folder: Path = Path("metrics/complexity"),
+    published: Path = Path("tests/published/complexity.yaml"),
+    thorough: Path = Path("metrics/thorough/complexity.json"),
+    out: Path = Path("metrics/report/parts/complexity/models.json"),
+) -> dict[str, float]:
     """Render both.
 
     `folder` holds what trainings and answers counted, `judged` are the frames' human judgements, and `thorough` is what
@@ -94,4 +108,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.page.models", ModelsPageParameters)
+    run_stage(main, "complexity.page.models", ModelsPageParameters, metrics="metrics/complexity/page_models.json")

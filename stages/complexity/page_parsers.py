@@ -19,7 +19,14 @@ class ParsersPageParameters(Parameters):
     world: str = Field(description="Where the evaluation texts come from")
 
 
-def main(parameters: ParsersPageParameters, context: Context, *, frame_parser: Path, syntax: Path, out: Path) -> None:
+def main(
+    parameters: ParsersPageParameters,
+    context: Context,
+    *,
+    frame_parser: Path = Path("metrics/complexity/frame_parser.json"),
+    syntax: Path = Path("metrics/complexity/syntax.json"),
+    out: Path = Path("metrics/report/parts/complexity/parsers.json"),
+) -> None:
     """Render the metrics of both stages."""
     write_part(out, parameters.world, {"parsers": parsers_html(read_json(frame_parser), read_json(syntax))})
 

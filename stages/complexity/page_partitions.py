@@ -37,9 +37,21 @@ class PartitionsPageParameters(Parameters):
 
 
 def main(
-    parameters: PartitionsPageParameters, context: Context, *, scores: Path, factors: Path, partitions: Path,
-    frames: Path, found: Sequence[Path], published: Path, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: PartitionsPageParameters,
+    context: Context,
+    *,
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    partitions: Path = Path("metrics/complexity/partitions.csv"),
+    frames: Path = Path("metrics/complexity/illustrations.csv"),
+    found: Sequence[Path] = (
+        Path("metrics/complexity/score.json"),
+        Path("metrics/complexity/validate.json"),
+        Path("metrics/complexity/partition.json"),
+    ),
+    published: Path = Path("tests/published/complexity.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/partitions.json"),
+) -> dict[str, float]:
     """Render both files of stage partition; the metrics say how many factors count for a majority of the models."""
     printed, metrics = read_published(published), read_found(found)
     known = read_answered(scores, printed, parameters.readers, parameters.prompted)
@@ -66,4 +78,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.page.partitions", PartitionsPageParameters)
+    run_stage(
+        main, "complexity.page.partitions", PartitionsPageParameters, metrics="metrics/complexity/page_partitions.json"
+    )

@@ -17,7 +17,14 @@ class SizesPageParameters(Parameters):
     world: str = Field(description="Where the data comes from")
 
 
-def main(parameters: SizesPageParameters, context: Context, *, used: Path, paper: Path, out: Path) -> None:
+def main(
+    parameters: SizesPageParameters,
+    context: Context,
+    *,
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/sizes.json"),
+) -> None:
     """Render every parameter that differs from the paper's scale."""
     html = sizes_html({"complexity": used_values(used, "complexity")}, read_parameters(paper))
     write_part(out, parameters.world, {"sizes": html})

@@ -43,15 +43,15 @@ def main(
     parameters: PartitionParameters,
     context: Context,
     *,
-    questions: Path,
-    texts: Path,
-    training: Path,
-    factors: Path,
-    scores: Path,
-    effects: Path,
-    out: Path,
-    out_curves: Path,
-    out_frames: Path,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    training: Path = Path("data/complexity/raw/calor/frames/train.jsonl"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    scores: Path = Path("data/complexity/scores.parquet"),
+    effects: Path = Path("data/complexity/effects.parquet"),
+    out: Path = Path("data/complexity/partitions"),
+    out_curves: Path = Path("metrics/complexity/partitions.csv"),
+    out_frames: Path = Path("metrics/complexity/illustrations.csv"),
 ) -> dict[str, float]:
     """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
     del context
@@ -98,4 +98,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.partition", PartitionParameters)
+    run_stage(main, "complexity.partition", PartitionParameters, metrics="metrics/complexity/partition.json")

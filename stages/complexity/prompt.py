@@ -38,11 +38,11 @@ def main(
     parameters: PromptParameters,
     context: Context,
     *,
-    train: Path,
-    questions: Path,
-    texts: Path,
-    out_cache: Path,
-    out: Path,
+    train: Path = Path("data/complexity/raw/fquad/train.json"),
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    out_cache: Path = Path("data/complexity/prompt_cache"),
+    out: Path = Path("data/complexity/prompted"),
 ) -> dict[str, float]:
     """Write --out/<model>.jsonl for every model with an endpoint, and a prompt of each to --out/prompts.json.
 
@@ -83,4 +83,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.prompt", PromptParameters)
+    run_stage(main, "complexity.prompt", PromptParameters, metrics="metrics/complexity/prompt.json")

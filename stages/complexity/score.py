@@ -23,14 +23,14 @@ def main(
     parameters: ScoreParameters,
     context: Context,
     *,
-    questions: Path,
-    texts: Path,
-    predictions: Path,
-    prompted: Path,
-    brought: Path,
-    out: Path,
-    out_frames: Path,
-    out_questions: Path,
+    questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
+    texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
+    predictions: Path = Path("data/complexity/predictions"),
+    prompted: Path = Path("data/complexity/prompted"),
+    brought: Path = Path("brought/complexity/predictions"),
+    out: Path = Path("data/complexity/scores.parquet"),
+    out_frames: Path = Path("metrics/complexity/frame_scores.csv"),
+    out_questions: Path = Path("data/complexity/evaluation.json"),
 ) -> dict[str, float]:
     """Write every answer's scores (Parquet), the means by frame (CSV), and the questions in SQuAD's format."""
     examples = read_examples(questions, texts)
@@ -68,4 +68,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.score", ScoreParameters)
+    run_stage(main, "complexity.score", ScoreParameters, metrics="metrics/complexity/score.json")

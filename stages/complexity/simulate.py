@@ -57,7 +57,12 @@ def _powers(table: FactorTable, parameters: SimulateParameters) -> Iterator[Powe
 
 
 def main(
-    parameters: SimulateParameters, context: Context, *, factors: Path, out: Path, out_powers: Path
+    parameters: SimulateParameters,
+    context: Context,
+    *,
+    factors: Path = Path("data/complexity/factors.parquet"),
+    out: Path = Path("metrics/complexity/simulations.csv"),
+    out_powers: Path = Path("metrics/complexity/powers.csv"),
 ) -> dict[str, float]:
     """Write every rate, and power by δ (CSV).
 
@@ -86,4 +91,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.simulate", SimulateParameters)
+    run_stage(main, "complexity.simulate", SimulateParameters, metrics="metrics/complexity/simulate.json")

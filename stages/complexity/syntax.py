@@ -18,7 +18,13 @@ TEXTS = "frames/test.jsonl"
 GOLD = "syntax.conllu"
 
 
-def main(parameters: SyntaxParameters, context: Context, *, calor: Path, out: Path) -> dict[str, float]:
+def main(
+    parameters: SyntaxParameters,
+    context: Context,
+    *,
+    calor: Path = Path("data/complexity/raw/calor"),
+    out: Path = Path("data/complexity/syntax.conllu"),
+) -> dict[str, float]:
     """Write the syntax of `calor`/frames/test.jsonl; a parser's is compared to `calor`/syntax.conllu if there.
 
     Metrics: `parser_*` says which was used; `words_f1`, `uas`, `las`, `upos`, `lemmas` are the agreement with the gold.
@@ -46,4 +52,4 @@ def main(parameters: SyntaxParameters, context: Context, *, calor: Path, out: Pa
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.syntax", SyntaxParameters)
+    run_stage(main, "complexity.syntax", SyntaxParameters, metrics="metrics/complexity/syntax.json")

@@ -28,7 +28,13 @@ class ValidateParameters(Parameters):
 
 
 def main(
-    parameters: ValidateParameters, context: Context, *, scores: Path, factors: Path, out: Path, out_agreement: Path
+    parameters: ValidateParameters,
+    context: Context,
+    *,
+    scores: Path = Path("data/complexity/scores.parquet"),
+    factors: Path = Path("data/complexity/factors.parquet"),
+    out: Path = Path("data/complexity/effects.parquet"),
+    out_agreement: Path = Path("metrics/complexity/agreement.csv"),
 ) -> dict[str, float]:
     """Write the effects (Parquet) and the agreement of models (CSV)."""
     del context
@@ -76,4 +82,4 @@ def _metrics(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.validate", ValidateParameters)
+    run_stage(main, "complexity.validate", ValidateParameters, metrics="metrics/complexity/validate.json")

@@ -35,8 +35,8 @@ def main(
     parameters: SourcedWorldParameters,
     context: Context,
     *,
-    out_fquad: Path,
-    out_calor: Path,
+    out_fquad: Path = Path("data/complexity/raw/fquad"),
+    out_calor: Path = Path("data/complexity/raw/calor"),
 ) -> dict[str, float]:
     """Write question sets in SQuAD's format to --out-fquad; questions, annotated texts, syntax to --out-calor.
 
@@ -75,4 +75,4 @@ def _check_source(name: str, source: str, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.world", SourcedWorldParameters)
+    run_stage(main, "complexity.world", SourcedWorldParameters, metrics="metrics/complexity/world.json")

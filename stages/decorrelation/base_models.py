@@ -21,7 +21,9 @@ class BaseModelsParameters(DecorrelationBaseModelsParameters):
     elsewhere: ClassVar = {"source": "world.decorrelation_models", "local": "world.local.decorrelation_models"}
 
 
-def main(parameters: BaseModelsParameters, context: Context, *, out: Path) -> dict[str, float]:
+def main(
+    parameters: BaseModelsParameters, context: Context, *, out: Path = Path("models/decorrelation/base")
+) -> dict[str, float]:
     """Write a folder a model to --out.
 
     Source sample trains small ones, hub downloads the public models, local checks and takes those of your own folder.
@@ -47,4 +49,10 @@ def main(parameters: BaseModelsParameters, context: Context, *, out: Path) -> di
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.base_models", BaseModelsParameters)
+    run_stage(
+        main,
+        "decorrelation.base_models",
+        BaseModelsParameters,
+        metrics="metrics/decorrelation/base_models.json",
+        curves="metrics/decorrelation/curves/base_models.csv",
+    )

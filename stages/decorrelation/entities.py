@@ -27,14 +27,14 @@ def main(
     parameters: EntitiesParameters,
     context: Context,
     *,
-    articles: Path,
-    kb_images: Path,
-    kb_features: Path,
-    question_images: Path,
-    questions: Path,
-    routing: Path,
-    out_table: Path,
-    out_per_query: Path,
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    kb_features: Path = Path("data/kvqae/features/kb"),
+    question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    out_table: Path = Path("metrics/decorrelation/entities_table.json"),
+    out_per_query: Path = Path("metrics/decorrelation/entities_per_query.parquet"),
 ) -> dict[str, float]:
     """Search the entities of a split's questions by whole image, once an encoder."""
     knowledge = read_table(articles, ["wikidata_id", "image", "human"])
@@ -64,4 +64,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.entities", EntitiesParameters)
+    run_stage(main, "decorrelation.entities", EntitiesParameters, metrics="metrics/decorrelation/entities.json")

@@ -31,15 +31,15 @@ def main(
     parameters: EvaluateParameters,
     context: Context,
     *,
-    used: Path,
-    raw: Path,
-    phrases: Path,
-    removals: Path,
-    pairs: Path,
-    retrieved: Path,
-    out: Path,
-    out_comparisons: Path,
-    out_classes: Path,
+    used: Path = Path("params.yaml"),
+    raw: Path = Path("data/decorrelation/raw"),
+    phrases: Path = Path("data/decorrelation/phrases"),
+    removals: Path = Path("data/decorrelation/removals"),
+    pairs: Path = Path("data/decorrelation/pairs"),
+    retrieved: Path = Path("data/decorrelation/retrieved"),
+    out: Path = Path("data/decorrelation/evaluation.parquet"),
+    out_comparisons: Path = Path("metrics/decorrelation/comparisons.json"),
+    out_classes: Path = Path("metrics/decorrelation/classes.csv"),
 ) -> dict[str, float]:
     """Measure every cell of `used` (a params.yaml); the folders hold one of their own for each data set, or cell."""
     cells = read_cells(used)
@@ -77,4 +77,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.evaluate", EvaluateParameters)
+    run_stage(main, "decorrelation.evaluate", EvaluateParameters, metrics="metrics/decorrelation/evaluate.json")

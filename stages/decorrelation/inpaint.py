@@ -49,7 +49,7 @@ def main(
     filling: str,
     raw: Path,
     removals: Path,
-    base: Path,
+    base: Path = Path("models/decorrelation/base"),
     out: Path,
 ) -> dict[str, float]:
     """Paint what --removals says out of the pictures of --raw; --base holds the weights of fillings that have some.

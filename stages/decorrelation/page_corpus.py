@@ -28,9 +28,16 @@ class CorpusPageParameters(Parameters):
 
 
 def main(
-    parameters: CorpusPageParameters, context: Context, *, evaluated: Path, classes: Path, folder: Path,
-    published: Path, used: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: CorpusPageParameters,
+    context: Context,
+    *,
+    evaluated: Path = Path("metrics/decorrelation/evaluate.json"),
+    classes: Path = Path("metrics/decorrelation/classes.csv"),
+    folder: Path = Path("metrics/decorrelation"),
+    published: Path = Path("tests/published/decorrelation.yaml"),
+    used: Path = Path("params.yaml"),
+    out: Path = Path("metrics/report/parts/decorrelation/corpus.json"),
+) -> None:
     """Render the three; `folder` holds the metrics of the stages from world to train."""
     results, published_pairs = read_results(used, evaluated), yaml.safe_load(published.read_text(encoding="utf-8"))
     sections = {

@@ -25,7 +25,13 @@ class EntitiesPageParameters(Parameters):
     significance: float = Field(gt=0, lt=1, description="p up to which a difference counts as shown")
 
 
-def main(parameters: EntitiesPageParameters, context: Context, *, entities: Path, out: Path) -> None:
+def main(
+    parameters: EntitiesPageParameters,
+    context: Context,
+    *,
+    entities: Path = Path("metrics/decorrelation/entities_table.json"),
+    out: Path = Path("metrics/report/parts/decorrelation/entities.json"),
+) -> None:
     """Render the table of stage entities."""
     html = entities_html(read_json(entities), level=parameters.significance, confidence=parameters.confidence)
     write_part(out, parameters.coco, {"entities": html})

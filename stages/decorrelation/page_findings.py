@@ -33,9 +33,16 @@ class FindingsPageParameters(Parameters):
 
 
 def main(
-    parameters: FindingsPageParameters, context: Context, *, evaluated: Path, comparisons: Path, classes: Path,
-    folder: Path, used: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: FindingsPageParameters,
+    context: Context,
+    *,
+    evaluated: Path = Path("metrics/decorrelation/evaluate.json"),
+    comparisons: Path = Path("metrics/decorrelation/comparisons.json"),
+    classes: Path = Path("metrics/decorrelation/classes.csv"),
+    folder: Path = Path("metrics/decorrelation"),
+    used: Path = Path("params.yaml"),
+    out: Path = Path("metrics/report/parts/decorrelation/findings.json"),
+) -> None:
     """Render them; `folder` holds the metrics of stages world and train."""
     results = read_results(used, evaluated, comparisons)
     told: dict[str, Any] = {"folder": folder, "level": parameters.significance, "margin": parameters.margin}

@@ -25,9 +25,19 @@ class GalleryPageParameters(Parameters):
 
 
 def main(
-    parameters: GalleryPageParameters, context: Context, *, evaluated: Path, evaluation: Path, raw: Path, phrases: Path,
-    removals: Path, painted: Path, retrieved: Path, used: Path, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: GalleryPageParameters,
+    context: Context,
+    *,
+    evaluated: Path = Path("metrics/decorrelation/evaluate.json"),
+    evaluation: Path = Path("data/decorrelation/evaluation.parquet"),
+    raw: Path = Path("data/decorrelation/raw"),
+    phrases: Path = Path("data/decorrelation/phrases"),
+    removals: Path = Path("data/decorrelation/removals"),
+    painted: Path = Path("data/decorrelation/painted"),
+    retrieved: Path = Path("data/decorrelation/retrieved"),
+    used: Path = Path("params.yaml"),
+    out: Path = Path("metrics/report/parts/decorrelation/gallery.json"),
+) -> dict[str, float]:
     """Render the gallery of the queries in `evaluation`; `evaluated` are the metrics of the same stage."""
     sections, shown = gallery_html(
         read_results(used, evaluated),
@@ -47,4 +57,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.page.gallery", GalleryPageParameters)
+    run_stage(
+        main, "decorrelation.page.gallery", GalleryPageParameters, metrics="metrics/decorrelation/page_gallery.json"
+    )

@@ -19,7 +19,14 @@ class SizesPageParameters(Parameters):
     world: str = Field(description="Where the data comes from")
 
 
-def main(parameters: SizesPageParameters, context: Context, *, used: Path, paper: Path, out: Path) -> None:
+def main(
+    parameters: SizesPageParameters,
+    context: Context,
+    *,
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    out: Path = Path("metrics/report/parts/decorrelation/sizes.json"),
+) -> None:
     """Render every parameter that differs from the paper's scale."""
     sizes = {name: values for name, values in used_values(used, "decorrelation").items() if name != MATRIX}
     html = sizes_html({"decorrelation": sizes}, read_parameters(paper))

@@ -39,9 +39,18 @@ class TablesPageParameters(Parameters):
 
 
 def main(
-    parameters: TablesPageParameters, context: Context, *, evaluated: Path, comparisons: Path, folder: Path,
-    published: Path, used: Path, paper: Path, thorough: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: TablesPageParameters,
+    context: Context,
+    *,
+    evaluated: Path = Path("metrics/decorrelation/evaluate.json"),
+    comparisons: Path = Path("metrics/decorrelation/comparisons.json"),
+    folder: Path = Path("metrics/decorrelation"),
+    published: Path = Path("tests/published/decorrelation.yaml"),
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    thorough: Path = Path("metrics/thorough/decorrelation.json"),
+    out: Path = Path("metrics/report/parts/decorrelation/tables.json"),
+) -> None:
     """Render the tables; `folder` holds the metrics of stage pairs, `thorough` what `make thorough` found."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     results, trained = read_results(used, evaluated, comparisons), parameters.models

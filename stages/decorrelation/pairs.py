@@ -20,7 +20,7 @@ def main(
     removals: Path,
     out: Path,
     painted: Path | None = None,
-    base: Path | None = None,
+    base: Path = Path("models/decorrelation/base"),
 ) -> dict[str, float]:
     """Write D' with captions by --captions; captioner reads --painted by the model of that name in --base."""
     if captions not in get_args(Captions):

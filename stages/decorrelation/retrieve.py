@@ -15,8 +15,8 @@ def main(
     *,
     dataset: str,
     model: Path,
-    raw: Path,
-    removals: Path,
+    raw: Path = Path("data/decorrelation/raw/{dataset}"),
+    removals: Path = Path("data/decorrelation/removals/{dataset}"),
     painted: Path,
     out: Path,
 ) -> dict[str, float]:

@@ -60,8 +60,8 @@ def main(
     raw: Path,
     pairs: Path,
     painted: Path,
-    base: Path,
-    out: Path,
+    base: Path = Path("models/decorrelation/base"),
+    out: Path = Path("models/decorrelation/cells/{cell}"),
 ) -> dict[str, float]:
     """Train the model of --cell on its part of D and of D' (--pairs, --painted); export it with a card.
 
@@ -111,4 +111,10 @@ def _card(job: TrainJob, variant: str) -> Callable[..., None]:
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.train", TrainParameters)
+    run_stage(
+        main,
+        "decorrelation.train",
+        TrainParameters,
+        metrics="metrics/decorrelation/train_{cell}.json",
+        curves="metrics/decorrelation/curves/train_{cell}.csv",
+    )

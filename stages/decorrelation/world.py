@@ -55,8 +55,8 @@ def main(
     context: Context,
     *,
     dataset: str,
-    out: Path,
-    out_co_occurrence: Path,
+    out: Path = Path("data/decorrelation/raw/{dataset}"),
+    out_co_occurrence: Path = Path("metrics/decorrelation/co_occurrence_{dataset}.csv"),
 ) -> dict[str, float]:
     """Write a raw folder to --out: public annotations, `images/`, and all as `corpus.parquet`; co-occurrence as CSV.
 
@@ -110,4 +110,6 @@ def _check(dataset: str, source: str, local: str) -> None:
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.world", DecorrelationWorldParameters)
+    run_stage(
+        main, "decorrelation.world", DecorrelationWorldParameters, metrics="metrics/decorrelation/world_{dataset}.json"
+    )

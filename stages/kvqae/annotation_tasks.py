@@ -56,10 +56,10 @@ def main(
     parameters: AnnotationTasksParameters,
     context: Context,
     *,
-    generated: Path,
-    images: Path,
-    references: Path,
-    out: Path,
+    generated: Path = Path("data/kvqae/construction/generated.jsonl"),
+    images: Path = Path("data/kvqae/sources/images"),
+    references: Path = Path("data/kvqae/raw/images/kb"),
+    out: Path = Path("data/kvqae/annotation"),
 ) -> dict[str, float]:
     """Write `config.xml`, `tasks.json` (to import) and `instructions.md`.
 
@@ -116,4 +116,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.annotation_tasks", AnnotationTasksParameters)
+    run_stage(main, "kvqae.annotation_tasks", AnnotationTasksParameters, metrics="metrics/kvqae/annotation_tasks.json")

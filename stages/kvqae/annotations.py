@@ -26,10 +26,10 @@ def main(
     *,
     source: str,
     world: str,
-    brought: Path,
-    generated: Path,
-    tasks: Path,
-    out: Path,
+    brought: Path = Path("brought/kvqae/annotations"),
+    generated: Path = Path("data/kvqae/construction/generated.jsonl"),
+    tasks: Path = Path("data/kvqae/annotation"),
+    out: Path = Path("data/kvqae/annotation_export"),
 ) -> dict[str, float]:
     """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
 
@@ -70,4 +70,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.annotations", AnnotationsParameters)
+    run_stage(main, "kvqae.annotations", AnnotationsParameters, metrics="metrics/kvqae/annotations.json")

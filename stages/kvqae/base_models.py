@@ -19,7 +19,7 @@ def main(
     world_seed: int,
     world_articles: int,
     world_imageless: int,
-    out: Path,
+    out: Path = Path("models/kvqae/base"),
 ) -> dict[str, float]:
     """Write `text/`, `arcface/`, `clip/`, `imagenet/` and `overlap/` to --out.
 
@@ -45,4 +45,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.base_models", BaseModelsParameters)
+    run_stage(
+        main,
+        "kvqae.base_models",
+        BaseModelsParameters,
+        metrics="metrics/kvqae/base_models.json",
+        curves="metrics/kvqae/curves/base_models.csv",
+    )

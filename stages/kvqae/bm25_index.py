@@ -26,10 +26,10 @@ def main(
     parameters: Bm25IndexParameters,
     context: Context,
     *,
-    passages: Path,
-    articles: Path,
-    out_kb: Path,
-    out_wikipedia: Path,
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_kb: Path = Path("data/kvqae/indexes/kb"),
+    out_wikipedia: Path = Path("data/kvqae/indexes/wikipedia"),
 ) -> dict[str, float]:
     """Index titles and texts: ViQuAE searches the knowledge base, TriviaQA all articles."""
     sizes = {}
@@ -45,4 +45,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_index", Bm25IndexParameters)
+    run_stage(main, "kvqae.bm25_index", Bm25IndexParameters, metrics="metrics/kvqae/bm25_index.json")

@@ -12,12 +12,12 @@ def main(
     parameters: Bm25SearchParameters,
     context: Context,
     *,
-    questions: Path,
-    index: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
-    out_grid: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    index: Path = Path("data/kvqae/indexes/kb"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("data/kvqae/runs/text/bm25"),
+    out_grid: Path = Path("metrics/kvqae/bm25_grid.csv"),
 ) -> dict[str, float]:
     """Choose k1 and b; with them search ViQuAE in the knowledge base."""
     search = Search(index, parameters, context.engine)
@@ -37,4 +37,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_search", Bm25SearchParameters)
+    run_stage(main, "kvqae.bm25_search", Bm25SearchParameters, metrics="metrics/kvqae/bm25_search.json")

@@ -13,9 +13,15 @@ class Bm25TriviaqaParameters(SearchParameters):
 
 
 def main(
-    parameters: Bm25TriviaqaParameters, context: Context, *, viquae: Path, triviaqa: Path, index: Path, chosen: Path,
-    out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: Bm25TriviaqaParameters,
+    context: Context,
+    *,
+    viquae: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    index: Path = Path("data/kvqae/indexes/wikipedia"),
+    chosen: Path = Path("metrics/kvqae/bm25_search.json"),
+    out: Path = Path("data/kvqae/runs/bm25_triviaqa"),
+) -> dict[str, float]:
     """Search with the `k1` and `b` of --chosen, the metrics of stage bm25_search.
 
     Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
@@ -30,4 +36,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_triviaqa", Bm25TriviaqaParameters)
+    run_stage(main, "kvqae.bm25_triviaqa", Bm25TriviaqaParameters, metrics="metrics/kvqae/bm25_triviaqa.json")

@@ -26,10 +26,10 @@ def main(
     parameters: BroughtRunsParameters,
     context: Context,
     *,
-    brought: Path,
-    questions: Path,
-    passages: Path,
-    out: Path,
+    brought: Path = Path("brought/kvqae/runs"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    out: Path = Path("data/kvqae/runs/brought"),
 ) -> dict[str, float]:
     """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
     split_of = {each.id: split for split in SPLITS for each in read_questions(questions / f"{split}.jsonl")}
@@ -47,4 +47,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.brought_runs", BroughtRunsParameters)
+    run_stage(main, "kvqae.brought_runs", BroughtRunsParameters, metrics="metrics/kvqae/brought_runs.json")

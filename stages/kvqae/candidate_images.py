@@ -44,11 +44,11 @@ def main(
     parameters: CandidateImagesParameters,
     context: Context,
     *,
-    subjects: Path,
-    commons: Path,
-    images: Path,
-    kb_images: Path,
-    out: Path,
+    subjects: Path = Path("data/kvqae/construction/subjects.parquet"),
+    commons: Path = Path("data/kvqae/sources/commons.jsonl"),
+    images: Path = Path("data/kvqae/sources/images"),
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    out: Path = Path("data/kvqae/construction/candidates.parquet"),
 ) -> dict[str, float]:
     """Write the candidate images of every potential question that has some.
 
@@ -109,4 +109,4 @@ def _metrics(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.candidate_images", CandidateImagesParameters)
+    run_stage(main, "kvqae.candidate_images", CandidateImagesParameters, metrics="metrics/kvqae/candidate_images.json")

@@ -25,11 +25,11 @@ def main(
     parameters: ComparedImagesParameters,
     context: Context,
     *,
-    runs: Path,
-    questions: Path,
-    articles: Path,
-    passages: Path,
-    out: Path,
+    runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    out: Path = Path("data/kvqae/compared_images"),
 ) -> dict[str, float]:
     """Write `kb.txt` and `questions.txt`, names of the images that comparing the lists of the folder `runs` takes.
 
@@ -48,4 +48,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.compared_images", ComparedImagesParameters)
+    run_stage(main, "kvqae.compared_images", ComparedImagesParameters, metrics="metrics/kvqae/compared_images.json")

@@ -37,14 +37,14 @@ def main(
     parameters: DifficultyParameters,
     context: Context,
     *,
-    questions: Path,
-    answers: Path,
-    run: Path,
-    qrels: Path,
-    routing: Path,
-    articles: Path,
-    passages: Path,
-    out: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    answers: Path = Path("data/kvqae/answers/few_shot_fused.parquet"),
+    run: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image/test.trec"),
+    qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    out: Path = Path("metrics/kvqae/difficulty.csv"),
 ) -> dict[str, float]:
     """Write one CSV line a factor."""
     asked = read_questions(questions)
@@ -89,4 +89,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.difficulty", DifficultyParameters)
+    run_stage(main, "kvqae.difficulty", DifficultyParameters, metrics="metrics/kvqae/difficulty.json")

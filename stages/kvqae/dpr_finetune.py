@@ -23,11 +23,11 @@ def main(
     parameters: DprFinetuneParameters,
     context: Context,
     *,
-    train: Path,
-    validation: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    train: Path = Path("data/kvqae/pairs/viquae_train.parquet"),
+    validation: Path = Path("data/kvqae/pairs/viquae_validation.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
     """Go on training the pretrained question and passage encoders."""
     task = partial(
@@ -50,4 +50,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_finetune", DprFinetuneParameters)
+    run_stage(
+        main,
+        "kvqae.dpr_finetune",
+        DprFinetuneParameters,
+        metrics="metrics/kvqae/dpr_finetune.json",
+        curves="metrics/kvqae/curves/dpr_finetune.csv",
+    )

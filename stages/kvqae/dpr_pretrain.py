@@ -14,13 +14,13 @@ def main(
     parameters: DprPretrainParameters,
     context: Context,
     *,
-    base: Path,
-    published: Path,
-    train: Path,
-    validation: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    base: Path = Path("models/kvqae/base/text"),
+    published: Path = Path("models/kvqae/published/dpr"),
+    train: Path = Path("data/kvqae/pairs/triviaqa_train.parquet"),
+    validation: Path = Path("data/kvqae/pairs/triviaqa_validation.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("models/kvqae/dpr/zero_shot"),
 ) -> dict[str, float]:
     """Train question and passage encoder from the same text encoder; they share nothing afterwards.
 
@@ -54,4 +54,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_pretrain", DprPretrainParameters)
+    run_stage(
+        main,
+        "kvqae.dpr_pretrain",
+        DprPretrainParameters,
+        metrics="metrics/kvqae/dpr_pretrain.json",
+        curves="metrics/kvqae/curves/dpr_pretrain.csv",
+    )

@@ -1,5 +1,6 @@
 """Stage `kvqae-encode_texts`. Vectors of passages and questions, one cell a text encoder."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,10 +24,14 @@ def main(
     context: Context,
     *,
     encoder: str,
-    passages: Path,
-    articles: Path,
-    questions: list[Path],
-    out: Path,
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    questions: Sequence[Path] = (
+        Path("data/kvqae/{kvqae.dataset}/viquae/train.jsonl"),
+        Path("data/kvqae/{kvqae.dataset}/viquae/validation.jsonl"),
+        Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    ),
+    out: Path = Path("data/kvqae/embeddings/{encoder}"),
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""
     model = text_encoder_parameters(encoder, parameters.settings).model
@@ -62,4 +67,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.encode_texts", EncodeTextsParameters)
+    run_stage(main, "kvqae.encode_texts", EncodeTextsParameters, metrics="metrics/kvqae/encode_texts_{encoder}.json")

@@ -61,16 +61,16 @@ def main(
     parameters: TablesParameters,
     context: Context,
     *,
-    text_runs: Path,
-    image_runs: Path,
-    brought: Path,
-    fused: Path,
-    passage_qrels: Path,
-    article_qrels: Path,
-    passages: Path,
-    routing: Path,
-    out_tables: Path,
-    out_per_query: Path,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    fused: Path = Path("data/kvqae/runs/fused"),
+    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
+    out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
 ) -> dict[str, float]:
     """Measure every block; runs and `fused` hold a folder a row, as has a `brought` run with test questions."""
     article_of = read_table(passages, ["article"])["article"].to_numpy()
@@ -115,4 +115,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate", TablesParameters)
+    run_stage(main, "kvqae.evaluate", TablesParameters, metrics="metrics/kvqae/evaluate.json")

@@ -29,23 +29,23 @@ def main(
     parameters: RerankingTablesParameters,
     context: Context,
     *,
-    initial: Path,
-    bm25_image: Path,
-    reranked: Path,
-    image: Path,
-    text_image: Path,
-    text_initial: Path,
-    text_image_initial: Path,
-    brought: Path,
-    passage_qrels: Path,
-    article_qrels: Path,
-    passages: Path,
-    questions: Path,
-    routing: Path,
-    identities: Path,
-    landmarks: Path,
-    out_tables: Path,
-    out_per_query: Path,
+    initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}/test.trec"),
+    bm25_image: Path = Path("data/kvqae/runs/fused/bm25_image/test.trec"),
+    reranked: Path = Path("data/kvqae/runs/reranked"),
+    image: Path = Path("data/kvqae/runs/reranked_image_alone/test.trec"),
+    text_image: Path = Path("data/kvqae/runs/reranked_text_image/test.trec"),
+    text_initial: Path = Path("data/kvqae/runs/reranked_text_initial/test.trec"),
+    text_image_initial: Path = Path("data/kvqae/runs/reranked_text_image_initial/test.trec"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    identities: Path = Path("models/kvqae/base"),
+    landmarks: Path = Path("models/kvqae/rrt"),
+    out_tables: Path = Path("data/kvqae/evaluation/reranking.json"),
+    out_per_query: Path = Path("metrics/kvqae/evaluate_reranking_per_query.parquet"),
 ) -> dict[str, float]:
     """Measure every block.
 
@@ -98,4 +98,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate_reranking", RerankingTablesParameters)
+    run_stage(
+        main, "kvqae.evaluate_reranking", RerankingTablesParameters, metrics="metrics/kvqae/evaluate_reranking.json"
+    )

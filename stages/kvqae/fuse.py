@@ -19,7 +19,13 @@ from trivium.kvqae.retrieval.fusion import (
 
 
 def main(
-    parameters: FuseParameters, context: Context, *, text_runs: Path, image_runs: Path, brought: Path, out: Path
+    parameters: FuseParameters,
+    context: Context,
+    *,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    out: Path = Path("data/kvqae/runs/fused"),
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
 
@@ -47,4 +53,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.fuse", FuseParameters)
+    run_stage(main, "kvqae.fuse", FuseParameters, metrics="metrics/kvqae/fuse.json")

@@ -21,7 +21,12 @@ class GenerateParameters(Parameters):
 
 
 def main(
-    parameters: GenerateParameters, context: Context, *, subjects: Path, candidates: Path, out: Path
+    parameters: GenerateParameters,
+    context: Context,
+    *,
+    subjects: Path = Path("data/kvqae/construction/subjects.parquet"),
+    candidates: Path = Path("data/kvqae/construction/candidates.parquet"),
+    out: Path = Path("data/kvqae/construction/generated.jsonl"),
 ) -> dict[str, float]:
     """Write one JSON object a generated question: what the annotators judge."""
     mentions = read_mentions(subjects)
@@ -36,4 +41,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.generate", GenerateParameters)
+    run_stage(main, "kvqae.generate", GenerateParameters, metrics="metrics/kvqae/generate.json")

@@ -1,5 +1,6 @@
 """Stage `kvqae-image_search`. Articles by face or by whole image, their scores handed to passages."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,13 +20,17 @@ def main(
     parameters: ImageSearchParameters,
     context: Context,
     *,
-    articles: Path,
-    passages: Path,
-    kb_features: Path,
-    question_features: Path,
-    questions: list[Path],
-    out_runs: Path,
-    out_routing: Path,
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb_features: Path = Path("data/kvqae/features/kb"),
+    question_features: Path = Path("data/kvqae/features/questions"),
+    questions: Sequence[Path] = (
+        Path("data/kvqae/{kvqae.dataset}/viquae/train.jsonl"),
+        Path("data/kvqae/{kvqae.dataset}/viquae/validation.jsonl"),
+        Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    ),
+    out_runs: Path = Path("data/kvqae/runs/image"),
+    out_routing: Path = Path("data/kvqae/routing"),
 ) -> dict[str, float]:
     """Write `{encoder}/{split}.trec` and `{encoder}/{split}_articles.trec`, and `{split}.parquet` (`out_routing`).
 
@@ -57,4 +62,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.image_search", ImageSearchParameters)
+    run_stage(main, "kvqae.image_search", ImageSearchParameters, metrics="metrics/kvqae/image_search.json")

@@ -43,7 +43,13 @@ def _record_batches(rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
 
 
 def main(
-    parameters: KnowledgeBaseParameters, context: Context, *, articles: Path, wikidata: Path, images: Path, out: Path
+    parameters: KnowledgeBaseParameters,
+    context: Context,
+    *,
+    articles: Path = Path("data/kvqae/raw/articles.jsonl"),
+    wikidata: Path = Path("data/kvqae/raw/wikidata.jsonl"),
+    images: Path = Path("data/kvqae/raw/images/kb"),
+    out: Path = Path("data/kvqae/kb/articles.parquet"),
 ) -> dict[str, float]:
     """Join articles, Wikidata entities and images; articles with an image, the knowledge base, come first."""
     entities, available = WikidataFile(wikidata), set(Images(images).names)
@@ -71,4 +77,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.knowledge_base", KnowledgeBaseParameters)
+    run_stage(main, "kvqae.knowledge_base", KnowledgeBaseParameters, metrics="metrics/kvqae/knowledge_base.json")

@@ -31,12 +31,15 @@ def main(
     parameters: LexicalOverlapParameters,
     context: Context,
     *,
-    questions: Path,
-    articles: Path,
-    passages: Path,
-    qrels: Path,
-    runs: Sequence[Path],
-    out: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    runs: Sequence[Path] = (
+        Path("data/kvqae/runs/text/bm25/test.trec"),
+        Path("data/kvqae/runs/text/dpr_few_shot/test.trec"),
+    ),
+    out: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
 ) -> dict[str, float]:
     """Overlap of each question with the first passage of each run."""
     lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
@@ -70,4 +73,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.lexical_overlap", LexicalOverlapParameters)
+    run_stage(main, "kvqae.lexical_overlap", LexicalOverlapParameters, metrics="metrics/kvqae/lexical_overlap.json")

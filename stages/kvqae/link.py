@@ -22,7 +22,13 @@ class LinkParameters(Parameters):
 
 
 def main(
-    parameters: LinkParameters, context: Context, *, mentions: Path, triviaqa: Path, articles: Path, out: Path
+    parameters: LinkParameters,
+    context: Context,
+    *,
+    mentions: Path = Path("data/kvqae/construction/mentions.parquet"),
+    triviaqa: Path = Path("data/kvqae/sources/triviaqa.json"),
+    articles: Path = Path("data/kvqae/raw/articles.jsonl"),
+    out: Path = Path("data/kvqae/construction/linked.parquet"),
 ) -> dict[str, float]:
     """Write the mentions that stand for one of TagMe's links, with its article and the question's answers."""
     found = read_mentions(mentions)
@@ -40,4 +46,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.link", LinkParameters)
+    run_stage(main, "kvqae.link", LinkParameters, metrics="metrics/kvqae/link.json")

@@ -15,9 +15,9 @@ def main(
     *,
     name: str,
     images: Path,
-    compared: Path,
-    extractor: Path,
-    out: Path,
+    compared: Path = Path("data/kvqae/compared_images/{name}.txt"),
+    extractor: Path = Path("models/kvqae/rrt/extractor"),
+    out: Path = Path("data/kvqae/local_features/{name}"),
 ) -> dict[str, float]:
     """Describe those of a folder of image shards that the list --compared names, as the re-ranker was trained.
 
@@ -42,4 +42,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.local_features", LocalFeaturesParameters)
+    run_stage(main, "kvqae.local_features", LocalFeaturesParameters, metrics="metrics/kvqae/local_features_{name}.json")

@@ -32,7 +32,13 @@ class MentionModelParameters(Parameters):
     rows: int = Field(default=1000, ge=100, description="Of each table of hashed word features")
 
 
-def main(parameters: MentionModelParameters, context: Context, *, annotated: Path, out: Path) -> dict[str, float]:
+def main(
+    parameters: MentionModelParameters,
+    context: Context,
+    *,
+    annotated: Path = Path("data/kvqae/sources/annotated.jsonl"),
+    out: Path = Path("models/kvqae/spacy"),
+) -> dict[str, float]:
     """Write a spaCy pipeline to the folder --out, or `pipeline.json` that names an installed one."""
     from trivium.kvqae.construction.spacy_pipeline import (
         POINTER,
@@ -94,4 +100,10 @@ def main(parameters: MentionModelParameters, context: Context, *, annotated: Pat
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.mention_model", MentionModelParameters)
+    run_stage(
+        main,
+        "kvqae.mention_model",
+        MentionModelParameters,
+        metrics="metrics/kvqae/mention_model.json",
+        curves="metrics/kvqae/curves/mention_model.csv",
+    )

@@ -18,7 +18,12 @@ _ROWS = 4096
 
 
 def main(
-    parameters: MentionsParameters, context: Context, *, triviaqa: Path, model: Path, out: Path
+    parameters: MentionsParameters,
+    context: Context,
+    *,
+    triviaqa: Path = Path("data/kvqae/sources/triviaqa.json"),
+    model: Path = Path("models/kvqae/spacy"),
+    out: Path = Path("data/kvqae/construction/mentions.parquet"),
 ) -> dict[str, float]:
     """Write one row a valid mention to --out (`construction_records.MENTION_SCHEMA`); a question may have several."""
     counts: Counter[str] = Counter()
@@ -35,4 +40,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.mentions", MentionsParameters)
+    run_stage(main, "kvqae.mentions", MentionsParameters, metrics="metrics/kvqae/mentions.json")

@@ -34,12 +34,12 @@ def main(
     context: Context,
     *,
     encoder: str,
-    articles: Path,
-    passages: Path,
-    questions: Path,
-    question_features: Path,
-    out_vectors: Path,
-    out: Path,
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    question_features: Path = Path("data/kvqae/features/questions"),
+    out_vectors: Path = Path("data/kvqae/embeddings/{encoder}_names"),
+    out: Path = Path("data/kvqae/runs/text/{encoder}_names"),
 ) -> dict[str, float]:
     """Write the names' vectors, and `{split}.trec` and `{split}_articles.trec`; an unreadable picture has no line."""
     numbers, names = illustrated_names(articles)
@@ -76,4 +76,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.name_search", NameSearchParameters)
+    run_stage(main, "kvqae.name_search", NameSearchParameters, metrics="metrics/kvqae/name_search_{encoder}.json")

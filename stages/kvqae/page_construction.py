@@ -26,9 +26,16 @@ def main(
     parameters: ConstructionPageParameters,
     context: Context,
     *,
-    construction: Sequence[Path],
-    published: Path,
-    out: Path,
+    construction: Sequence[Path] = (
+        Path("metrics/kvqae/mentions.json"),
+        Path("metrics/kvqae/link.json"),
+        Path("metrics/kvqae/subjects.json"),
+        Path("metrics/kvqae/candidate_images.json"),
+        Path("metrics/kvqae/generate.json"),
+        Path("metrics/kvqae/rebuild.json"),
+    ),
+    published: Path = Path("tests/published/kvqae.yaml"),
+    out: Path = Path("metrics/report/parts/kvqae/construction.json"),
 ) -> None:
     """Render Table 1 and the steps from their metrics, files named as the stages.
 

@@ -27,7 +27,12 @@ class DifficultyPageParameters(Parameters):
 
 
 def main(
-    parameters: DifficultyPageParameters, context: Context, *, difficulty: Path, difficulty_metrics: Path, out: Path
+    parameters: DifficultyPageParameters,
+    context: Context,
+    *,
+    difficulty: Path = Path("metrics/kvqae/difficulty.csv"),
+    difficulty_metrics: Path = Path("metrics/kvqae/difficulty.json"),
+    out: Path = Path("metrics/report/parts/kvqae/difficulty.json"),
 ) -> None:
     """Render the effects of stage `difficulty`."""
     confidence = (parameters.statistics | parameters.of_effects)["confidence"]

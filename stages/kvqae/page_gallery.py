@@ -12,10 +12,21 @@ from trivium.page.kvqae.gallery import gallery_html, picture_html, pictures_miss
 
 
 def main(
-    parameters: GalleryParameters, context: Context, *, questions: Path, run: Path, answers: Path, reranked_run: Path,
-    reranked_answers: Path, faces: Path, articles: Path, passages: Path, question_images: Path, kb_images: Path,
-    out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: GalleryParameters,
+    context: Context,
+    *,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    run: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image/test.trec"),
+    answers: Path = Path("data/kvqae/answers/few_shot_fused.parquet"),
+    reranked_run: Path = Path("data/kvqae/runs/reranked_text_image/test.trec"),
+    reranked_answers: Path = Path("data/kvqae/answers/few_shot_reranked.parquet"),
+    faces: Path = Path("data/kvqae/features/questions/arcface/pictures.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    out: Path = Path("metrics/report/parts/kvqae/gallery.json"),
+) -> dict[str, float]:
     """Render the gallery of both rankings; the last one's answers are those shown."""
     items = gallery(
         parameters,
@@ -36,4 +47,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page.gallery", GalleryParameters)
+    run_stage(main, "kvqae.page.gallery", GalleryParameters, metrics="metrics/kvqae/page_gallery.json")

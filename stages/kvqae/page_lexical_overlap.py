@@ -20,7 +20,12 @@ class LexicalOverlapPageParameters(Parameters):
 
 
 def main(
-    parameters: LexicalOverlapPageParameters, context: Context, *, overlap: Path, overlap_metrics: Path, out: Path
+    parameters: LexicalOverlapPageParameters,
+    context: Context,
+    *,
+    overlap: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
+    overlap_metrics: Path = Path("metrics/kvqae/lexical_overlap.json"),
+    out: Path = Path("metrics/report/parts/kvqae/lexical_overlap.json"),
 ) -> None:
     """Draw the overlaps of stage `lexical_overlap`."""
     stems = bool(read_json(overlap_metrics)["stems_instead_of_lemmas"])

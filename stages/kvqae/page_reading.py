@@ -42,9 +42,16 @@ class ReadingPageParameters(Parameters):
 
 
 def main(
-    parameters: ReadingPageParameters, context: Context, *, reading: Path, sweep: Path, reranking: Path,
-    published: Path, thorough: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: ReadingPageParameters,
+    context: Context,
+    *,
+    reading: Path = Path("metrics/kvqae/read.json"),
+    sweep: Path = Path("metrics/kvqae/passages_read.csv"),
+    reranking: Path = Path("data/kvqae/evaluation/reranking.json"),
+    published: Path = Path("tests/published/kvqae.yaml"),
+    thorough: Path = Path("metrics/thorough/kvqae.json"),
+    out: Path = Path("metrics/report/parts/kvqae/reading.json"),
+) -> None:
     """Render the table of stage `read` and its curve; `evaluate_reranking` knows which re-rankers there were."""
     printed, metrics = yaml.safe_load(published.read_text(encoding="utf-8")), read_json(reading)
     level = (parameters.statistics | parameters.evaluate)["significance"]

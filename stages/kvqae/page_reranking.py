@@ -42,9 +42,15 @@ class RerankingPageParameters(Parameters):
 
 
 def main(
-    parameters: RerankingPageParameters, context: Context, *, reranking: Path, reranking_choice: Path,
-    cross_encoder: Path, published: Path, out: Path,
-) -> None:  # fmt: skip
+    parameters: RerankingPageParameters,
+    context: Context,
+    *,
+    reranking: Path = Path("data/kvqae/evaluation/reranking.json"),
+    reranking_choice: Path = Path("data/kvqae/tuning/reranking.json"),
+    cross_encoder: Path = Path("metrics/kvqae/rerank_finetune.json"),
+    published: Path = Path("tests/published/kvqae.yaml"),
+    out: Path = Path("metrics/report/parts/kvqae/reranking.json"),
+) -> None:
     """Render the tables of stage `evaluate_reranking`, what was tuned, and the cross-encoder's validation."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     told = parameters.statistics | parameters.evaluate_reranking

@@ -36,7 +36,12 @@ class RetrievalPageParameters(Parameters):
 
 
 def main(
-    parameters: RetrievalPageParameters, context: Context, *, evaluation: Path, published: Path, out: Path
+    parameters: RetrievalPageParameters,
+    context: Context,
+    *,
+    evaluation: Path = Path("data/kvqae/evaluation/tables.json"),
+    published: Path = Path("tests/published/kvqae.yaml"),
+    out: Path = Path("metrics/report/parts/kvqae/retrieval.json"),
 ) -> None:
     """Render the tables of stage `evaluate` and what they show."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))

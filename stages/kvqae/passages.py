@@ -22,7 +22,13 @@ class PassagesParameters(Parameters):
     shard_size: int = Field(default=4096, ge=1, description="Articles a worker takes at a time")
 
 
-def main(parameters: PassagesParameters, context: Context, *, articles: Path, out: Path) -> dict[str, float]:
+def main(
+    parameters: PassagesParameters,
+    context: Context,
+    *,
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("data/kvqae/kb/passages.parquet"),
+) -> dict[str, float]:
     """Cut every article into passages; those of the knowledge base come first, in the order of its articles."""
     images = read_table(articles, ["image"])["image"]
     kb_articles = len(images) - images.null_count
@@ -46,4 +52,4 @@ def main(parameters: PassagesParameters, context: Context, *, articles: Path, ou
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.passages", PassagesParameters)
+    run_stage(main, "kvqae.passages", PassagesParameters, metrics="metrics/kvqae/passages.json")

@@ -24,9 +24,15 @@ SYSTEMS = ("dpr", "reader")
 
 
 def main(
-    parameters: PublishedCheckpointsParameters, context: Context, *, system: str, source: str, dataset: str, base: Path,
-    out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: PublishedCheckpointsParameters,
+    context: Context,
+    *,
+    system: str,
+    source: str,
+    dataset: str,
+    base: Path = Path("models/kvqae/base/text"),
+    out: Path = Path("models/kvqae/published/{system}"),
+) -> dict[str, float]:
     """Write the published checkpoints of --system to --out, or `provenance.json` alone where they are not used.
 
     Raises:
@@ -54,4 +60,9 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.published_checkpoints", PublishedCheckpointsParameters)
+    run_stage(
+        main,
+        "kvqae.published_checkpoints",
+        PublishedCheckpointsParameters,
+        metrics="metrics/kvqae/published_checkpoints_{system}.json",
+    )

@@ -18,19 +18,27 @@ def main(
     parameters: ReadParameters,
     context: Context,
     *,
-    passages: Path,
-    articles: Path,
-    viquae: Path,
-    triviaqa: Path,
-    zero_shot: Path,
-    few_shot: Path,
-    few_shot_max: Path,
-    runs: Sequence[Path],
-    validation_runs: Sequence[Path],
-    brought: Path,
-    out: Path,
-    out_curve: Path,
-    out_per_query: Path,
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    viquae: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    zero_shot: Path = Path("models/kvqae/reader/zero_shot"),
+    few_shot: Path = Path("models/kvqae/reader/few_shot"),
+    few_shot_max: Path = Path("models/kvqae/reader/few_shot_max"),
+    runs: Sequence[Path] = (
+        Path("data/kvqae/runs/text/dpr_few_shot/test.trec"),
+        Path("data/kvqae/runs/bm25_triviaqa/test.trec"),
+        Path("data/kvqae/runs/fused/dpr_few_shot_image/test.trec"),
+        Path("data/kvqae/runs/reranked_text_image/test.trec"),
+    ),
+    validation_runs: Sequence[Path] = (
+        Path("data/kvqae/runs/fused/dpr_few_shot_image/validation.trec"),
+        Path("data/kvqae/runs/reranked_text_image/validation.trec"),
+    ),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    out: Path = Path("data/kvqae/answers"),
+    out_curve: Path = Path("metrics/kvqae/passages_read.csv"),
+    out_per_query: Path = Path("metrics/kvqae/read_per_query.parquet"),
 ) -> dict[str, float]:
     """Choose numbers of passages on validation, then answer the test questions of every row.
 
@@ -93,4 +101,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.read", ReadParameters)
+    run_stage(main, "kvqae.read", ReadParameters, metrics="metrics/kvqae/read.json")

@@ -37,13 +37,13 @@ def main(
     context: Context,
     *,
     reader: str,
-    questions: Path,
-    images: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
     run: Path,
-    passages: Path,
-    articles: Path,
-    out_cache: Path,
-    out: Path,
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_cache: Path = Path("data/kvqae/prompt_cache/{reader}"),
+    out: Path = Path("data/kvqae/prompted/{reader}"),
 ) -> dict[str, float]:
     """Write `answers.parquet` (question, prediction, em, f1, contains) and `reader.json` (what it is) into `out`.
 
@@ -80,4 +80,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.read_prompted", ReadPromptedParameters)
+    run_stage(main, "kvqae.read_prompted", ReadPromptedParameters, metrics="metrics/kvqae/read_prompted_{reader}.json")

@@ -26,14 +26,14 @@ def main(
     parameters: ReaderFinetuneParameters,
     context: Context,
     *,
-    base: Path,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
+    base: Path = Path("models/kvqae/reader/zero_shot"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    runs: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
     reader: str,
     seed: int,
-    out: Path,
+    out: Path = Path("models/kvqae/reader/{reader}/seed-{seed}"),
 ) -> dict[str, float]:
     """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages.
 
@@ -64,4 +64,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.reader_finetune", ReaderFinetuneParameters)
+    run_stage(
+        main,
+        "kvqae.reader_finetune",
+        ReaderFinetuneParameters,
+        metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json",
+        curves="metrics/kvqae/curves/reader_finetune_{reader}_{seed}.csv",
+    )

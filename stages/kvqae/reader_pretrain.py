@@ -13,13 +13,13 @@ def main(
     parameters: ReaderPretrainParameters,
     context: Context,
     *,
-    base: Path,
-    published: Path,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    base: Path = Path("models/kvqae/base/text"),
+    published: Path = Path("models/kvqae/published/reader"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("models/kvqae/reader/zero_shot"),
 ) -> dict[str, float]:
     """Train a reader from a plain encoder; folders hold one file a split, `train` and `validation`.
 
@@ -48,4 +48,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.reader_pretrain", ReaderPretrainParameters)
+    run_stage(
+        main,
+        "kvqae.reader_pretrain",
+        ReaderPretrainParameters,
+        metrics="metrics/kvqae/reader_pretrain.json",
+        curves="metrics/kvqae/curves/reader_pretrain.csv",
+    )

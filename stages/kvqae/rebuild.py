@@ -27,11 +27,11 @@ def main(
     parameters: RebuildParameters,
     context: Context,
     *,
-    generated: Path,
-    annotations: Path,
-    images: Path,
-    released: Path,
-    out: Path,
+    generated: Path = Path("data/kvqae/construction/generated.jsonl"),
+    annotations: Path = Path("data/kvqae/annotation_export"),
+    images: Path = Path("data/kvqae/sources/images"),
+    released: Path = Path("data/kvqae/raw"),
+    out: Path = Path("data/kvqae/rebuilt"),
 ) -> dict[str, float]:
     """Write `viquae/`, `triviaqa/` and `images/questions/`, laid out as the released data.
 
@@ -95,4 +95,4 @@ def _persons(wikidata: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rebuild", RebuildParameters)
+    run_stage(main, "kvqae.rebuild", RebuildParameters, metrics="metrics/kvqae/rebuild.json")

@@ -55,13 +55,13 @@ def main(
     parameters: RelevanceParameters,
     context: Context,
     *,
-    questions: Path,
-    text_runs: Path,
-    image_runs: Path,
-    brought: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("data/kvqae/relevance"),
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
@@ -108,4 +108,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.relevance", RelevanceParameters)
+    run_stage(main, "kvqae.relevance", RelevanceParameters, metrics="metrics/kvqae/relevance.json")

@@ -33,11 +33,11 @@ def main(
     context: Context,
     *,
     reranker: str,
-    runs: Path,
-    questions: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("data/kvqae/runs/reranked/{reranker}"),
 ) -> dict[str, float]:
     """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
     inputs = Inputs(questions, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
@@ -52,4 +52,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank", RerankParameters)
+    run_stage(main, "kvqae.rerank", RerankParameters, metrics="metrics/kvqae/rerank_{reranker}.json")

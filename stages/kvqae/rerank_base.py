@@ -26,7 +26,14 @@ class RerankBaseParameters(Parameters):
     )
 
 
-def main(parameters: RerankBaseParameters, context: Context, *, source: str, base: Path, out: Path) -> dict[str, float]:
+def main(
+    parameters: RerankBaseParameters,
+    context: Context,
+    *,
+    source: str,
+    base: Path = Path("models/kvqae/base/text"),
+    out: Path = Path("models/kvqae/rerank_base"),
+) -> dict[str, float]:
     """Write a Hugging Face folder to --out: --source sample takes the packaged MiniLM, hub and local take --base.
 
     Returns:
@@ -44,4 +51,4 @@ def main(parameters: RerankBaseParameters, context: Context, *, source: str, bas
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_base", RerankBaseParameters)
+    run_stage(main, "kvqae.rerank_base", RerankBaseParameters, metrics="metrics/kvqae/rerank_base.json")

@@ -12,12 +12,12 @@ def main(
     parameters: CrossEncoderTrainingParameters,
     context: Context,
     *,
-    base: Path,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    base: Path = Path("models/kvqae/cross_encoder/zero_shot"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    runs: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("models/kvqae/cross_encoder/few_shot"),
 ) -> dict[str, float]:
     """Go on from the zero-shot cross-encoder; folders hold one file a split, `train` and `validation`."""
     task = partial(
@@ -36,4 +36,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_finetune", CrossEncoderTrainingParameters)
+    run_stage(
+        main,
+        "kvqae.rerank_finetune",
+        CrossEncoderTrainingParameters,
+        metrics="metrics/kvqae/rerank_finetune.json",
+        curves="metrics/kvqae/curves/rerank_finetune.csv",
+    )

@@ -31,14 +31,14 @@ def main(
     parameters: RerankFuseParameters,
     context: Context,
     *,
-    initial: Path,
-    reranked: Path,
-    choice: Path,
-    out_image: Path,
-    out_image_alone: Path,
-    out_text_image: Path,
-    out_text_initial: Path,
-    out_text_image_initial: Path,
+    initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
+    reranked: Path = Path("data/kvqae/runs/reranked"),
+    choice: Path = Path("data/kvqae/tuning/reranking.json"),
+    out_image: Path = Path("data/kvqae/runs/reranked_image"),
+    out_image_alone: Path = Path("data/kvqae/runs/reranked_image_alone"),
+    out_text_image: Path = Path("data/kvqae/runs/reranked_text_image"),
+    out_text_initial: Path = Path("data/kvqae/runs/reranked_text_initial"),
+    out_text_image_initial: Path = Path("data/kvqae/runs/reranked_text_image_initial"),
 ) -> dict[str, float]:
     """Write `{split}.trec` of each fusion; `initial` is a folder of such runs, `reranked` holds one a re-ranker."""
     systems_by_name = systems_of(parameters.rerankers)
@@ -70,4 +70,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_fuse", RerankFuseParameters)
+    run_stage(main, "kvqae.rerank_fuse", RerankFuseParameters, metrics="metrics/kvqae/rerank_fuse.json")

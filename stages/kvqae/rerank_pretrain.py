@@ -12,12 +12,12 @@ def main(
     parameters: CrossEncoderTrainingParameters,
     context: Context,
     *,
-    base: Path,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    base: Path = Path("models/kvqae/rerank_base"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("models/kvqae/cross_encoder/zero_shot"),
 ) -> dict[str, float]:
     """Train a cross-encoder from a plain encoder; folders hold one file a split, `train` and `validation`."""
     task = partial(
@@ -36,4 +36,10 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_pretrain", CrossEncoderTrainingParameters)
+    run_stage(
+        main,
+        "kvqae.rerank_pretrain",
+        CrossEncoderTrainingParameters,
+        metrics="metrics/kvqae/rerank_pretrain.json",
+        curves="metrics/kvqae/curves/rerank_pretrain.csv",
+    )

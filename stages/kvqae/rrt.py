@@ -83,7 +83,7 @@ def main(
     world_seed: int,
     articles: int,
     imageless: int,
-    out: Path,
+    out: Path = Path("models/kvqae/rrt"),
 ) -> dict[str, float]:
     """Write the model's folder to --out; where RRT is not used, that it is left out.
 
@@ -109,4 +109,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rrt", RrtParameters)
+    run_stage(main, "kvqae.rrt", RrtParameters, metrics="metrics/kvqae/rrt.json", curves="metrics/kvqae/curves/rrt.csv")

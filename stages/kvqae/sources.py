@@ -36,9 +36,16 @@ class KvqaeSourcesParameters(Parameters):
 
 
 def main(
-    parameters: KvqaeSourcesParameters, context: Context, *, source: str, raw: Path, world_seed: int,
-    world_articles: int, world_imageless: int, out: Path,
-) -> dict[str, float]:  # fmt: skip
+    parameters: KvqaeSourcesParameters,
+    context: Context,
+    *,
+    source: str,
+    raw: Path = Path("data/kvqae/raw"),
+    world_seed: int,
+    world_articles: int,
+    world_imageless: int,
+    out: Path = Path("data/kvqae/sources"),
+) -> dict[str, float]:
     """Write `triviaqa.json`, `wikidata.jsonl`, `commons.jsonl`, `images/`, `annotated.jsonl`, `concrete_types.csv`.
 
     --source sample makes them about the entities of the sample world in --raw, made again from --world-seed,
@@ -74,4 +81,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.sources", KvqaeSourcesParameters)
+    run_stage(main, "kvqae.sources", KvqaeSourcesParameters, metrics="metrics/kvqae/sources.json")

@@ -20,11 +20,11 @@ def main(
     parameters: SubjectsParameters,
     context: Context,
     *,
-    linked: Path,
-    wikidata: Path,
-    kb_wikidata: Path,
-    concrete_types: Path,
-    out: Path,
+    linked: Path = Path("data/kvqae/construction/linked.parquet"),
+    wikidata: Path = Path("data/kvqae/sources/wikidata.jsonl"),
+    kb_wikidata: Path = Path("data/kvqae/raw/wikidata.jsonl"),
+    concrete_types: Path = Path("data/kvqae/sources/concrete_types.csv"),
+    out: Path = Path("data/kvqae/construction/subjects.parquet"),
 ) -> dict[str, float]:
     """Write the linked mentions whose entity can be shown, with what is needed to find images and to rephrase.
 
@@ -45,4 +45,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.subjects", SubjectsParameters)
+    run_stage(main, "kvqae.subjects", SubjectsParameters, metrics="metrics/kvqae/subjects.json")

@@ -28,8 +28,8 @@ def main(
     *,
     questions: Path,
     runs: Path,
-    passages: Path,
-    articles: Path,
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out_train: Path,
     out_validation: Path,
 ) -> dict[str, float]:

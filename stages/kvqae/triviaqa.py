@@ -26,7 +26,14 @@ class TriviaqaParameters(SampleSizes):
     local: str = Field(default="", description="Folder of your own files, whose triviaqa/ source local reads")
 
 
-def main(parameters: TriviaqaParameters, context: Context, *, source: str, viquae: Path, out: Path) -> dict[str, float]:
+def main(
+    parameters: TriviaqaParameters,
+    context: Context,
+    *,
+    source: str,
+    viquae: Path = Path("data/kvqae/raw/viquae"),
+    out: Path = Path("data/kvqae/raw/triviaqa"),
+) -> dict[str, float]:
     """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without what ViQuAE's (--viquae) were made from.
 
     --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
@@ -51,4 +58,4 @@ def main(parameters: TriviaqaParameters, context: Context, *, source: str, viqua
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.triviaqa", TriviaqaParameters)
+    run_stage(main, "kvqae.triviaqa", TriviaqaParameters, metrics="metrics/kvqae/triviaqa.json")

@@ -22,14 +22,14 @@ def main(
     parameters: TuneFusionParameters,
     context: Context,
     *,
-    text_runs: Path,
-    image_runs: Path,
-    brought: Path,
-    fused: Path,
-    passage_qrels: Path,
-    article_qrels: Path,
-    out_weights: Path,
-    out_weightings: Path,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    fused: Path = Path("data/kvqae/runs/fused"),
+    passage_qrels: Path = Path("data/kvqae/relevance/validation_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/validation_article.qrels"),
+    out_weights: Path = Path("data/kvqae/tuning/weights.json"),
+    out_weightings: Path = Path("metrics/kvqae/weightings.csv"),
 ) -> dict[str, float]:
     """Write the best weights of every row (JSON) and the validation MRR of all weightings (CSV).
 
@@ -84,4 +84,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.tune_fusion", TuneFusionParameters)
+    run_stage(main, "kvqae.tune_fusion", TuneFusionParameters, metrics="metrics/kvqae/tune_fusion.json")

@@ -37,11 +37,11 @@ def main(
     parameters: TuneRerankingParameters,
     context: Context,
     *,
-    initial: Path,
-    reranked: Path,
-    qrels: Path,
-    out: Path,
-    out_tried: Path,
+    initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
+    reranked: Path = Path("data/kvqae/runs/reranked"),
+    qrels: Path = Path("data/kvqae/relevance/validation_passage.qrels"),
+    out: Path = Path("data/kvqae/tuning/reranking.json"),
+    out_tried: Path = Path("metrics/kvqae/reranking_fusions.csv"),
 ) -> dict[str, float]:
     """Write the choice (JSON) and all that was tried (CSV); of runs only `validation.trec` is read.
 
@@ -98,4 +98,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.tune_reranking", TuneRerankingParameters)
+    run_stage(main, "kvqae.tune_reranking", TuneRerankingParameters, metrics="metrics/kvqae/tune_reranking.json")

@@ -43,7 +43,9 @@ def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -
     return counts | statistics(world)
 
 
-def main(parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path) -> dict[str, float]:
+def main(
+    parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path = Path("data/kvqae/raw")
+) -> dict[str, float]:
     """Write `articles.jsonl`, `wikidata.jsonl`, `viquae/`, `images/` and `provenance/` to --out.
 
     --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
@@ -67,4 +69,4 @@ def main(parameters: KvqaeWorldParameters, context: Context, *, source: str, out
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.world", KvqaeWorldParameters)
+    run_stage(main, "kvqae.world", KvqaeWorldParameters, metrics="metrics/kvqae/world.json")

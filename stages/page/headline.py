@@ -13,7 +13,13 @@ class HeadlineParameters(Parameters):
     """Section `headline`: nothing to choose."""
 
 
-def main(parameters: HeadlineParameters, context: Context, *, folder: Path, out_odmap: Path) -> dict[str, float]:
+def main(
+    parameters: HeadlineParameters,
+    context: Context,
+    *,
+    folder: Path = Path("metrics"),
+    out_odmap: Path = Path("metrics/odmap.csv"),
+) -> dict[str, float]:
     """Collect both from the folder that holds the stages' metrics files."""
     evaluated = folder / "decorrelation" / "evaluate.json"
     write_csv(out_odmap, ODMAP_COLUMNS, odmap_by_seed(read_json(evaluated)) if evaluated.exists() else ())
@@ -21,4 +27,4 @@ def main(parameters: HeadlineParameters, context: Context, *, folder: Path, out_
 
 
 if __name__ == "__main__":
-    run_stage(main, "headline", HeadlineParameters)
+    run_stage(main, "headline", HeadlineParameters, metrics="metrics/headline.json")

@@ -31,11 +31,11 @@ def main(
     parameters: PageParameters,
     context: Context,
     *,
-    parts: Path,
-    thorough: Path,
-    published: Path,
-    log: Path,
-    out: Path,
+    parts: Path = Path("metrics/report/parts"),
+    thorough: Path = Path("metrics/thorough"),
+    published: Path = Path("tests/published"),
+    log: Path = Path("reproductions"),
+    out: Path = Path("metrics/report/index.html"),
 ) -> None:
     """Assemble --out, `index.html`, and its neighbours, from parts, `make thorough` and `make weaker`.
 

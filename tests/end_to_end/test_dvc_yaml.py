@@ -13,6 +13,7 @@ import yaml
 from dvc.repo import Repo
 
 from tests.page.parts import undeclared
+from tests.stage_paths import read_and_written
 from trivium.core.code.digest import Code
 from trivium.core.code.pipeline import Pipeline
 from trivium.core.parameters import Parameters
@@ -139,6 +140,35 @@ def test_commands_give_what_main_takes(name):
     given -= {"metrics", "curves"}
     assert sorted(given - set(taken)) == []
     assert sorted(each for each, default in taken.items() if default is None and each not in given) == []
+
+
+def test_what_a_stage_reads_and_writes_is_declared():
+    """A stage's module holds its paths, dvc.yaml its dependencies and outputs: each path of one lies in the other.
+
+    A file may be written with neighbours: the report's articles lie beside its first page.
+    """
+    tree = yaml.safe_load((ROOT / "params.yaml").read_text())
+    wrong = {}
+    with Repo(ROOT) as repo:
+        for cell in repo.index.stages:
+            if cell.addressing == "code":
+                continue
+            read, written = read_and_written(cell.cmd, tree)
+            deps, outs = {dep.def_path for dep in cell.deps}, {out.def_path for out in cell.outs}
+            wrong[cell.addressing] = [
+                *(path for path in read if not any(_lies_in(path, dep) or _lies_in(dep, path) for dep in deps | outs)),
+                *(path for path in written if not any(_lies_in(path, out) or _lies_in(out, path) for out in outs)),
+                *(
+                    out
+                    for out in outs
+                    if not any(_lies_in(out, path) or Path(out).parent == Path(path).parent for path in written)
+                ),
+            ]
+    assert {name: paths for name, paths in wrong.items() if paths} == {}
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from tests.stage_paths import defaults, module_of
 from trivium.core.parameters import Parameters, read_parameters, validate, values_of
 from trivium.page.contents import ARTICLES, read_articles
 
@@ -16,14 +17,15 @@ STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="
 
 
 def words_of(stage: dict[str, Any]) -> dict[str, list[str]]:
-    """The arguments of a stage's command, by name."""
+    """The arguments of a stage's command and the paths of its module, by name."""
+    command = str(stage["cmd"])
     given: dict[str, list[str]] = {}
-    for word in str(stage["cmd"]).split()[3:]:
+    for word in command.split()[3:]:
         if word.startswith("--"):
             values = given.setdefault(word.removeprefix("--").replace("-", "_"), [])
         else:
             values.append(word)
-    return given
+    return defaults(module_of(command)) | given
 
 
 def declared(tree: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
@@ -95,4 +97,5 @@ def undeclared(name: str) -> list[str]:
     stage = STAGES[name]
     mine = [*stage["deps"], *stage["outs"], *(path for each in stage.get("metrics", []) for path in each)]
     paths = [word for values in words_of(stage).values() for word in values if "/" in word]
-    return [path for path in paths if not any(f"{path}/".startswith(f"{each}/") for each in mine)]
+    named = [each.replace("${", "{") for each in mine]  # a key of params.yaml, as dvc.yaml writes it
+    return [path for path in paths if not any(f"{path}/".startswith(f"{each}/") for each in named)]

@@ -2,7 +2,8 @@
 
 import argparse
 import inspect
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -22,14 +23,23 @@ def argument_type(annotation: Any) -> tuple[type, bool]:
     return annotation, False
 
 
-def parser_of(main: Callable[..., Any], section: str) -> argparse.ArgumentParser:
-    """The parser of a stage's command line; its help is the docstring of `main`."""
+def parser_of(
+    main: Callable[..., Any], section: str, metrics: str | None = None, curves: str | None = None
+) -> argparse.ArgumentParser:
+    """The parser of a stage's command line; its help is the docstring of `main`.
+
+    Args:
+        main: of the stage; its keyword-only arguments are the options, with its defaults.
+        section: of `params.yaml`.
+        metrics: default of --metrics.
+        curves: default of --curves.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
     parser.add_argument(
         "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
     )
-    parser.add_argument("--metrics", type=Path, help="where to write the stage's flat metrics, JSON")
-    parser.add_argument("--curves", type=Path, help="where to write the curves of its trainings, CSV")
+    parser.add_argument("--metrics", type=Path, default=metrics, help="where to write the stage's flat metrics, JSON")
+    parser.add_argument("--curves", type=Path, default=curves, help="where to write the curves of its trainings, CSV")
     hints = get_type_hints(main)
     for name, argument in inspect.signature(main).parameters.items():
         if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
@@ -45,6 +55,29 @@ def parser_of(main: Callable[..., Any], section: str) -> argparse.ArgumentParser
         )
     parser.set_defaults(section=section)
     return parser
+
+
+def fill_paths(arguments: Mapping[str, Any], value_at: Callable[[str], Any]) -> dict[str, Any]:
+    """Fill the names in braces of paths: `{encoder}` is another argument, `{kvqae.dataset}` a key of `params.yaml`.
+
+    So a stage's module holds each of its paths once, for all its cells.
+
+    Args:
+        arguments: of the command line.
+        value_at: the value at a dotted key of `params.yaml`.
+    """
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [fill(item) for item in value]
+        if not isinstance(value, Path):
+            return value
+        return Path(re.sub(r"\{([\w.]+)\}", lambda name: str(value_of(name[1])), str(value)))
+
+    def value_of(name: str) -> Any:
+        return arguments[name] if name in arguments else value_at(name)
+
+    return {name: fill(value) for name, value in arguments.items()}
 
 
 def inputs_of(arguments: dict[str, Any]) -> list[Path]:

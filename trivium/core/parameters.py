@@ -97,8 +97,16 @@ def used_values(path: Path, key: str) -> Any:
     Raises:
         BadInput: as `read_parameters`, or nothing stands at the key.
     """
+    return value_at(read_parameters(path), path, key)
+
+
+def value_at(tree: dict[str, Any], path: Path, key: str) -> Any:
+    """The value at a dotted key of the parameters that were read from `path`.
+
+    Raises:
+        BadInput: nothing stands at the key.
+    """
     place, _, name = key.rpartition(".")
-    tree = read_parameters(path)
     section = section_of(tree, place, path) if place else tree
     if not isinstance(section, dict) or name not in section:
         raise BadInput("no such key", file=path, field=key, choices=section if isinstance(section, dict) else None)

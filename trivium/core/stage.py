@@ -14,19 +14,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trivium.core.arguments import inputs_of, is_output, parser_of
+from trivium.core.arguments import fill_paths, inputs_of, is_output, parser_of
 from trivium.core.arithmetic import PORTABLE, remember
 from trivium.core.code.digest import code_root, digest_of
 from trivium.core.code.guard import Guard, checked, stage_run_by_dvc
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine, all_workers
 from trivium.core.errors import BadInput
-from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, values_of
+from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.redaction import redact_output
 from trivium.core.tracking import Tracker, track
 
@@ -118,7 +119,13 @@ def _unchecked() -> None:
 
 
 def execute(
-    main: Callable[..., dict[str, float] | None], section: str, model: type[P], argv: Sequence[str] | None = None
+    main: Callable[..., dict[str, float] | None],
+    section: str,
+    model: type[P],
+    argv: Sequence[str] | None = None,
+    *,
+    metrics: str | None = None,
+    curves: str | None = None,
 ) -> dict[str, float]:
     """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line).
 
@@ -127,12 +134,14 @@ def execute(
     from trivium.core.atomic import remove_folder
     from trivium.core.tables import write_json
 
-    arguments = vars(parser_of(main, section).parse_args(argv))
+    arguments = vars(parser_of(main, section, metrics, curves).parse_args(argv))
     name = stage_run_by_dvc()
     guard = Guard(code_root(), name) if name else None
-    parameter_file, metrics_file, curves_file = (arguments.pop(each) for each in ("params", "metrics", "curves"))
+    parameter_file = arguments.pop("params")
     del arguments["section"]
     tree = read_parameters(parameter_file)
+    arguments = fill_paths(arguments, partial(value_at, tree, parameter_file))
+    metrics_file, curves_file = arguments.pop("metrics"), arguments.pop("curves")
     values = values_of(tree, section, model, parameter_file, arguments)
     parameters = validate(model, values, section, parameter_file, arguments)
     inputs = inputs_of(arguments)
@@ -150,29 +159,44 @@ def execute(
     work.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     in_a_pipeline = "." in section  # the headline and the page have nothing to track
-    curves = Curves(work / "curves.jsonl")
+    drawn = Curves(work / "curves.jsonl")
     tracked = run.mlflow and in_a_pipeline
-    with track(section, parameters.model_dump(), inputs, enabled=tracked, curves=curves) as tracker:
+    with track(section, parameters.model_dump(), inputs, enabled=tracked, curves=drawn) as tracker:
         check = guard.check if guard else _unchecked
         context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
         with checked(check):
-            metrics = main(parameters, context, **arguments) or {}
+            measured = main(parameters, context, **arguments) or {}
         check()
-        tracker.final(metrics, seconds=time.perf_counter() - started)
+        tracker.final(measured, seconds=time.perf_counter() - started)
         if metrics_file is not None:
-            for name, value in metrics.items():
+            for name, value in measured.items():
                 if isinstance(value, float) and not math.isfinite(value):
                     raise BadInput("not a finite number", file=metrics_file, field=name, got=value)
-            write_json(metrics_file, metrics)
+            write_json(metrics_file, measured)
         if curves_file is not None:
-            curves.write(curves_file)
+            drawn.write(curves_file)
     with suppress(OSError):  # the stage has succeeded
         remove_folder(work)
-    return metrics
+    return measured
 
 
-def run_stage(main: Callable[..., dict[str, float] | None], section: str, parameters: type[P]) -> None:
+def run_stage(
+    main: Callable[..., dict[str, float] | None],
+    section: str,
+    parameters: type[P],
+    *,
+    metrics: str | None = None,
+    curves: str | None = None,
+) -> None:
     """Entry point of a stage module: bad input ends in one clear message and exit code 1.
+
+    Args:
+        main: whose keyword-only arguments are the options of the command; its paths, relative to the project, are
+            their defaults (see `fill_paths`).
+        section: of `params.yaml`.
+        parameters: model of the section.
+        metrics: where the numbers that `main` returns go, as flat JSON.
+        curves: where what the stage's trainings log goes, as CSV.
 
     Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
     (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS.
@@ -180,7 +204,7 @@ def run_stage(main: Callable[..., dict[str, float] | None], section: str, parame
     redact_output()
     os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:
-        execute(main, section, parameters)
+        execute(main, section, parameters, metrics=metrics, curves=curves)
     except BadInput as error:
         print(f"{section}: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -1,0 +1,61 @@
+"""The paths that a stage's module holds: defaults of its `main`, and where its metrics and curves go."""
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from trivium.core.arguments import fill_paths, is_output, parser_of
+from trivium.core.parameters import value_at
+
+ROOT = Path(__file__).parents[1]
+
+
+def module_of(command: str) -> str:
+    """The module that a stage's command runs."""
+    words = command.split()
+    return words[words.index("-m") + 1]
+
+
+def published(module: str) -> dict[str, str]:
+    """`metrics` and `curves` as the module hands them to `run_stage`."""
+    tree = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
+    (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage")
+    return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+
+
+def defaults(module: str) -> dict[str, list[str]]:
+    """The paths of `main`'s defaults by argument, with `metrics` and `curves`; names in braces are left as they are."""
+    found = {name: [path] for name, path in published(module).items()}
+    for name, argument in inspect.signature(import_module(module).main).parameters.items():
+        value = argument.default
+        if isinstance(value, Path):
+            found[name] = [str(value)]
+        elif isinstance(value, tuple) and any(isinstance(item, Path) for item in value):
+            found[name] = [str(item) for item in value]
+    return found
+
+
+def read_and_written(command: str, tree: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """The paths that a stage's command reads, and those that it writes.
+
+    Args:
+        command: of one cell, as DVC runs it.
+        tree: all of `params.yaml`.
+    """
+    module = module_of(command)
+    words = command.split()
+    parser = parser_of(import_module(module).main, "any", **published(module))
+    arguments = vars(parser.parse_args(words[words.index(module) + 1 :]))
+    del arguments["params"], arguments["section"]
+    filled = fill_paths(arguments, partial(value_at, tree, Path("params.yaml")))
+    return _paths(filled, written=False), _paths(filled, written=True)
+
+
+def _paths(arguments: Mapping[str, Any], written: bool) -> set[str]:
+    chosen = [value for name, value in arguments.items() if is_output(name) == written]
+    flat = [item for value in chosen for item in (value if isinstance(value, list) else [value])]
+    return {str(item) for item in flat if isinstance(item, Path)}
