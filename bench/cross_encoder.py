@@ -24,7 +24,7 @@ from trivium.core.arithmetic import PORTABLE
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
-from trivium.kvqae.reader.kept_pairs import KeptPairs
+from trivium.kvqae.reader.pairs import KeptPairs
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder, score_pairs
 from trivium.kvqae.rerankers.cross_encoder_training import loss_of
 from trivium.measures.answers import AnswerMatcher

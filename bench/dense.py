@@ -9,7 +9,6 @@ matrix, which the system takes back when it runs short.
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.tables import write_table
-from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import exact_search
@@ -96,15 +95,9 @@ def write_small_bert(folder: Path) -> None:
     BertTokenizer(vocab={token: row for row, token in enumerate(tokens)}).save_pretrained(folder)
 
 
-class OneFolder(TextEncoder):
-    """A network for both sides."""
-
-    folders: ClassVar = {"question": "", "passage": ""}
-
-
 def encode_files(folder: Path, count: int) -> None:
     parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
-    encoder = OneFolder(folder / "bert", "passage", torch.device("cpu"))
+    encoder = TextEncoder("dpr_few_shot", folder / "bert", "passage", torch.device("cpu"))
     files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
         for part in passage_parts(*files, parameters.shard_size):
@@ -146,7 +139,7 @@ def main() -> None:
         folder = Path(temporary)
         for rows in (ROWS, RACED, 10 * ROWS):
             write_vectors(folder / f"{rows}.npy", rows)
-        write_small_bert(folder / "bert")
+        write_small_bert(folder / "bert" / "passage")
         for count in (1_000, 10_000):
             write_passages(folder, count)
         harness.write(

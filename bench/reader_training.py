@@ -21,8 +21,7 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
 from trivium.kvqae.reader.inputs import Example, is_relevant
 from trivium.kvqae.reader.pairs import Pairs, tokenize
-from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
-from trivium.kvqae.reader.reader_training import loss_of
+from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of
 from trivium.measures.answers import AnswerMatcher
 
 QUESTIONS, EACH = 4, 6

@@ -27,7 +27,7 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import FAMILIES
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.interface import start
-from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.complexity.models import check_model

@@ -5,7 +5,7 @@ from pathlib import Path
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
-from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters, Search, grid, grid_search, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, grid, grid_search, write_runs
 
 
 def main(

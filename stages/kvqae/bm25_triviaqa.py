@@ -4,7 +4,7 @@ from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, write_runs
+from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, write_runs
 from trivium.kvqae.source_questions import check_no_leak
 
 

@@ -11,7 +11,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
-from trivium.kvqae.retrieval.brought_runs import brought_files, by_split
+from trivium.kvqae.retrieval.systems import brought_files, by_split
 from trivium.measures.runs import PADDING
 
 

@@ -10,7 +10,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.kvqae.rerankers.compared_images import candidate_images, question_images, write_list
+from trivium.kvqae.rerankers.local_features import candidate_images, question_images, write_list
 from trivium.kvqae.rerankers.reranker import SECTION, SPLITS
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
-from trivium.kvqae.retrieval.dpr_pretraining import CARD, DprPretrainParameters, take_published
-from trivium.kvqae.retrieval.dpr_training import train_dual_encoder
+from trivium.kvqae.retrieval.dpr_training import CARD, DprPretrainParameters, take_published, train_dual_encoder
 from trivium.nets.dual_encoder import TOWERS
 
 

@@ -12,11 +12,10 @@ from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
+from trivium.kvqae.retrieval.text_encoders import text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, encode_questions, passage_parts
 from trivium.nets.device import pick_device
-
-LOADS = {"trivium.kvqae.retrieval.text_encoders": "${key}"}  # a cell loads its own encoder
 
 
 def main(
@@ -35,7 +34,7 @@ def main(
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""
     model = text_encoder_parameters(encoder, parameters.settings).model
-    asking = TEXT_ENCODERS[encoder](model, "question", pick_device())
+    asking = TextEncoder(encoder, model, "question", pick_device())
     queries, table = encode_questions(asking, questions, parameters)
     engine, size = context.engine, knowledge_base_size(passages)
     encode = partial(

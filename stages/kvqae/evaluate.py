@@ -9,9 +9,8 @@ from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluateParameters, measure_blocks, subsets
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
-from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
-from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of
-from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
+from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
+from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.articles import best_passages
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route

@@ -12,6 +12,8 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
 from trivium.kvqae.rerankers.evaluation import (
     COMPARED,
+    IDENTITIES,
+    LANDMARKS,
     OVERLAP_BLOCKS,
     RerankingTablesParameters,
     blocks_of,
@@ -19,7 +21,6 @@ from trivium.kvqae.rerankers.evaluation import (
     split_by_overlap,
 )
 from trivium.kvqae.rerankers.fusion import complete, read_lists
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
 from trivium.measures.articles import best_passages

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
-from trivium.kvqae.rerankers.compared_images import read_list
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images, read_list
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder, write_features
 

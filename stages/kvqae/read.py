@@ -6,11 +6,18 @@ from pathlib import Path
 from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
-from trivium.kvqae.reader.answered_rows import answer_rows, choose_passages
-from trivium.kvqae.reader.answers import Seed, measure, summarize, write_answers, write_curve, write_per_query
-from trivium.kvqae.reader.inputs import retrieved, texts_of
-from trivium.kvqae.reader.rows import select_passages
+from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
+from trivium.kvqae.reader.answered_rows import (
+    Seed,
+    answer_rows,
+    choose_passages,
+    measure,
+    summarize,
+    write_answers,
+    write_curve,
+    write_per_query,
+)
+from trivium.kvqae.reader.inputs import retrieved, select_passages, texts_of
 from trivium.kvqae.reader.table7 import ReadParameters, check_rows, compare_rows, measure_initial
 
 

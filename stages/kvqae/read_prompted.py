@@ -15,8 +15,7 @@ from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
 from trivium.kvqae.reader.inputs import retrieved, texts_of
-from trivium.kvqae.reader.known_training import known_training
-from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, measure_words
+from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, known_training, measure_words
 from trivium.measures.runs import PADDING
 from trivium.prompting.answer_cache import AnswerCache
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
-from trivium.kvqae.reader.pretraining import DATA, ReaderPretrainParameters, take_published
-from trivium.kvqae.reader.reader_training import train_reader
+from trivium.kvqae.reader.reader_training import DATA, ReaderPretrainParameters, take_published, train_reader
 
 
 def main(

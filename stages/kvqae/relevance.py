@@ -12,11 +12,10 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_qrels
-from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
-from trivium.kvqae.retrieval.name_systems import SECTION as NAMES
-from trivium.kvqae.retrieval.name_systems import NameEncoders, system_of
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
-from trivium.kvqae.retrieval.text_encoder_registry import TextEncoders
+from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
+from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.answers import is_matchable
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders

@@ -7,9 +7,17 @@ from typing import Any
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.trec import read_qrels
-from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, RECIPROCAL_RANK_ROW, ROWS, read_split
-from trivium.kvqae.retrieval.fusion_tuning import Tuned, read_used, tune, write_weightings
-from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
+from trivium.kvqae.retrieval.fusion import (
+    ARTICLE_ROWS,
+    RECIPROCAL_RANK_ROW,
+    ROWS,
+    Tuned,
+    WeightGridParameters,
+    read_split,
+    read_used,
+    tune,
+    write_weightings,
+)
 
 SPLIT = "validation"
 

@@ -8,16 +8,20 @@ from trivium.core.tables import write_json
 from trivium.formats.trec import read_qrels
 from trivium.kvqae.rerankers.fusion import (
     LinearFusion,
+    Tried,
+    best,
     complete,
     default_minimum,
     keep_initial,
+    mean_reciprocal_rank,
     read_lists,
     systems_of,
+    try_all,
     with_lists,
+    write_tried,
 )
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers
-from trivium.kvqae.rerankers.tuning import Tried, best, mean_reciprocal_rank, try_all, write_tried
-from trivium.kvqae.retrieval.weight_grid import WeightGridParameters
+from trivium.kvqae.retrieval.fusion import WeightGridParameters
 from trivium.measures.runs import PADDING
 
 SPLIT = "validation"

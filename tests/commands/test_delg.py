@@ -15,8 +15,7 @@ from trivium.commands import delg
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import write_json
-from trivium.kvqae.rerankers.compared_images import SIDES, write_list
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.local_features import SIDES, LocalFeaturesParameters, write_list
 from trivium.vision.local_descriptors.delg_dataset import write_dataset
 
 LONG = "é" * 120 + ".jpg"  # 244 bytes; too many for a file of features

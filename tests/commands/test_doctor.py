@@ -15,7 +15,7 @@ from trivium.commands.plan import plan_files
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import used_values
-from trivium.kvqae.rerankers.compared_images import write_list
+from trivium.kvqae.rerankers.local_features import write_list
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.vision import onnx_session
 

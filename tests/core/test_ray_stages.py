@@ -84,15 +84,13 @@ from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
 from trivium.kvqae.reader.answered_rows import read_selections
-from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.reader_folder import load_reader, save_reader
-from trivium.kvqae.reader.rows import Selection
-from trivium.kvqae.rerankers.compared_images import write_list
+from trivium.kvqae.reader.inputs import Selection, texts_of
+from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
-from trivium.kvqae.retrieval.bm25_search import Search, SearchParameters, Shard
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
+from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, Shard
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
-from trivium.kvqae.retrieval.dpr_pretraining import DprPretrainParameters
+from trivium.kvqae.retrieval.dpr_training import DprPretrainParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters

@@ -1,6 +1,7 @@
 """One file to add: two encoders, a re-ranker, a filling and a factor, each a file and a line, reach the page."""
 
 import re
+import shutil
 
 import pytest
 
@@ -44,22 +45,10 @@ class Turned(ImageEncoder):
     def write_tiny(folder):
         raise AssertionError
 '''
-TEXT_ENCODER = '''
-"""A frozen text encoder: the mean over the tokens of one network for questions and passages."""
-
-from typing import ClassVar
-
-from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
-
-
-class Plain(TextEncoder):
-    """Vectors of length 1."""
-
-    name, label, symbol = "plain", "Plain", "P"
-    folders: ClassVar = {"question": "", "passage": ""}
-    pooling = "mean"
-    normalised = True
-'''
+MODULES = """
+[{"type": "sentence_transformers.models.Transformer", "path": ""},
+ {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]
+"""  # of a folder that says nothing else: the mean over the tokens
 RERANKER = '''
 """Backwards: the initial list turned round."""
 
@@ -128,8 +117,8 @@ ADDED = {
         r"^    imagenet: \{model: .*\}.*$", "    turned: {model: models/kvqae/base/imagenet}",
     ),
     "text encoder": (
-        "trivium/kvqae/retrieval/text_encoders/plain.py", TEXT_ENCODER,
-        r"^    dpr_few_shot: \{model: .*\}.*$", "    plain: {model: models/kvqae/base/text}",
+        "models/plain/modules.json", MODULES,
+        r"^    dpr_few_shot: \{model: .*\}.*$", "    plain: {model: models/plain}",
     ),
     "re-ranker": (
         "trivium/kvqae/rerankers/members/backwards.py", RERANKER,
@@ -154,6 +143,9 @@ def grown(built: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pro
     project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
     project.run("dvc", "checkout", "-q")
     params = project.folder / "params.yaml"
+    shutil.copytree(project.folder / "models/kvqae/base/text", project.folder / "models/plain")
+    (project.folder / "models/plain/1_Pooling").mkdir()
+    (project.folder / "models/plain/1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
     for file, text, before, line in ADDED.values():
         (project.folder / file).write_text(text.lstrip(), encoding="utf-8")
         changed, places = re.subn(
@@ -184,7 +176,7 @@ def test_a_text_encoder_has_its_cells_and_its_row(grown):
     assert {"kvqae-encode_texts@plain", "kvqae-dense_search@plain", "kvqae-relevance"} <= ran(grown)
     assert not {stage for stage in ran(grown) if re.match(r"kvqae-(encode_texts|dense_search)@(?!plain)", stage)}
     assert (grown[0].folder / "data/kvqae/runs/text/plain").is_dir()
-    assert "P (Plain, text only)" in page(grown)
+    assert "plain" in page(grown)
 
 
 def test_a_re_ranker_has_its_cell_and_its_rows(grown):

@@ -15,9 +15,9 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.kvqae.retrieval import bm25_search as bm25_search_library
+from trivium.kvqae.retrieval import bm25
 from trivium.kvqae.retrieval import training_pairs as training_pairs_library
-from trivium.kvqae.retrieval.bm25_search import GridPoint, Search, SearchParameters, grid, grid_search
+from trivium.kvqae.retrieval.bm25 import GridPoint, Search, SearchParameters, grid, grid_search
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.runs import Run
 
@@ -57,7 +57,7 @@ def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
             out_grid=world["grid.csv"],
             metrics=world["metrics.json"],
         )
-        found = execute(bm25_search.main, "kvqae.bm25_search", bm25_search_library.Bm25SearchParameters, argv)
+        found = execute(bm25_search.main, "kvqae.bm25_search", bm25.Bm25SearchParameters, argv)
         found |= search_triviaqa(world, world["triviaqa"], world["bm25_triviaqa"])
     return sizes | found
 
@@ -125,8 +125,8 @@ def test_killed_grid_search_goes_on_where_it_was(
         corpus = world["passages"], world["articles"]
         return grid_search(search, questions, *corpus, settings=settings, work=work)
 
-    monkeypatch.setattr(bm25_search_library, "Searcher", Recorder)
-    bm25_search_library._searcher.cache_clear()
+    monkeypatch.setattr(bm25, "Searcher", Recorder)
+    bm25._searcher.cache_clear()
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "killed")
@@ -135,7 +135,7 @@ def test_killed_grid_search_goes_on_where_it_was(
     assert searched == [(1.0, 0.0)]
     searched[:] = [(math.nan, math.nan)] * 3  # does not stop anew
     assert run(tmp_path / "whole") == resumed
-    bm25_search_library._searcher.cache_clear()
+    bm25._searcher.cache_clear()
 
 
 def make_pairs(world: dict[str, Path], name: str, folder: Path, **changes: Path) -> dict[str, float]:

@@ -9,9 +9,9 @@ from tests.kvqae.tiny_reader import write_bert, write_world
 from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
 from trivium.core.errors import BadInput
 from trivium.kvqae.question_training import freeze, set_dropout
-from trivium.kvqae.reader.reader_folder import load_reader
-from trivium.kvqae.reader.validation import Validation as ReaderValidation
-from trivium.kvqae.rerankers.cross_encoder_validation import Validation as CrossEncoderValidation
+from trivium.kvqae.reader.reader_training import Validation as ReaderValidation
+from trivium.kvqae.reader.reading import load_reader
+from trivium.kvqae.rerankers.cross_encoder_training import Validation as CrossEncoderValidation
 
 LOSSES = {
     "reader": trivium.kvqae.reader.reader_training,

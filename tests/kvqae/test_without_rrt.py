@@ -19,9 +19,8 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.kvqae.rerankers.compared_images import write_list
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
 from trivium.page.kvqae.reranking import reranking_sections
 
 ROOT = Path(__file__).parents[2]

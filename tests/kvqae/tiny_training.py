@@ -13,9 +13,8 @@ from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
-from trivium.kvqae.reader.kept_pairs import PairsOf
-from trivium.kvqae.reader.pairs import tokenize
-from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
+from trivium.kvqae.reader.pairs import PairsOf, tokenize
+from trivium.kvqae.reader.reader_training import ReaderPretrainParameters
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 
 SHARED = {

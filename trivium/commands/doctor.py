@@ -33,7 +33,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import read_parameters
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
-from trivium.kvqae.rerankers.compared_images import SIDES
+from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.disk import free_space
 from trivium.sources.pins import Pins

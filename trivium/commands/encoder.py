@@ -51,7 +51,7 @@ def _listed() -> list[str]:
 
 
 def _fetched(name: str, out: Path | None) -> list[str]:
-    from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TEXT_ENCODERS
+    from trivium.kvqae.retrieval.text_encoders import SECTION, TEXT_ENCODERS
     from trivium.sources.kvqae.frozen_encoders import fetch_encoder
     from trivium.vision.encoder_registry import SECTION as IMAGES
 

@@ -16,7 +16,7 @@ from trivium.kvqae.bases.models import PictureModel, digest_of, digest_of_folder
 from trivium.kvqae.bases.readers import FolderReader, Read, Reader
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import LoadedEncoder
@@ -110,7 +110,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
         texts_here = name in TEXT_ENCODERS
         entry = dict(section_of(tree, f"kvqae.{'text' if texts_here else 'image'}_encoders.{name}", path))
         folder = root / str(entry.pop("model"))
-        files = [TEXT_ENCODERS[name].folders["passage"]] if texts_here else ENCODERS[name].files
+        files = ["passage" if TEXT_ENCODERS[name].towers else ""] if texts_here else ENCODERS[name].files
         if all((folder / file).exists() for file in files):
             found = {"registered": True, "model": str(folder), "settings": entry, "weight": weight}
             (texts if texts_here else images)[name] = found

@@ -1,6 +1,5 @@
 """One vector a text from a BERT."""
 
-from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
@@ -20,9 +19,6 @@ def mean_vectors(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) 
     """(texts, width) float32: the last layer's mean over a text's tokens, not normalised; bf16 inside on a GPU."""
     there = attention_mask[:, :, None]
     return (_last_layer(encoder, input_ids, attention_mask).float() * there).sum(dim=1) / there.sum(dim=1)
-
-
-POOLING: dict[str, Callable[..., Tensor]] = {"first": cls_vectors, "mean": mean_vectors}
 
 
 def _last_layer(encoder: Any, input_ids: Tensor, attention_mask: Tensor) -> Tensor:

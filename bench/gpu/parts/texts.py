@@ -11,7 +11,6 @@ from transformers import BertConfig, BertModel
 
 from bench.gpu import words
 from trivium.core.tables import read_table, write_table
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
 from trivium.kvqae.retrieval.text_encoding import SHARDS, EncodeTextsParameters, Shard, encode_part
 from trivium.nets.device import pick_device
 
@@ -23,7 +22,7 @@ SIDE, TIMES = 8192, 50  # of the products
 
 
 def make(folder: Path, size: int) -> None:
-    passage = folder / "model" / TEXT_ENCODERS[ENCODER].folders["passage"]
+    passage = folder / "model" / "passage"
     torch.manual_seed(0)
     BertModel(BertConfig(), add_pooling_layer=False).save_pretrained(passage)
     words.tokenizer().save_pretrained(passage)

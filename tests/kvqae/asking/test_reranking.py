@@ -15,9 +15,8 @@ from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
 from trivium.kvqae.asking.systems import QUERY, Seen
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
-from trivium.kvqae.rerankers.rrt import build_rrt
+from trivium.kvqae.rerankers.rrt import Base, build_rrt
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.kvqae.rerankers.rrt_reranking import Base
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.extractors import load_extractor
 from trivium.vision.local_descriptors.sift import SiftExtractor

@@ -7,10 +7,8 @@ from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.reader.answered_rows import ReadingParameters, read_selections, sweep
-from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.reader_folder import load_reader, save_reader
-from trivium.kvqae.reader.reading import Reading
-from trivium.kvqae.reader.rows import Selection
+from trivium.kvqae.reader.inputs import Selection, texts_of
+from trivium.kvqae.reader.reading import Reading, load_reader, save_reader
 
 ROW = {"model": "few_shot", "questions": "viquae", "run": "fused", "passages": 2, "weighted": False, "oracle": "none"}
 PARAMETERS = ReadingParameters(

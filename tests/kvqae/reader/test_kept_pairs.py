@@ -16,7 +16,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example
-from trivium.kvqae.reader.kept_pairs import KeptPairs
+from trivium.kvqae.reader.pairs import KeptPairs
 from trivium.measures.answers import AnswerMatcher
 
 LENGTHS = (0, 1, 2, 5, 6, 7, 13, 14, 30)

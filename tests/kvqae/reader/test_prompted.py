@@ -14,8 +14,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.parameters import validate
 from trivium.formats.questions import Question
-from trivium.kvqae.reader.known_training import known_training
-from trivium.kvqae.reader.prompted import PromptedReader, answer_questions, measure_words
+from trivium.kvqae.reader.prompted import PromptedReader, answer_questions, known_training, measure_words
 from trivium.prompting.answer_cache import AnswerCache
 
 READER = {"label": "Tiny", "model": "tiny", "sees": "both", "run": "runs/fused", "passages": 2, "max_side": 32,

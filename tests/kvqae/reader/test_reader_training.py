@@ -24,9 +24,8 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.reader.pairs import answer_characters
-from trivium.kvqae.reader.pretraining import ReaderPretrainParameters
-from trivium.kvqae.reader.reader_folder import load_reader
-from trivium.kvqae.reader.reader_training import loss_of
+from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of
+from trivium.kvqae.reader.reading import load_reader
 from trivium.measures.runs import Run
 
 PRETRAIN = {**READER, "seed": 0, "loss": "mean"}

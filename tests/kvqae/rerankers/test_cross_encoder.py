@@ -8,7 +8,7 @@ from tests.kvqae.tiny_reader import write_bert, write_world
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.reader_folder import load_reader, save_reader
+from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
 from trivium.measures.runs import Run
 

@@ -16,8 +16,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, loss_of
-from trivium.kvqae.rerankers.cross_encoder_validation import Validation
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, Validation, loss_of
 from trivium.measures.runs import Run
 
 

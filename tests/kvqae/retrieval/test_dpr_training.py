@@ -14,17 +14,17 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.retrieval import dpr_training, pair_tokens
+from trivium.kvqae.retrieval import dpr_training
 from trivium.kvqae.retrieval.dpr_training import (
     DprParameters,
+    PairTokens,
     add_in_batch_gradient,
     batch_features,
     train_model,
     validation_mrr,
 )
-from trivium.kvqae.retrieval.pair_tokens import PairTokens
-from trivium.kvqae.retrieval.pairs import Pairs
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
+from trivium.kvqae.retrieval.training_pairs import Pairs
 from trivium.nets import training
 from trivium.nets.cards import licence_of
 from trivium.nets.device import halving
@@ -238,7 +238,7 @@ def test_each_text_is_tokenised_once_for_all_epochs(model_and_pairs, tmp_path, m
         asked.extend(read)
         return tokenize(tokenizer, read, max_tokens, titles=titles)
 
-    monkeypatch.setattr(pair_tokens, "tokenize", counted)
+    monkeypatch.setattr(dpr_training, "tokenize", counted)
     parameters = DprParameters(**PARAMETERS | {"batch_size": 2, "epochs": 3, "validate_every": 1})
     first = Pairs(pairs.questions[:1], pairs.positives[:1], pairs.negatives[:1])
     metrics = train_model(model, tokenizer, pairs, first, texts, parameters, work=tmp_path, log=lambda *_, **__: None)

@@ -7,7 +7,7 @@ import pytest
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
-from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
 
 
 def pairs_of(positives, negatives):

@@ -1,6 +1,7 @@
-"""Sentence encoders against sentence-transformers itself, and what a folder may say of prompts, length and pooling."""
+"""Text encoders: sentence encoders against sentence-transformers itself, what a folder may say of prompts and length."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,10 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
+from tests.kvqae.tiny_bert import write_tiny_bert, write_tiny_sentence_encoder
 from trivium.core.errors import BadInput
-from trivium.kvqae.retrieval.sentence_encoder import SentenceEncoder
-from trivium.kvqae.retrieval.text_encoders.bge import Bge
-from trivium.kvqae.retrieval.text_encoders.e5 import E5
-from trivium.kvqae.retrieval.text_encoders.gte import Gte
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, text_encoder_parameters
 
 CPU = torch.device("cpu")
 TEXTS, TITLES = ["w1 w2 w3", "w4", "w5 w6 w7 w8 w9"], ["w10", "w11 w12", "w13"]
@@ -20,7 +20,7 @@ TEXTS, TITLES = ["w1 w2 w3", "w4", "w5 w6 w7 w8 w9"], ["w10", "w11 w12", "w13"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    E5.write_tiny(tmp_path / "model")
+    write_tiny_sentence_encoder(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -28,7 +28,7 @@ def change(path: Path, **values: object) -> None:
     path.write_text(json.dumps({**(json.loads(path.read_text()) if path.exists() else {}), **values}))
 
 
-def encoded(encoder: SentenceEncoder, texts: list[str], titles: list[str] | None = None) -> np.ndarray:
+def encoded(encoder: TextEncoder, texts: list[str], titles: list[str] | None = None) -> np.ndarray:
     return encoder.encode(encoder.tokenize(texts, 64, titles), 2)
 
 
@@ -36,60 +36,67 @@ def encoded(encoder: SentenceEncoder, texts: list[str], titles: list[str] | None
 def test_vectors_are_those_of_the_library(folder: Path, mode: str) -> None:
     (folder / "1_Pooling/config.json").write_text(json.dumps({"embedding_dimension": 32, "pooling_mode": mode}))
     library = SentenceTransformer(str(folder), device="cpu")
-    asked = encoded(E5(folder, "question", CPU), TEXTS)
+    asked = encoded(TextEncoder("e5", folder, "question", CPU), TEXTS)
     np.testing.assert_allclose(asked, library.encode([f"query: {text}" for text in TEXTS]), atol=1e-6)
     read = [f"passage: {title} {text}" for title, text in zip(TITLES, TEXTS, strict=True)]
-    np.testing.assert_allclose(encoded(E5(folder, "passage", CPU), TEXTS, TITLES), library.encode(read), atol=1e-6)
+    np.testing.assert_allclose(
+        encoded(TextEncoder("e5", folder, "passage", CPU), TEXTS, TITLES), library.encode(read), atol=1e-6
+    )
 
 
 def test_older_names_of_the_pooling_are_understood(folder: Path) -> None:
-    expected = encoded(Gte(folder, "question", CPU), TEXTS)
+    expected = encoded(TextEncoder("gte", folder, "question", CPU), TEXTS)
     old = {"word_embedding_dimension": 32, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
     (folder / "1_Pooling/config.json").write_text(json.dumps(old))
-    np.testing.assert_array_equal(encoded(Gte(folder, "question", CPU), TEXTS), expected)
+    np.testing.assert_array_equal(encoded(TextEncoder("gte", folder, "question", CPU), TEXTS), expected)
     (folder / "1_Pooling/config.json").write_text(
         json.dumps(old | {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False})
     )
-    assert np.abs(encoded(Gte(folder, "question", CPU), TEXTS) - expected).max() > 1e-3
+    assert np.abs(encoded(TextEncoder("gte", folder, "question", CPU), TEXTS) - expected).max() > 1e-3
 
 
 def test_without_a_normalisation_vectors_keep_their_length(folder: Path) -> None:
     modules = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps(modules[:2]))
-    lengths = np.linalg.norm(encoded(Gte(folder, "question", CPU), TEXTS), axis=1)
+    lengths = np.linalg.norm(encoded(TextEncoder("gte", folder, "question", CPU), TEXTS), axis=1)
     assert np.abs(lengths - 1).min() > 0.1
 
 
 def test_prompts_of_the_folder_stand_before_the_familys(folder: Path) -> None:
-    assert [Bge(folder, side, CPU).prefix for side in ("question", "passage")] == [Bge.prefixes["question"], ""]
+    assert [TextEncoder("bge", folder, side, CPU).prefix for side in ("question", "passage")] == [
+        TEXT_ENCODERS["bge"].prefixes["question"],
+        "",
+    ]
     change(folder / "config_sentence_transformers.json", prompts={"query": "w1 ", "passage": "w2 ", "corpus": "w3 "})
-    assert [E5(folder, side, CPU).prefix for side in ("question", "passage")] == ["w1 ", "w2 "]
+    assert [TextEncoder("e5", folder, side, CPU).prefix for side in ("question", "passage")] == ["w1 ", "w2 "]
     library = SentenceTransformer(str(folder), device="cpu")
-    np.testing.assert_allclose(encoded(E5(folder, "question", CPU), TEXTS), library.encode_query(TEXTS), atol=1e-6)
+    np.testing.assert_allclose(
+        encoded(TextEncoder("e5", folder, "question", CPU), TEXTS), library.encode_query(TEXTS), atol=1e-6
+    )
     # A prompt that is empty says nothing: newer versions of the library write it for every model.
     change(folder / "config_sentence_transformers.json", prompts={"query": "", "document": ""})
-    assert E5(folder, "question", CPU).prefix == "query: "
+    assert TextEncoder("e5", folder, "question", CPU).prefix == "query: "
 
 
 def test_texts_are_cut_to_what_the_folder_allows(folder: Path) -> None:
     long = [" ".join(["w1"] * 100)]
-    assert len(Gte(folder, "question", CPU).tokenize(long, 512)[0]) == 64
+    assert len(TextEncoder("gte", folder, "question", CPU).tokenize(long, 512)[0]) == 64
     (folder / "sentence_bert_config.json").unlink()
     change(folder / "tokenizer_config.json", model_max_length=32)
-    assert len(Gte(folder, "question", CPU).tokenize(long, 512)[0]) == 32
+    assert len(TextEncoder("gte", folder, "question", CPU).tokenize(long, 512)[0]) == 32
     change(folder / "sentence_bert_config.json", max_seq_length=16)
-    assert len(Gte(folder, "question", CPU).tokenize(long, 512)[0]) == 16
-    assert len(Gte(folder, "question", CPU).tokenize(long, 8)[0]) == 8
+    assert len(TextEncoder("gte", folder, "question", CPU).tokenize(long, 512)[0]) == 16
+    assert len(TextEncoder("gte", folder, "question", CPU).tokenize(long, 8)[0]) == 8
 
 
 def test_small_letters_where_the_folder_asks_for_them(folder: Path) -> None:
     change(folder / "tokenizer_config.json", do_lower_case=False)
     tree = json.loads((folder / "tokenizer.json").read_text())
     (folder / "tokenizer.json").write_text(json.dumps(tree | {"normalizer": None}))
-    encoder = Gte(folder, "question", CPU)
+    encoder = TextEncoder("gte", folder, "question", CPU)
     assert encoder.tokenize(["W1"], 8) != encoder.tokenize(["w1"], 8)
     change(folder / "sentence_bert_config.json", do_lower_case=True)
-    encoder = Gte(folder, "question", CPU)
+    encoder = TextEncoder("gte", folder, "question", CPU)
     assert encoder.tokenize(["W1"], 8) == encoder.tokenize(["w1"], 8)
 
 
@@ -111,10 +118,37 @@ def test_small_letters_where_the_folder_asks_for_them(folder: Path) -> None:
 def test_what_a_folder_may_not_say(folder: Path, file: str, content: object, message: str) -> None:
     (folder / file).write_text(json.dumps(content))
     with pytest.raises(BadInput, match=message):
-        Gte(folder, "question", CPU)
+        TextEncoder("gte", folder, "question", CPU)
 
 
 def test_a_folder_without_modules_is_refused(folder: Path) -> None:
     (folder / "modules.json").unlink()
     with pytest.raises(BadInput, match=r"modules.json: no such file"):
-        Gte(folder, "question", CPU)
+        TextEncoder("gte", folder, "question", CPU)
+
+
+@pytest.mark.parametrize("name", [*TEXT_ENCODERS, "any_other"])
+def test_questions_and_passages_are_encoded_alike(name: str, tmp_path: Path) -> None:
+    if name.startswith("dpr"):
+        for seed, side in enumerate(("question", "passage")):
+            write_tiny_bert(tmp_path / side, seed=seed)
+    else:
+        write_tiny_sentence_encoder(tmp_path)
+    question, passage = (TextEncoder(name, tmp_path, side, CPU) for side in ("question", "passage"))
+    asked = question.encode(question.tokenize(["who is w1 ?", "where"], 16), 2)
+    found = passage.encode(passage.tokenize(["w1 w2", "w3"], 16, ["w9", "w8"]), 1)
+    assert asked.shape == found.shape == (2, question.width)
+    assert np.isfinite(asked @ found.T).all()
+
+
+def test_the_table_in_the_docs_says_what_is_known() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "kvqae.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `(\w+)` \| ([^|]*), ([^|,]*) \|$", text, re.MULTILINE)
+    assert sorted(told) == sorted((name, known.label, known.symbol) for name, known in TEXT_ENCODERS.items())
+    symbols = [known.symbol for known in TEXT_ENCODERS.values()]
+    assert len({*symbols, "B"}) == len(symbols) + 1  # B is BM25's
+
+
+def test_unknown_settings_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"kvqae\.text_encoders\.dpr_few_shot\.size: Extra inputs"):
+        text_encoder_parameters("dpr_few_shot", {"model": "models", "size": 3})

@@ -6,10 +6,12 @@ import pytest
 import torch
 import yaml
 
+from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
 from tests.sources.loopback import Loopback
 from trivium.commands import encoder as command
 from trivium.core.errors import BadInput
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.nets.cards import licence_of
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.frozen_encoders import FROZEN, fetch_encoder
@@ -33,8 +35,8 @@ def test_every_pin_is_of_an_encoder_and_has_a_row_in_the_docs() -> None:
 
 @pytest.mark.parametrize("name", ["bge", "dinov2"])
 def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_path: Path) -> None:
-    kind = {**TEXT_ENCODERS, **ENCODERS}[name]
-    kind.write_tiny(tmp_path / "tiny")
+    write_tiny = write_tiny_sentence_encoder if name in TEXT_ENCODERS else ENCODERS[name].write_tiny
+    write_tiny(tmp_path / "tiny")
     files = {
         path.relative_to(tmp_path / "tiny").as_posix(): path.read_bytes()
         for path in (tmp_path / "tiny").rglob("*")
@@ -50,7 +52,7 @@ def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_p
     assert licence_of(out, without_card="none") == pin["licence"]
     assert not (tmp_path / "downloads" / name).exists()
     if name in TEXT_ENCODERS:
-        TEXT_ENCODERS[name](out, "question", torch.device("cpu"))
+        TextEncoder(name, out, "question", torch.device("cpu"))
     else:
         ENCODERS[name].load(out, torch.device("cpu"))
     with pytest.raises(BadInput, match="out: it is there already"):

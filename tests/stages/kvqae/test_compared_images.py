@@ -17,8 +17,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.rerankers.compared_images import read_list, write_list
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, read_list, write_list
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.sift import SiftExtractor

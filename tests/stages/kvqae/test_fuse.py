@@ -13,8 +13,8 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.retrieval.brought_runs import is_brought
 from trivium.kvqae.retrieval.fusion import FuseParameters
+from trivium.kvqae.retrieval.systems import is_brought
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.untie import untie
 

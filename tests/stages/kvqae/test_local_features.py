@@ -15,8 +15,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table
 from trivium.kvqae.rerankers import local_features as local_features_library
-from trivium.kvqae.rerankers.compared_images import write_list
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
 from trivium.vision.local_descriptors.delg_files import SHARED
 from trivium.vision.local_descriptors.folder import FeatureFolder
 

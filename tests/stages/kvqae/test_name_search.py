@@ -15,8 +15,7 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
-from trivium.kvqae.retrieval.image_search import STEP
-from trivium.kvqae.retrieval.name_search import NameSearchParameters
+from trivium.kvqae.retrieval.image_search import STEP, NameSearchParameters
 from trivium.nets.clip_text import ClipText
 
 TITLES = ["Ada", "Bob", "Cleo", "Tower", "Flag of Dor", "Flag of Ur", "Ship", "Gone", "Torn", "No picture"]

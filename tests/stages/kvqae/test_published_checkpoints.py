@@ -20,7 +20,7 @@ from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
 from tests.sources.small_hub import pins
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.published_checkpoints import fetch_checkpoints

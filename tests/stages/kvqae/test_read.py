@@ -15,10 +15,9 @@ from tests.kvqae.tiny_reader import write_world
 from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
-from trivium.kvqae.knowledge_base.article_passages import passages_of_articles
-from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.reader_folder import load_reader, save_reader
-from trivium.kvqae.reader.rows import Row, select_passages
+from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
+from trivium.kvqae.reader.inputs import Row, select_passages, texts_of
+from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.reader.table7 import ReadParameters, measure_initial
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import Run

@@ -11,7 +11,7 @@ from trivium.core.stage import Context
 from trivium.core.tables import write_table
 from trivium.core.tracking import Tracker
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.rerankers.arcface_reranking import rerank as kernel
+from trivium.kvqae.rerankers.members.arcface import rerank as kernel
 from trivium.measures.runs import Run
 
 # Article, image, passages: 0 and 4 have faces, 1 none, 2 no image delivered, 3 no passage, 5 shares the image of 0;

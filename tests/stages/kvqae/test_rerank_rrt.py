@@ -14,9 +14,8 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs
+from trivium.kvqae.rerankers.rrt import Base, build_rrt, image_pairs, rerank, save_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.kvqae.rerankers.rrt_reranking import Base, image_pairs, rerank
 from trivium.measures.runs import Run
 from trivium.nets.reranking_transformer import RerankingTransformer
 

@@ -3,7 +3,7 @@
 from trivium.commands.costs.kvqae_world import KvqaeWorld, kvqae_world
 from trivium.commands.costs.row import Row, known
 from trivium.commands.stage_models import Used
-from trivium.kvqae.retrieval.bm25_search import grid
+from trivium.kvqae.retrieval.bm25 import grid
 from trivium.page.contents import ARTICLES, stage_of
 
 

@@ -24,14 +24,17 @@ from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import Rerankers
 from trivium.kvqae.asking.systems import IMAGE, PROBLEMS, QUERY, Bm25, Dense, ImageSystems, Seen, as_written
-from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
-from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, knowledge_base_size, read_passage_texts
-from trivium.kvqae.reader.reader_folder import load_reader
+from trivium.kvqae.knowledge_base.passage_texts import (
+    SEPARATOR,
+    ArticlePassages,
+    knowledge_base_size,
+    read_passage_texts,
+)
 from trivium.kvqae.reader.reading import Answer as Span
-from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
-from trivium.kvqae.retrieval.brought_runs import is_brought
+from trivium.kvqae.reader.reading import answer, load_reader, passage_weights, read_pairs
 from trivium.kvqae.retrieval.fusion import RECORD, read_split
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT
+from trivium.kvqae.retrieval.systems import is_brought
+from trivium.kvqae.retrieval.text_encoders import TEXT
 from trivium.measures.fusion import gather, gather_blocks, scales, standardize, unit_sum, weighted_sum
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device

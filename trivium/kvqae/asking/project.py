@@ -19,7 +19,7 @@ from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.kvqae.reader.table7 import ReadParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.reranker import reranker_settings
-from trivium.kvqae.retrieval.bm25_search import Bm25SearchParameters
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters

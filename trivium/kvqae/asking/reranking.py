@@ -19,13 +19,12 @@ from trivium.formats.questions import Question
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen, as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.rerankers.arcface_reranking import face_images
-from trivium.kvqae.rerankers.arcface_reranking import rerank as rerank_by_face
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
-from trivium.kvqae.rerankers.rrt import load_rrt
-from trivium.kvqae.rerankers.rrt_reranking import Base, read_base
-from trivium.kvqae.rerankers.rrt_reranking import rerank as rerank_by_picture
+from trivium.kvqae.rerankers.members.arcface import face_images
+from trivium.kvqae.rerankers.members.arcface import rerank as rerank_by_face
+from trivium.kvqae.rerankers.rrt import Base, load_rrt, read_base
+from trivium.kvqae.rerankers.rrt import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, gather_blocks, scales
 from trivium.measures.reorder import first, follow
 from trivium.measures.runs import PADDING, Run

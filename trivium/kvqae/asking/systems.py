@@ -13,11 +13,11 @@ from trivium.core.tables import read_json
 from trivium.kvqae.asking.project import Project
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.retrieval.dense_search import INDEX
-from trivium.kvqae.retrieval.image_search import ImageIndex
+from trivium.kvqae.retrieval.image_search import ImageIndex, NameIndex
 from trivium.kvqae.retrieval.lucene import Searcher
-from trivium.kvqae.retrieval.name_search import NameIndex
-from trivium.kvqae.retrieval.name_systems import system_of
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, text_encoder_parameters
+from trivium.kvqae.retrieval.systems import system_of
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import half_precision
 from trivium.measures.runs import Run
 from trivium.measures.untie import untie
@@ -91,7 +91,7 @@ class Dense:
         vectors = project.made(f"data/kvqae/embeddings/{system}")
         self._name, self._tokens, self._search = system, project.text_tokens, project.dense_search
         settings = text_encoder_parameters(system, project.fuse.text_encoders[system])
-        self._encoder = TEXT_ENCODERS[system](project.made(str(settings.model)), "question", pick_device())
+        self._encoder = TextEncoder(system, project.made(str(settings.model)), "question", pick_device())
         self._matrix, self._ids = read_matrix(vectors / "kb.npy"), read_matrix(vectors / "kb_ids.npy")
         self._index = None
         if self._search.index != "exact":

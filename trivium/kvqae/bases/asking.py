@@ -32,8 +32,7 @@ from trivium.kvqae.bases.readers import Read, Reader
 from trivium.kvqae.bases.recognition import Recogniser
 from trivium.kvqae.bases.settings import BaseSettings
 from trivium.kvqae.bases.vector_store import Vectors
-from trivium.kvqae.knowledge_base.article_passages import ArticlePassages
-from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable

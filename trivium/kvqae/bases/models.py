@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from trivium.core.errors import BadInput
 from trivium.core.reading import open_file
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS, Side
+from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import FaceEncoderParameters, Route
 
 if TYPE_CHECKING:  # seconds to import
-    from trivium.kvqae.retrieval.text_encoder_registry import TextEncoder
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
     from trivium.vision.image_encoding import LoadedEncoder
 
 VERSION = 1  # of how vectors are made here; another one encodes everything again
@@ -109,16 +109,17 @@ def text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextMo
     Raises:
         BadInput: no such encoder, or no weights.
     """
-    encoder, folder = TEXT_ENCODERS[name], Path(entry.model)
-    decisive = {"encoder": name, "prefixes": dict(encoder.prefixes), "pooling": encoder.pooling,
-                "normalised": encoder.normalised, "tokens": settings.text_tokens}  # fmt: skip
+    known, folder = known_encoder(name), Path(entry.model)
+    decisive = {"encoder": name, "prefixes": dict(known.prefixes), "tokens": settings.text_tokens}
 
     def load(side: Side) -> "TextEncoder":
+        from trivium.kvqae.retrieval.text_encoder import TextEncoder
         from trivium.nets.device import pick_device
 
-        return encoder(folder, side, pick_device())
+        return TextEncoder(name, folder, side, pick_device())
 
-    return TextModel(name, encoder.label, digest_of_folder(folder / encoder.folders["passage"], decisive), load)
+    weights = folder / "passage" if known.towers else folder
+    return TextModel(name, known.label, digest_of_folder(weights, decisive), load)
 
 
 def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:

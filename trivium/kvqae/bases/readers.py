@@ -55,7 +55,7 @@ class FolderReader:
     """
 
     def __init__(self, folder: Path, tokens: int, answer_tokens: int) -> None:
-        from trivium.kvqae.reader.reader_folder import load_reader
+        from trivium.kvqae.reader.reading import load_reader
         from trivium.nets.device import pick_device
 
         self._model, self._tokenizer = load_reader(folder, tokens)

@@ -8,6 +8,7 @@ picture counts by the hash of its file and the size that it is sent in.
 import base64
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -191,3 +192,16 @@ def measure_words(questions: Sequence[Question], answers: Sequence[str]) -> dict
         "f1": np.array([f1(*pair) for pair in pairs]),
         "contains": np.array([float(AnswerMatcher(right).matches(said)) for said, right in pairs]),
     }
+
+
+# Pattern of a model's name in lower case → what is known, and from where.
+KNOWN = {
+    r"bluelm": "Fine-tuned on ViQuAE among others (BlueLM-V-3B, Lu et al. 2024, Table 6).",
+    r"m3it|ying-?vlm": "Trained on M³IT (Li et al. 2023), whose repository has ViQuAE with all of its splits.",
+}
+
+
+def known_training(model: str, label: str) -> str:
+    """What is known of a model by its names; empty where nothing is."""
+    names = f"{model} {label}".lower()
+    return " ".join(note for pattern, note in KNOWN.items() if re.search(pattern, names))

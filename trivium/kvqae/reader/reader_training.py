@@ -1,6 +1,7 @@
 """Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,20 +9,55 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from transformers import BertForQuestionAnswering
+from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.formats.questions import read_questions
+from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.kept_pairs import KeptPairs, PairsOf
-from trivium.kvqae.reader.pairs import answer_characters, answer_targets
-from trivium.kvqae.reader.reader_folder import load_reader, save_reader
-from trivium.kvqae.reader.validation import Validation
+from trivium.kvqae.reader.pairs import KeptPairs, PairsOf, answer_characters, answer_targets
+from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
+from trivium.measures.answers import exact_match
+from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.reader import PassageReduction, question_loss
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
+
+    questions: Sequence[Question]
+    run: Run
+    texts: PassageTexts
+
+    def exact_match(
+        self,
+        model: BertForQuestionAnswering,
+        tokenizer: BertTokenizer,
+        *,
+        max_tokens: int,
+        answer_tokens: int,
+        batch: int,
+    ) -> float:
+        """Share of the questions whose answer, of `answer_tokens` at most, is right; `batch` pairs read together."""
+        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
+        readings = read_pairs(
+            model,
+            tokenizer,
+            [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row],
+            self.texts,
+            max_tokens=max_tokens,
+            longest=answer_tokens,
+            batch=batch,
+        )
+        right = [
+            exact_match(answer(question.text, row, readings).prediction, question.answers)
+            for question, row in zip(self.questions, passages, strict=True)
+        ]
+        return float(np.mean(right))
 
 
 class ReaderTrainingParameters(QuestionTrainingParameters):
@@ -144,3 +180,46 @@ def train_reader(
     metrics |= counts
     save_reader(out, model, tokenizer, base=Path(base_name), data=data, metrics=metrics)
     return metrics, log.points
+
+
+class ReaderPretrainParameters(ReaderTrainingParameters):
+    """Section `kvqae.reader_pretrain`."""
+
+    seed: int = Field(default=0, ge=0, description="Of the new heads, dropout, the order of questions, the passages")
+    loss: PassageReduction = Field(description="Over a question's passages; max: the authors' first code")
+
+
+DATA = "TriviaQA without the questions of ViQuAE"
+
+
+def take_published(
+    parameters: ReaderPretrainParameters,
+    folder: Path,
+    *,
+    questions: Path,
+    runs: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Export the published reader as if trained here, measured on the same validation questions.
+
+    Returns:
+        `validation_em`.
+    """
+    model, tokenizer = load_reader(folder, parameters.max_tokens)
+    torch.nn.Module.to(model, pick_device())
+    asked = read_questions(questions / "validation.jsonl")
+    lists = retrieved(runs / "validation.trec", asked, parameters.validation_passages)
+    texts = texts_of(passages, articles, lists.documents)
+    validation = Validation(asked[: parameters.validation_questions], lists, texts)
+    exact_match = validation.exact_match(
+        model,
+        tokenizer,
+        max_tokens=parameters.max_tokens,
+        answer_tokens=parameters.answer_tokens,
+        batch=parameters.batch,
+    )
+    metrics = {"validation_em": exact_match}
+    save_reader(out, model, tokenizer, base=folder, data=DATA, metrics=metrics)
+    return metrics

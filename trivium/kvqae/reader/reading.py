@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +12,53 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import BertForQuestionAnswering, BertTokenizer
 
+from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.nets.device import autocast
 from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.pretrained import export_trained, load_pretrained
 from trivium.nets.reader import best_spans
+
+HEADS = ("qa_outputs.",)
+
+
+def load_reader(
+    folder: Path, max_tokens: int, *, new_heads: bool = False
+) -> tuple[BertForQuestionAnswering, BertTokenizer]:
+    """A reader and its tokenizer.
+
+    Args:
+        folder: Hugging Face folder with safetensors.
+        max_tokens: tokens that it will read.
+        new_heads: start from a plain encoder: the two heads are drawn from torch's generator.
+
+    Raises:
+        BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
+            too few positions for `max_tokens`.
+    """
+    model, tokenizer = load_pretrained(
+        BertForQuestionAnswering,
+        folder,
+        "a reader",
+        tokenizer=BertTokenizer,
+        new=HEADS if new_heads else (),
+        expected="a Hugging Face folder of BERT",
+    )
+    positions = model.config.max_position_embeddings
+    if max_tokens > positions:
+        raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
+    return model, tokenizer
+
+
+save_reader = partial(  # what `load_reader` reads
+    export_trained,
+    title="Multi-passage BERT reader",
+    description=(
+        "Extracts a short answer from several passages of one question: start and end heads whose softmax is shared "
+        "over the passages (Lerner et al., TAL 2022, section 7)."
+    ),
+)
 
 Pair = tuple[str, int]  # the question's text, passage id
 

@@ -9,8 +9,7 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.answered_rows import ReadingParameters
-from trivium.kvqae.reader.answers import Seed, Values
+from trivium.kvqae.reader.answered_rows import ReadingParameters, Seed, Values
 from trivium.kvqae.reader.inputs import split_by_relevance
 from trivium.measures.ranking import evaluate, means
 from trivium.measures.runs import Qrels, Run

@@ -1,24 +1,70 @@
 """Training of the cross-encoder, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §4)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import torch
 from pydantic import Field
-from transformers import BertForSequenceClassification
+from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.formats.questions import read_questions
+from trivium.formats.questions import Question, read_questions
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.kept_pairs import KeptPairs, PairsOf
-from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, save_cross_encoder
-from trivium.kvqae.rerankers.cross_encoder_validation import Validation
+from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
+from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
+from trivium.measures.ranking import reciprocal_rank
+from trivium.measures.runs import Qrels, Run, relevance_matrix
 from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores
 from trivium.nets.device import pick_device
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Questions to re-rank passages for.
+
+    Attributes:
+        questions: in the order of the run's rows.
+        run: their lists.
+        texts: of the passages.
+        qrels: which of the passages are relevant.
+    """
+
+    questions: Sequence[Question]
+    run: Run
+    texts: PassageTexts
+    qrels: Qrels
+
+    @classmethod
+    def judge(cls, questions: Sequence[Question], run: Run, texts: PassageTexts) -> "Validation":
+        """With these questions' lists of the run, which may hold others', judged."""
+        run = run.select(question.id for question in questions)
+        examples, _ = split_by_relevance(questions, run, texts)
+        relevant = {example.question.id: example.relevant for example in examples}
+        none = np.empty(0, dtype=np.int64)
+        return cls(questions, run, texts, Qrels(run.queries, tuple(relevant.get(each, none) for each in run.queries)))
+
+    def mrr(
+        self, model: BertForSequenceClassification, tokenizer: BertTokenizer, *, max_tokens: int, batch: int
+    ) -> float:
+        """Mean reciprocal rank in the re-ranked lists; 0 for a question without relevant passage."""
+        return self._mrr_of(
+            rerank_run(model, tokenizer, self.questions, self.run, self.texts, max_tokens=max_tokens, batch=batch)
+        )
+
+    def initial_mrr(self) -> float:
+        """The same of the lists as they were retrieved."""
+        return self._mrr_of(self.run)
+
+    def _mrr_of(self, run: Run) -> float:
+        hits = relevance_matrix(run, self.qrels)
+        return float(reciprocal_rank(hits, hits.sum(axis=1), hits.shape[1]).mean())
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):

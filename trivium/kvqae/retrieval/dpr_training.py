@@ -1,7 +1,7 @@
 """Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from pydantic import Field
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import PreTrainedTokenizerBase
@@ -18,14 +19,48 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
-from trivium.kvqae.retrieval.pair_tokens import PairTokens
-from trivium.kvqae.retrieval.pairs import Pairs, Triple, draw_batches, read_pairs
-from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder
+from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
+from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
 from trivium.nets.cards import licence_of, write_card
 from trivium.nets.device import pick_device
 from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
+from trivium.nets.kept_tokens import keep_tokens
 from trivium.nets.ragged import padded, ragged
 from trivium.nets.training import Validation, rise_and_fall, train
+
+
+class PairTokens:
+    """What `tokenize` gives of questions and passages, memory-mapped.
+
+    Args:
+        folder: of the training's own.
+        tokenizer: of both encoders.
+        pairs: their questions, and every passage that they name.
+        texts: of these passages.
+        max_tokens: a text is cut to these.
+    """
+
+    def __init__(
+        self, folder: Path, tokenizer: PreTrainedTokenizerBase, pairs: Pairs, texts: PassageTexts, max_tokens: int
+    ) -> None:
+        def passage_ids(numbers: Sequence[int]) -> list[list[int]]:
+            titles, passages = zip(*map(texts.__getitem__, numbers), strict=True)
+            return tokenize(tokenizer, passages, max_tokens, titles=titles)
+
+        numbers = pairs.passages().tolist()
+        self._rows = {number: row for row, number in enumerate(numbers)}
+        self._questions = keep_tokens(
+            folder / "questions", pairs.questions, partial(tokenize, tokenizer, max_tokens=max_tokens)
+        )
+        self._passages = keep_tokens(folder / "passages", numbers, passage_ids)
+
+    def questions(self, rows: Iterable[int]) -> list[NDArray[np.int32]]:
+        """Of questions, by their rows in `pairs`."""
+        return [self._questions[row] for row in rows]
+
+    def passages(self, numbers: Iterable[int]) -> list[NDArray[np.int32]]:
+        """Of passages, by their numbers."""
+        return [self._passages[self._rows[number]] for number in numbers]
 
 
 class DprParameters(Parameters):
@@ -229,3 +264,48 @@ def validation_mrr(
     for row, positives in enumerate(pairs.positives):
         scores[row, np.isin(pool, positives)] = -np.inf
     return float(np.mean(1 / (1 + (scores >= own[:, None]).sum(axis=1))))
+
+
+CARD = {
+    "title": "Trivium DPR, zero-shot",
+    "description": "Dense passage retrieval by inner product of [CLS] vectors, trained on TriviaQA alone.",
+}
+
+
+class DprPretrainParameters(DprParameters):
+    """Section `kvqae.dpr_pretrain`."""
+
+
+def take_published(
+    parameters: DprPretrainParameters,
+    folder: Path,
+    *,
+    validation: Path,
+    passages: Path,
+    articles: Path,
+    work: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Export the published encoders as if trained here, measured on the same validation pairs; `work`: for tokens.
+
+    Returns:
+        `steps` (0), `validation_mrr`, and the counts of the validation pairs.
+    """
+    pairs, counts = read_pairs(validation)
+    texts = read_passage_texts(passages, articles, pairs.passages())
+    (question, tokenizer), (passage, _) = (load_text_encoder(folder / tower, pick_device()) for tower in TOWERS)
+    tokens = PairTokens(work / "tokens", tokenizer, pairs, texts, parameters.max_tokens)
+    mrr = validation_mrr(DualEncoder(question, passage), tokenizer, pairs, tokens, parameters)
+    with write_atomically(out) as beside:
+        for tower, encoder in zip(TOWERS, (question, passage), strict=True):
+            save_text_encoder(beside / tower, encoder, tokenizer)
+            write_card(
+                beside / tower,
+                title=f"{CARD['title']}, {tower} encoder",
+                description=CARD["description"],
+                base=f"{folder}: the authors' own, not trained here",
+                data="TriviaQA without ViQuAE's questions",
+                metrics={"validation_mrr": mrr},
+                licence="other",
+            )
+    return {"steps": 0.0, "validation_mrr": mrr, **{f"validation_{name}": value for name, value in counts.items()}}

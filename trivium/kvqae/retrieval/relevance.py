@@ -8,8 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from trivium.formats.questions import Question
-from trivium.kvqae.knowledge_base.article_passages import ArticlePassages, Ids
-from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 from trivium.measures.runs import PADDING, Qrels, Run
 

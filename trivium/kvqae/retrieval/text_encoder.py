@@ -1,4 +1,10 @@
-"""BERT encoders on disk, and the texts they read: questions, and passages as `title [SEP] text`."""
+"""Text encoders at work: BERTs on disk, the texts that they read, and what a system encodes with (kvqae.md §3).
+
+DPR reads a passage as `title [SEP] text`. Of a folder in sentence-transformers' format its own configuration says how
+tokens become a vector (`1_Pooling`), whether it gets length 1 (`2_Normalize`), what is read before a text (`prompts` of
+`config_sentence_transformers.json`) and how long it may be; a passage is read as `title text`, as retrieval benchmarks
+give it to such encoders.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,10 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
+from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
 from trivium.nets.bert import cls_vectors
 from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
 from trivium.nets.ragged import Ids, Ragged, padded, ragged
+from trivium.nets.sentence_folder import load_sentence_folder
+
+# Names under which sentence-transformers looks for a side's prompt, the first that is there.
+PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("document", "passage", "corpus")}
 
 
 def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -82,3 +93,49 @@ def encode(
     for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect):
         pass
     return vectors
+
+
+class TextEncoder:
+    """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format that serves both sides.
+
+    Args:
+        name: of its entry in `kvqae.text_encoders`.
+        model: folder of its weights.
+        side: which texts it is to encode.
+        device: to compute on.
+
+    Raises:
+        BadInput: no such weights, or weights that do not fit (the layer is named).
+    """
+
+    def __init__(self, name: str, model: Path, side: Side, device: torch.device) -> None:
+        known = known_encoder(name)
+        self._sentences = None if known.towers else load_sentence_folder(model, device)
+        if self._sentences is None:
+            self.network, self.tokenizer = load_text_encoder(model / side, device)
+            self.prefix = ""
+        else:
+            self.network, self.tokenizer = self._sentences.network, self._sentences.tokenizer
+            stated = (self._sentences.prompts.get(prompt) for prompt in PROMPTS[side])
+            self.prefix = next((prompt for prompt in stated if prompt), known.prefixes[side])
+
+    @property
+    def width(self) -> int:
+        """Of a vector."""
+        return int(self.network.config.hidden_size)
+
+    def tokenize(self, texts: Sequence[str], max_tokens: int, titles: Sequence[str] | None = None) -> list[list[int]]:
+        """Token ids of questions, or of passages with their titles, cut to `max_tokens` and what the folder allows."""
+        if self._sentences is None:
+            return tokenize(self.tokenizer, texts, max_tokens, titles=titles)
+        if titles is not None:
+            texts = [f"{title} {text}" for title, text in zip(titles, texts, strict=True)]
+        texts = [f"{self.prefix}{text}" for text in texts]
+        if self._sentences.lower:
+            texts = [text.lower() for text in texts]
+        return tokenize(self.tokenizer, texts, min(max_tokens, self._sentences.longest))
+
+    def encode(self, ids: Sequence[Ids], batch_size: int) -> NDArray[np.float32]:
+        """Vectors (texts, width) of what `tokenize` gives; the batch size halves itself when GPU memory runs out."""
+        pooled = cls_vectors if self._sentences is None else self._sentences.vectors
+        return encode(self.network, self.tokenizer, ids, batch_size, pooled)

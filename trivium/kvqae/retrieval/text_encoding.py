@@ -16,9 +16,10 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
-from trivium.kvqae.retrieval.text_encoder_registry import SECTION, TEXT_ENCODERS, TextEncoder
+from trivium.kvqae.retrieval.text_encoders import SECTION
 
 if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
     from trivium.nets.ragged import Ragged
 
 SHARDS = 4  # that a worker is given at a time
@@ -64,7 +65,7 @@ def encode_part(
 
 
 def encode_shards(
-    load: Callable[[], TextEncoder],
+    load: Callable[[], "TextEncoder"],
     shards: Sequence[Shard],
     work: Path,
     parameters: EncodeTextsParameters,
@@ -115,14 +116,15 @@ def encode_shards(
 
 
 @lru_cache(maxsize=1)
-def _passage_encoder(encoder: str, model: Path) -> TextEncoder:
+def _passage_encoder(encoder: str, model: Path) -> "TextEncoder":
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
     from trivium.nets.device import pick_device
 
-    return TEXT_ENCODERS[encoder](model, "passage", pick_device())
+    return TextEncoder(encoder, model, "passage", pick_device())
 
 
 def encode_questions(
-    encoder: TextEncoder, questions: Sequence[Path], parameters: EncodeTextsParameters
+    encoder: "TextEncoder", questions: Sequence[Path], parameters: EncodeTextsParameters
 ) -> tuple[NDArray[np.float16], pa.Table]:
     """Vectors of the questions of all splits, and for each row its `split` (name of the file) and question `id`.
 

@@ -1,13 +1,18 @@
 """Training pairs of the dual encoder: relevant passages, and BM25's best irrelevant ones (kvqae.md §3)."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question
-from trivium.kvqae.knowledge_base.article_passages import Ids, passages_of_articles
+from trivium.kvqae.knowledge_base.passage_texts import Ids, passages_of_articles
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.runs import PADDING, Run
 
@@ -64,3 +69,109 @@ def own_passages(questions: Sequence[Question], passages: Path, articles: Path) 
     subjects = {question.wikipedia_id for question in questions if question.wikipedia_id is not None}
     known = passages_of_articles(passages, articles, subjects)
     return [known.get(question.wikipedia_id or "", np.empty(0, np.int64)) for question in questions]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Questions with what retrieval found for them; passages are numbers.
+
+    Attributes:
+        questions: their texts.
+        positives: relevant passages of each, at least one.
+        negatives: BM25's best irrelevant passages of each, at least one, best first.
+    """
+
+    questions: list[str]
+    positives: list[NDArray[np.int64]]
+    negatives: list[NDArray[np.int64]]
+
+    def passages(self) -> NDArray[np.int64]:
+        """Every passage that is named, once."""
+        return np.unique(np.concatenate([*self.positives, *self.negatives]))
+
+
+@dataclass(frozen=True)
+class Triple:
+    """A question (its row in `Pairs`), one relevant and one irrelevant passage."""
+
+    question: int
+    positive: int
+    negative: int
+
+
+def read_pairs(path: Path) -> tuple[Pairs, dict[str, float]]:
+    """Read a split of stage `kvqae-training_pairs`.
+
+    Returns:
+        The pairs that can be trained on, and counts: kept, dropped without positive, dropped without negative.
+
+    Raises:
+        BadInput: nothing is left, or a passage is both positive and negative of one question.
+    """
+    table = read_table(path, ["question", "positives", "negatives"])
+    positives, negatives = (
+        [np.asarray(ids, dtype=np.int64) for ids in table[name].to_pylist()] for name in ("positives", "negatives")
+    )
+    rows = range(len(table))
+    kept = [row for row in rows if len(positives[row]) and len(negatives[row])]
+    for row in kept:
+        both = np.intersect1d(positives[row], negatives[row])
+        if len(both):
+            raise BadInput("a negative is positive too", file=path, row=row + 1, field="negatives", got=int(both[0]))
+    if not kept:
+        raise BadInput("no question has a positive and a negative passage", file=path, got=f"{len(table)} questions")
+    questions = table["question"].to_pylist()
+    pairs = Pairs(
+        questions=[questions[row] for row in kept],
+        positives=[positives[row] for row in kept],
+        negatives=[negatives[row] for row in kept],
+    )
+    without_positive = sum(not len(ids) for ids in positives)
+    dropped = len(table) - len(kept)
+    return pairs, {
+        "questions": len(kept),
+        "dropped_without_positive": without_positive,
+        "dropped_without_negative": dropped - without_positive,
+    }
+
+
+def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Triple]]:
+    """Batches without end, from rounds over the questions in random order.
+
+    One positive and one negative of a question are drawn anew each time it comes. In-batch negatives are meant to be
+    irrelevant: a question waits for the next batch when a passage drawn for it is relevant to another question of the
+    batch, or the other way round. A batch is smaller only when none of the other questions fits in.
+
+    Args:
+        pairs: to draw from.
+        batch_size: questions a batch.
+        seed: of order and draws; the n-th batch depends on nothing else, so a training can go on anywhere.
+    """
+    random = np.random.default_rng(seed)
+    relevant = [frozenset(ids.tolist()) for ids in pairs.positives]
+    waiting: deque[int] = deque()
+    while True:
+        batch: list[Triple] = []
+        put_off: list[int] = []
+        drawn: set[int] = set()
+        wanted: set[int] = set()
+        refilled = False
+        while len(batch) < batch_size:
+            if not waiting:
+                if refilled:
+                    break
+                order = random.permutation(len(relevant)).tolist()
+                waiting.extend(question for question in order if question not in put_off)
+                refilled = True
+            question = waiting.popleft()
+            positive, negative = (
+                int(ids[random.integers(len(ids))]) for ids in (pairs.positives[question], pairs.negatives[question])
+            )
+            if positive in wanted or negative in wanted or relevant[question] & drawn:
+                put_off.append(question)
+                continue
+            batch.append(Triple(question, positive, negative))
+            drawn |= {positive, negative}
+            wanted |= relevant[question]
+        waiting.extendleft(reversed(put_off))
+        yield batch

@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
-from trivium.kvqae.retrieval.brought_runs import PREFIX, is_brought
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
-from trivium.kvqae.retrieval.name_systems import system_of
-from trivium.kvqae.retrieval.text_encoder_registry import TEXT_ENCODERS
+from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.agreement import agreement
 from trivium.page.common import environment
 from trivium.page.figures import boxes

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from trivium.core.atomic import write_atomically
 from trivium.core.tables import write_json
-from trivium.kvqae.rerankers.compared_images import SIDES
-from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
+from trivium.kvqae.rerankers.evaluation import LANDMARKS, read_entities
+from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.nets.cards import write_card
 from trivium.sources.brought import PROVENANCE, bring
 from trivium.sources.pins import Pins

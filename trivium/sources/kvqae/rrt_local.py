@@ -6,7 +6,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_csv_records, write_json
-from trivium.kvqae.rerankers.landmark_training import LandmarkTrainingParameters, train_on
+from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD
 from trivium.sources.brought import PROVENANCE, bring, digests, require_files
 from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, bring_landmarks, write_rrt_card

@@ -25,8 +25,7 @@ class Rrt(Reranker):
     Settings = RrtSettings
 
     def __init__(self, settings: RrtSettings, inputs: Inputs) -> None:
-        from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt
-        from trivium.kvqae.rerankers.rrt_reranking import read_base
+        from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt, read_base
         from trivium.vision.local_descriptors.folder import FeatureFolder
 
         self.settings, self.inputs = settings, inputs
@@ -41,7 +40,7 @@ class Rrt(Reranker):
 
     def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
         """By the network's scores; a passage whose article has no readable image is left out."""
-        from trivium.kvqae.rerankers.rrt_reranking import rerank
+        from trivium.kvqae.rerankers.rrt import rerank
 
         asked = read_questions(self.inputs.questions / f"{split}.jsonl")
         if self.left_out:

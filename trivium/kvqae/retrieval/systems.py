@@ -1,12 +1,32 @@
-"""Runs that somebody brings: one TREC file a system, of the questions of any splits (docs/kvqae.md, section 3)."""
+"""First-stage systems beyond the paper: searches by entities' names, and runs that somebody brings (kvqae.md §3).
+
+A brought run is one TREC file a system, of the questions of any splits.
+"""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.formats.trec import read_run
 from trivium.measures.runs import Run
+
+NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
+_SUFFIX = "_names"
+
+NameEncoders = Annotated[
+    dict[str, dict[str, Any]],
+    Field(default_factory=dict, description="Image encoders whose text tower reads entities' names"),
+]
+
+
+def system_of(encoder: str) -> str:
+    """The name of an encoder's search by names: of its runs and rows, and of its weight in a fusion."""
+    return f"{encoder}{_SUFFIX}"
+
 
 PREFIX = "brought_"  # of a system's name: in tables, metrics and weights it cannot be one of the graph's
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

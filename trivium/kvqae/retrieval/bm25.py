@@ -1,4 +1,4 @@
-"""BM25 search: k1 and b by grid search on ViQuAE's validation MRR, then every question (kvqae.md §3)."""
+"""BM25: Lucene's indexes, k1 and b by grid search on ViQuAE's validation MRR, then every question (kvqae.md §3)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,27 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
+from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.parameters import Parameters
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
+from trivium.kvqae.knowledge_base.passage_texts import stream_passages
 from trivium.kvqae.retrieval.lucene import QUERIES_A_BATCH, Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
+
+
+def documents(passages: Path, articles: Path, limit: int | None) -> Iterator[tuple[int, str]]:
+    """Stream (passage, title and text) of the first `limit` passages."""
+    batches = stream_passages(passages, articles, batch_size=4096, limit=limit)
+    for first, titles, texts in tqdm(batches, desc="index", unit="batch", mininterval=5, leave=False):
+        for passage, (title, text) in enumerate(zip(titles.to_pylist(), texts.to_pylist(), strict=True), first):
+            yield passage, f"{title} {text}"
+
 
 K1_END, B_END = 3.0, 1.0
 
