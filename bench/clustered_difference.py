@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bench import harness
-from trivium.measures.clustered_difference import clustered_difference
+from trivium.measures.effects import clustered_difference
 
 MODELS, FACTORS, QUESTIONS, CLUSTERS = 10, 6, 50_000, 1_000
 FITTED = 2

@@ -14,9 +14,9 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from bench import harness
-from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import mean_differences
-from trivium.measures.mann_whitney import mann_whitney
+from trivium.measures.rank_tests import mann_whitney
 
 MODELS, FACTORS, EXAMPLES, TEXTS, RESAMPLES = 7, 7, 1821, 300, 10_000
 SHARES = (0.42, 0.06, 0.37, 0.45, 0.12, 0.59, 0.46)  # of yes, the paper's

@@ -9,7 +9,7 @@ from sample.french.french_world import FrenchWorld
 from trivium.complexity.factors.arcs import arcs
 from trivium.complexity.frames.shared_participants import shares_participant
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.measures.association import cramers_v, cramers_v_corrected
+from trivium.measures.agreement import cramers_v, cramers_v_corrected
 
 
 def statistics(world: FrenchWorld) -> dict[str, float]:

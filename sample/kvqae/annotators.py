@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
 from trivium.kvqae.annotation.export import Annotation
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
 from trivium.kvqae.annotation.project import DISCARD_REASONS
-from trivium.measures.edit_distance import word_edit_distance
-from trivium.measures.kappa import fleiss_kappa
+from trivium.measures.agreement import fleiss_kappa
 
 _LEADS = ("In this picture:", "About what is shown here:", "Look at the person or thing in this picture:")
 _WH_WORDS = (
@@ -176,7 +176,7 @@ class Annotators:
             return None
         other = str(self._rng.choice(others))
         text = question.text[: found.start()] + _in_case(other, found[0]) + question.text[found.end() :]
-        return Edit(text, word_edit_distance(question.text.split(), text.split()))
+        return Edit(text, Levenshtein.distance(question.text.split(), text.split()))
 
 
 def _in_case(text: str, model: str) -> str:

@@ -20,7 +20,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
 from trivium.formats.frame_corpora import read_examples
-from trivium.measures.clustered import clustered_interval
+from trivium.measures.bootstrap import clustered_interval
 
 FRAME_COLUMNS = ("model", "frame", "judged", "correct")
 

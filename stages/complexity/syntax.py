@@ -7,7 +7,7 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.formats.conllu import load_conllu, write_conllu
 from trivium.formats.frame_corpora import read_texts
-from trivium.measures.attachment import attachment_scores
+from trivium.measures.frames import attachment_scores
 
 PARSERS = ("conllu", "stanza", "spacy")
 

@@ -13,7 +13,7 @@ from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
-from trivium.measures.hardness import HardnessAgreement, hardness_agreement
+from trivium.measures.agreement import HardnessAgreement, hardness_agreement
 
 
 class ValidateParameters(Parameters):

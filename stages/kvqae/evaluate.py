@@ -11,7 +11,7 @@ from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluatePara
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
 from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
-from trivium.measures.articles import best_passages
+from trivium.measures.reorder import best_passages
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route
 

@@ -23,7 +23,7 @@ from trivium.kvqae.rerankers.evaluation import (
 from trivium.kvqae.rerankers.fusion import complete, read_lists
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
-from trivium.measures.articles import best_passages
+from trivium.measures.reorder import best_passages
 
 
 def main(

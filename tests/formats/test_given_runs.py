@@ -14,8 +14,8 @@ from trivium.core.errors import BadInput
 from trivium.formats.front_door import compare, evaluate, fuse, per_query, search_weights
 from trivium.formats.given_runs import take
 from trivium.formats.trec import write_run
-from trivium.measures.holm import holm
 from trivium.measures.runs import Qrels, Run
+from trivium.measures.significance import holm
 
 GRADES = {"q1": {"a": 1, "b": 0, "7": 2}, "q2": {"c": 1}, "q3": {"a": 0}}
 RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 2.0, "7": 1.0}, "q2": {"a": 1.0}}

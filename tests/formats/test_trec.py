@@ -5,8 +5,8 @@ import pytrec_eval
 from tests.formats.trec_readers import by_ranx, by_trec_eval, by_trivium
 from trivium.core.errors import BadInput
 from trivium.formats import trec
+from trivium.measures.reorder import untie
 from trivium.measures.runs import Qrels, Run
-from trivium.measures.untie import untie
 
 
 def test_a_run_comes_back_in_its_order_with_the_scores_of_the_file(tmp_path):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trivium.measures.articles import best_passages
+from trivium.measures.reorder import best_passages
 from trivium.measures.runs import Run
 
 

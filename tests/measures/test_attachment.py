@@ -1,6 +1,6 @@
 import pytest
 
-from trivium.measures.attachment import PlacedWord, attachment_scores
+from trivium.measures.frames import PlacedWord, attachment_scores
 
 
 def word(place, head, relation, part_of_speech="NOUN", lemma="x"):

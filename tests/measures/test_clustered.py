@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trivium.measures.clustered import clustered_interval
+from trivium.measures.bootstrap import clustered_interval
 from trivium.measures.significance import bootstrap_interval
 
 KEYS = {"confidence": 0.95, "resamples": 4000, "seed": 0}

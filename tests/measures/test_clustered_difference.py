@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from trivium.measures.clustered_difference import clustered_difference
+from trivium.measures.effects import clustered_difference
 
 
 def world(seed: int = 0, questions: int = 400, clusters: int = 40):

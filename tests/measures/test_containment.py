@@ -5,7 +5,7 @@ import pytest
 from trivium.complexity.prompting.prompts import draw_examples
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.measures.containment import SHARE, WORDS, KnownTexts
+from trivium.measures.french import SHARE, WORDS, KnownTexts
 
 
 def paragraph(name: str, count: int = 40) -> str:

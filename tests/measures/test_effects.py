@@ -5,12 +5,11 @@ import pytest
 import scipy.stats
 from scipy.stats.contingency import chi2_contingency, crosstab
 
-from trivium.measures.association import cramers_v, cramers_v_corrected
-from trivium.measures.cluster_bootstrap import cluster_bootstrap
-from trivium.measures.effects import below_zero, floor_points, mean_differences
-from trivium.measures.even_cut import even_cut
-from trivium.measures.frame_level import frame_level
-from trivium.measures.proportion import wilson_interval
+from trivium.measures.agreement import cramers_v, cramers_v_corrected
+from trivium.measures.bootstrap import cluster_bootstrap
+from trivium.measures.effects import below_zero, even_cut, floor_points, mean_differences
+from trivium.measures.rank_tests import frame_level
+from trivium.measures.significance import wilson_interval
 
 OPTIONS = {"resamples": 300, "confidence": 0.95, "seed": 0}
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from sklearn.metrics import cohen_kappa_score
 
-from trivium.measures.hardness import hardness_agreement
+from trivium.measures.agreement import hardness_agreement
 
 
 def scores(seed=0, models=3, n=80):

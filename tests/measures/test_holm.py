@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from trivium.measures.holm import holm
+from trivium.measures.significance import holm
 
 
 @pytest.fixture(scope="module", autouse=True)

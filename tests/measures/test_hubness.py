@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import skew
 
-from trivium.measures.hubness import k_occurrences, occurrence_skew
+from trivium.measures.recall import k_occurrences, occurrence_skew
 
 
 def test_by_hand():

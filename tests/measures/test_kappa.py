@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as peer
 
-from trivium.measures.kappa import fleiss_kappa
+from trivium.measures.agreement import fleiss_kappa
 
 
 @pytest.mark.parametrize(("annotators", "categories"), [(2, 2), (3, 3), (7, 5)])

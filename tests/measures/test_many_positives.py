@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trivium.measures.many_positives import average_precision_at_r, r_precision, ranked_hits
+from trivium.measures.recall import average_precision_at_r, r_precision, ranked_hits
 
 
 def plain(ranking, right):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trivium.measures.untie import untie
+from trivium.measures.reorder import untie
 
 
 def below(value, steps=1):

@@ -4,12 +4,11 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from trivium.measures.attachment import PlacedWord
-from trivium.measures.clustered_difference import ClusteredDifference
-from trivium.measures.frame_level import FrameLevel
-from trivium.measures.frames import SetScore
+from trivium.measures.agreement import HardnessAgreement
+from trivium.measures.effects import ClusteredDifference
+from trivium.measures.frames import PlacedWord, SetScore
 from trivium.measures.fusion import Candidates, Scale
-from trivium.measures.hardness import HardnessAgreement
+from trivium.measures.rank_tests import FrameLevel
 from trivium.measures.rasch import Rasch
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.trainings import Difference, Sides

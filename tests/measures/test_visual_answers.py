@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from trivium.measures.visual_answers import annotators_agree, in_range, lists_match, stated_numbers
+from trivium.measures.answers import annotators_agree, in_range, lists_match, stated_numbers
 
 
 @pytest.mark.parametrize(

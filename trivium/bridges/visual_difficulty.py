@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
-from trivium.measures.effects import NEITHER
-from trivium.measures.even_cut import even_cut
+from trivium.measures.effects import NEITHER, even_cut
 from trivium.measures.runs import PADDING, Run
 
 _MENTION = re.compile(r"\b(?:this|that|these|those)\s+(\w+)", re.IGNORECASE)

@@ -12,8 +12,7 @@ from trivium.formats.encyclopedic_vqa import PARTS, read_encyclopedic_vqa
 from trivium.formats.infoseek import read_infoseek
 from trivium.formats.ok_vqa import read_ok_vqa
 from trivium.formats.visual_questions import VisualQuestion, pictures_by_name
-from trivium.measures.answers import exact_match
-from trivium.measures.visual_answers import annotators_agree, in_range, lists_match
+from trivium.measures.answers import annotators_agree, exact_match, in_range, lists_match
 
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
 OWN = ("id", "kind", "split", "expected", "right")

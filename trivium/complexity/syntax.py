@@ -9,7 +9,7 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters
 from trivium.formats.conllu import Sentence
-from trivium.measures.attachment import PlacedWord
+from trivium.measures.frames import PlacedWord
 
 
 class SyntaxParameters(Parameters):

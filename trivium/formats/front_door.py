@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from trivium.formats.given_runs import Judgements, Ranked, take
 from trivium.measures import fusion, ranking, weight_search
-from trivium.measures.holm import holm
 from trivium.measures.runs import Run
-from trivium.measures.significance import fisher_randomization, superscripts
+from trivium.measures.significance import fisher_randomization, holm, superscripts
 
 METHODS = ("linear", "rrf")
 Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one a system, by name or in a row

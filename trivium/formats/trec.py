@@ -13,8 +13,8 @@ import numpy as np
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import finite_number, read_lines, whole_number
+from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Qrels, Run
-from trivium.measures.untie import untie
 
 _LARGEST = float(np.finfo(np.float32).max)
 

@@ -1,10 +1,16 @@
-"""How well frames are found: precision, recall and F1 over sets of labelled spans, and tests of differences."""
+"""How well frames and syntax are found: F1 over sets of labelled spans and over placed words, tests of differences.
+
+Two dependency parses of a text may be tokenised differently, so a score of placed words is `2·right / (found + true)`,
+as in the CoNLL 2018 shared task.
+"""
 
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from trivium.measures.bootstrap import percentiles, resampled_totals
 
 _CHUNK = 1 << 22  # random bits drawn together
 
@@ -69,6 +75,10 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
     return float(binomtest(only_first, only_first + only_second).pvalue)
 
 
+def _counts(scores: Sequence[SetScore]) -> NDArray[np.float64]:
+    return np.array([(score.right, score.found, score.true) for score in scores], dtype=np.float64)
+
+
 def f1_of_counts(counts: NDArray[np.floating]) -> NDArray[np.floating]:
     """F1 of (..., 3) summed counts `right, found, true`; 0 where all are 0."""
     size = counts[..., 1] + counts[..., 2]
@@ -88,9 +98,7 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
     """
     if len(first) != len(second) or not first:
         raise ValueError(f"the same texts, at least one, are needed for both; got {len(first)} and {len(second)}")
-    one, two = (
-        np.array([(each.right, each.found, each.true) for each in side], dtype=float) for side in (first, second)
-    )
+    one, two = _counts(first), _counts(second)
     sums = one.sum(axis=0), two.sum(axis=0)
     observed = abs(f1_of_counts(sums[0]) - f1_of_counts(sums[1])) - 1e-12
     rng = np.random.default_rng(seed)
@@ -115,8 +123,50 @@ def f1_interval(scores: Sequence[SetScore], *, confidence: float, resamples: int
         raise ValueError(
             f"needs texts, confidence in (0, 1), resamples ≥ 1; got {len(scores)}, {confidence}, {resamples}"
         )
-    counts = np.array([(each.right, each.found, each.true) for each in scores], dtype=float)
-    rng = np.random.default_rng(seed)
-    drawn = [counts[rng.integers(len(counts), size=len(counts))].sum(axis=0) for _ in range(resamples)]
-    low, high = np.quantile(f1_of_counts(np.array(drawn)), [(1 - confidence) / 2, (1 + confidence) / 2])
+    drawn = resampled_totals(np.random.default_rng(seed), _counts(scores), resamples)
+    low, high = percentiles(f1_of_counts(drawn), confidence)
     return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class PlacedWord:
+    """A word by its place.
+
+    Attributes:
+        place: where it stands, the same for the same word in both parses, and once in each.
+        head: the place of its head; None for a root.
+        relation: to the head; a subtype after `:` does not count.
+        part_of_speech, lemma: as the parse has them.
+    """
+
+    place: Hashable
+    head: Hashable | None
+    relation: str
+    part_of_speech: str
+    lemma: str
+
+
+def attachment_scores(found: Sequence[PlacedWord], true: Sequence[PlacedWord]) -> dict[str, float]:
+    """`words_f1` (same place), `uas` (and same head), `las` (and same relation), `upos`, `lemmas`; 0 without words.
+
+    Raises:
+        ValueError: a place that stands twice in one parse.
+    """
+    by_place = {word.place: word for word in true}
+    if len(by_place) < len(true) or len({word.place for word in found}) < len(found):
+        raise ValueError("a place stands twice in one parse")
+    pairs = [(word, by_place[word.place]) for word in found if word.place in by_place]
+    attached = [(mine, gold) for mine, gold in pairs if mine.head == gold.head]
+    right = {
+        "words_f1": len(pairs),
+        "uas": len(attached),
+        "las": sum(_universal(mine.relation) == _universal(gold.relation) for mine, gold in attached),
+        "upos": sum(mine.part_of_speech == gold.part_of_speech for mine, gold in pairs),
+        "lemmas": sum(mine.lemma.lower() == gold.lemma.lower() for mine, gold in pairs),
+    }
+    size = len(found) + len(true)
+    return {name: 2 * count / size if size else 0.0 for name, count in right.items()}
+
+
+def _universal(relation: str) -> str:
+    return relation.partition(":")[0]

@@ -1,11 +1,12 @@
-"""French answer texts: words, normalisation, exact match and F1 (complexity.md §3).
+"""French answer texts: words, normalisation, exact match and F1 (complexity.md §3), and texts that hold other texts.
 
 Offsets elsewhere count a text as it is stored; only copies are normalised here, so none moves.
 """
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 
 _UNIFIED = str.maketrans(
     {
@@ -54,3 +55,40 @@ def f1(prediction: str, answer: str) -> float:
     predicted, expected = (Counter(normalize_answer(text).split()) for text in (prediction, answer))
     total = predicted.total() + expected.total()
     return 2 * (predicted & expected).total() / total if total else 0.0
+
+
+WORDS = 8
+"""Words of a run: two people who write about one thing seldom share so many in a row."""
+SHARE = 0.5
+"""Share of a text's runs from which on it counts as held by others."""
+
+
+class KnownTexts:
+    """Texts whose runs of words are remembered; case, punctuation, Unicode normal form and line breaks do not count.
+
+    Args:
+        texts: those that other texts may hold, or be made of. One with fewer words than a run is one run.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._holders: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self._sizes: list[int] = []
+        for number, text in enumerate(dict.fromkeys(texts)):
+            runs = _runs(text)
+            self._sizes.append(len(runs))
+            for run in runs:
+                self._holders[run].append(number)
+
+    def overlap(self, text: str) -> bool:
+        """Whether half of the text stands in known ones, whichever they are, or half of one of them stands in it."""
+        runs = _runs(text)
+        found = [holders for run in runs if (holders := self._holders.get(run))]
+        if found and len(found) >= SHARE * len(runs):
+            return True
+        held = Counter(number for holders in found for number in holders)
+        return any(count >= SHARE * self._sizes[number] for number, count in held.items())
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    found = words(text)
+    return {tuple(found[first : first + WORDS]) for first in range(max(1, len(found) - WORDS + 1))} if found else set()

@@ -7,9 +7,8 @@ system's list is empty, where one is (F = 1) the lists of the systems on whole i
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,10 +93,8 @@ def _align(runs: Sequence[Run], rows: slice) -> Candidates:
     return candidates
 
 
-class Normalization(Protocol):
-    """A member of the family: candidates → (systems, queries, n) float64, 0 where a system has no list or padding."""
-
-    def __call__(self, candidates: Candidates) -> NDArray[np.float64]: ...  # noqa: D102
+Normalization = Callable[[Candidates], NDArray[np.float64]]
+"""(systems, queries, n) scores of candidates, 0 where a system has no list or padding."""
 
 
 def _default_minimum(candidates: Candidates) -> NDArray[np.float64]:

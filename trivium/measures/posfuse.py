@@ -56,15 +56,10 @@ def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.fl
     return parts
 
 
-def position_scores(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The sum over the systems of `position_parts`, (queries, n)."""
-    return position_parts(candidates, probabilities).sum(axis=0)
-
-
 def pos_fusion(
     runs: Sequence[Run], probabilities: Sequence[NDArray[np.float64]], *, depth: int | None, name: str = ""
 ) -> Run:
-    """Rank by `position_scores`.
+    """Rank by the sum over the systems of `position_parts`.
 
     Args:
         runs: one a system, about the same queries.
@@ -73,8 +68,8 @@ def pos_fusion(
         name: of the fused run.
 
     Raises:
-        ValueError: as `gather` and `position_scores`.
+        ValueError: as `gather` and `position_parts`.
     """
     candidates = gather(runs)
-    scores = position_scores(candidates, probabilities)
+    scores = position_parts(candidates, probabilities).sum(axis=0)
     return Run.from_scores(candidates.queries, candidates.documents, scores, depth=depth, name=name)

@@ -5,30 +5,20 @@ without relevant document scores 0 and counts. Run and qrels must be about the s
 counts them): complete a run with empty lists, or select queries, before measuring.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.measures.runs import Qrels, Run, relevance_matrix
 
+Measure = Callable[[NDArray[np.bool_], NDArray[np.int64], int], NDArray[np.float64]]
+"""(queries,) values in [0, 1] of
 
-class Measure(Protocol):
-    """A member of the family.
-
-    Args:
-        hits: (queries, depth) whether the document at each rank is relevant.
-        relevant: (queries,) how many relevant documents there are, retrieved or not.
-        cutoff: look at this many ranks.
-
-    Returns:
-        (queries,) values in [0, 1].
-    """
-
-    def __call__(  # noqa: D102
-        self, hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int
-    ) -> NDArray[np.float64]: ...
+- hits: (queries, depth) whether the document at each rank is relevant,
+- relevant: (queries,) how many relevant documents there are, retrieved or not,
+- cutoff: how many ranks are looked at.
+"""
 
 
 def reciprocal_rank(hits: NDArray[np.bool_], relevant: NDArray[np.int64], cutoff: int) -> NDArray[np.float64]:

@@ -1,10 +1,38 @@
-"""The lists of a run in the order of other scores, and what follows them: what every re-ranker ends with."""
+"""The lists of a run in another order: by other scores, as a TREC file holds them, by article."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.measures.runs import PADDING, Run
-from trivium.measures.untie import untie
+
+
+def untie(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round scores to 32-bit floats that decrease strictly along each list.
+
+    `u_1 = f(s_1)`, `u_r = min(f(s_r), the 32-bit float below u_(r-1))`, where f is the nearest 32-bit float: no score
+    is lowered more than the order needs.
+
+    Args:
+        scores: (queries, depth), non-increasing in a row, NaN at its end where padded.
+
+    Returns:
+        (queries, depth) float64 of 32-bit values, NaN where padded.
+
+    Raises:
+        ValueError: a score is not finite in 32 bits.
+    """
+    padded = np.isnan(scores)
+    with np.errstate(over="ignore"):
+        rounded = np.where(padded, np.inf, scores).astype(np.float32)
+    # Numbers that count 32-bit floats in their order; both zeros are 0.
+    bits = np.abs(rounded).view(np.int32).astype(np.int64)
+    numbers = np.where(rounded < 0, -bits, bits)
+    places = np.arange(scores.shape[1])
+    numbers = np.minimum.accumulate(numbers + places, axis=1) - places
+    lowered = np.copysign(np.abs(numbers).astype(np.int32).view(np.float32), numbers).astype(np.float64)
+    if not np.isfinite(lowered[~padded]).all():
+        raise ValueError("a score is not finite as a 32-bit float")
+    return np.where(padded, np.nan, lowered)
 
 
 def first(run: Run, depth: int | None) -> Run:
@@ -45,3 +73,26 @@ def follow(head: Run, run: Run) -> Run:
     documents = np.concatenate([head.documents, run.documents[:, width:]], axis=1)
     scores = np.pad(head.scores, ((0, 0), (0, documents.shape[1] - width)), mode="edge")
     return Run(run.queries, documents, untie(np.where(documents == PADDING, np.nan, scores)), head.name)
+
+
+def best_passages(run: Run, article_of: NDArray[np.int64]) -> Run:
+    """The run over articles in which each article stands at the rank and score of its first passage.
+
+    Args:
+        run: over passages.
+        article_of: (passages,) the article of each passage.
+
+    Raises:
+        ValueError: the run holds a passage that is not in `article_of`.
+    """
+    if run.documents.size and run.documents.max() >= len(article_of):
+        raise ValueError(f"run {run.name!r} holds passage {run.documents.max()}, but there are {len(article_of)}")
+    documents = np.full_like(run.documents, -1)
+    scores = np.full_like(run.scores, np.nan)
+    for row, (passages, values) in enumerate(zip(run.documents, run.scores, strict=True)):
+        passages = passages[passages >= 0]
+        articles = article_of[passages]
+        first = np.sort(np.unique(articles, return_index=True)[1])
+        documents[row, : len(first)] = articles[first]
+        scores[row, : len(first)] = values[first]
+    return Run(run.queries, documents, scores, run.name)

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.resampling import times_drawn
+from trivium.measures.bootstrap import percentiles, resampled_totals
 from trivium.measures.significance import fisher_randomization
-
-_CHUNK_BYTES = 8 << 20  # of the draws
 
 
 @dataclass(frozen=True)
@@ -99,21 +97,17 @@ def over_trainings(
     sides = _checked(sides)
     if not 0 < confidence < 1 or not 0 < power < 1 or resamples < 2:
         raise ValueError(f"{confidence=} and {power=} should be in (0, 1), and {resamples=} at least 2")
-    trainings, items = sides.better.shape
+    trainings = sides.trainings
     rng = np.random.default_rng(seed)
-    by_training = np.empty((resamples, trainings))
-    chunk = max(1, _CHUNK_BYTES // (8 * items))
-    for start in range(0, resamples, chunk):
-        size = min(chunk, resamples - start)
-        drawn = times_drawn(rng, items, size).astype(np.float64)
-        with np.errstate(invalid="ignore"):  # 0 / 0: a side that the resample left empty
-            of_better = (drawn @ sides.better.T) / (drawn @ sides.better_count.T)
-            by_training[start : start + size] = of_better - (drawn @ sides.other.T) / (drawn @ sides.other_count.T)
+    totals = np.concatenate([sides.better, sides.better_count, sides.other, sides.other_count]).T
+    better, better_count, other, other_count = np.split(resampled_totals(rng, totals, resamples), 4, axis=1)
+    with np.errstate(invalid="ignore"):  # 0 / 0: a side that the resample left empty
+        by_training = better / better_count - other / other_count
     draws = max(trainings - 1, 1)
     of_trainings = rng.multinomial(draws, np.full(trainings, 1 / trainings), size=resamples)
     means = (by_training * of_trainings).sum(axis=1) / draws
     means = means[np.isfinite(means)]
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = percentiles(means, confidence)
     error = float(means.std(ddof=1))
     found = sides.differences()
     return Difference(

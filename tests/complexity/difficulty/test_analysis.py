@@ -11,7 +11,7 @@ from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.settings import DifficultySettings
 from trivium.core.errors import BadInput
-from trivium.measures.hardness import hardness_agreement
+from trivium.measures.agreement import hardness_agreement
 
 SET = english_set()
 FAST = DifficultySettings(resamples=200, draws=2)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from trivium.complexity.effects.effect_rows import COLUMNS, effect_rows
-from trivium.measures.holm import holm
+from trivium.measures.significance import holm
 
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trivium.decorrelation.evaluation.comparisons import PictureBootstrap
-from trivium.measures.clustered import clustered_interval
+from trivium.measures.bootstrap import clustered_interval
 
 SETTINGS = {"confidence": 0.9, "resamples": 4000}
 

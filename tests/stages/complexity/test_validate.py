@@ -16,7 +16,7 @@ from trivium.complexity.effects.regression import joint_regression, of_frames, u
 from trivium.complexity.scoring.score_table import read_scores
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
-from trivium.measures.holm import holm
+from trivium.measures.significance import holm
 
 OPTIONS = {"risk": 0.05, "smallest_set": 1, "resamples": 200, "confidence": 0.95, "seed": 0}
 

@@ -15,7 +15,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
 from trivium.kvqae.annotation.export import read_annotations
-from trivium.measures.kappa import fleiss_kappa
+from trivium.measures.agreement import fleiss_kappa
 
 TRAITS = {
     "discard": {"prevalence": 0.26, "flip": 0.19},

@@ -16,7 +16,7 @@ from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.retrieval.fusion import FuseParameters
 from trivium.kvqae.retrieval.systems import is_brought
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
-from trivium.measures.untie import untie
+from trivium.measures.reorder import untie
 
 
 @pytest.fixture

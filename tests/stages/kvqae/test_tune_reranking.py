@@ -27,7 +27,7 @@ from trivium.kvqae.rerankers.fusion import (
     systems_of,
 )
 from trivium.measures.fusion import gather, linear_fusion, normalize
-from trivium.measures.posfuse import position_probabilities, position_scores
+from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run
 
@@ -186,7 +186,7 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     test = filled(runs_of(tmp_path, "test", "arcface", "rrt"))
     fused = read_run(tmp_path / "image" / "test.trec").select(test[0].queries)
     expected = gather(test)
-    by_position = position_scores(expected, learned)
+    by_position = position_parts(expected, learned).sum(axis=0)
     for row, documents in enumerate(expected.documents):
         if row % 2:  # no face: RRT alone, its order whatever was learned
             assert fused.documents[row].tolist() == test[1].documents[row].tolist()

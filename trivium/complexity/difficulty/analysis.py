@@ -32,7 +32,7 @@ from trivium.formats.question_sets import AskedQuestion, QuestionSet, read_quest
 from trivium.language.reading.language import Language
 from trivium.language.reading.languages import detect, language_of
 from trivium.language.reading.spaced import FRENCH
-from trivium.measures.hardness import HardnessAgreement, hardness_agreement
+from trivium.measures.agreement import HardnessAgreement, hardness_agreement
 from trivium.measures.rasch import Rasch, rasch
 from trivium.measures.rouge import mangled
 

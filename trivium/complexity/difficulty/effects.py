@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from trivium.complexity.difficulty.settings import DifficultySettings
 from trivium.complexity.difficulty.trivial_answers import BASELINES
 from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
-from trivium.measures.cluster_bootstrap import cluster_bootstrap
-from trivium.measures.clustered_difference import clustered_difference
-from trivium.measures.effects import mean_differences
-from trivium.measures.holm import holm
+from trivium.measures.bootstrap import cluster_bootstrap
+from trivium.measures.effects import clustered_difference, mean_differences
 from trivium.measures.rasch import Rasch
+from trivium.measures.significance import holm
 
 _BESIDE = tuple(
     column

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.regression import Joint, joint_regression
 from trivium.complexity.scoring.score_table import model_means
-from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import NO, YES, below_zero, mean_differences
-from trivium.measures.frame_level import FrameLevel, frame_level
-from trivium.measures.holm import holm
-from trivium.measures.mann_whitney import mann_whitney
+from trivium.measures.rank_tests import FrameLevel, frame_level, mann_whitney
+from trivium.measures.significance import holm
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.regression import joint_regression
 from trivium.core.csv_tables import write_csv
-from trivium.measures.cluster_bootstrap import cluster_bootstrap
+from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
-from trivium.measures.holm import holm
-from trivium.measures.mann_whitney import mann_whitney
+from trivium.measures.rank_tests import mann_whitney
+from trivium.measures.significance import holm
 
 _NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
 _VERDICTS = ("validated", "significant", "holm_significant")

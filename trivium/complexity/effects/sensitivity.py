@@ -18,7 +18,7 @@ from trivium.complexity.effects.analysis import Effects, analyse, large_enough
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.simulated_scores import Difficulty, simulated_scores
 from trivium.core.parameters import Parameters
-from trivium.measures.proportion import wilson_interval
+from trivium.measures.significance import wilson_interval
 
 CRITERIA = ("mann_whitney", "holm", "frame", "found", "found_holm")
 

@@ -19,7 +19,7 @@ from trivium.complexity.effects.sensitivity import SensitivityParameters
 from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.measures.proportion import wilson_interval
+from trivium.measures.significance import wilson_interval
 
 SCENARIOS = ("planted", "null", "confounded")
 

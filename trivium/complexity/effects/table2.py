@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysis import Effects
 from trivium.core.csv_tables import write_csv
+from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.effects import floor_points
-from trivium.measures.hardness import HardnessAgreement
 
 AGREEMENT_COLUMNS = ("model", "other", "spearman", "kendall", "hardest_overlap", "hardest_kappa")
 

@@ -12,7 +12,7 @@ from trivium.complexity.effects.factor_table import schema
 from trivium.complexity.factors.corpora import Corpora
 from trivium.complexity.factors.factor import Factor
 from trivium.formats.framed_texts import Example
-from trivium.measures.association import cramers_v, cramers_v_corrected
+from trivium.measures.agreement import cramers_v, cramers_v_corrected
 
 
 def table_schema(factors: Sequence[Factor]) -> pa.Schema:

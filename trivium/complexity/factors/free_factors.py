@@ -27,8 +27,7 @@ from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Span
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language, Word, overlap
-from trivium.measures.effects import NEITHER
-from trivium.measures.even_cut import even_cut
+from trivium.measures.effects import NEITHER, even_cut
 
 LABELS = {
     "low_overlap": "few of the question’s content words in the answer’s sentence",

@@ -17,7 +17,7 @@ from trivium.complexity.judging.label_studio import VERDICTS, task
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.formats.framed_texts import Example
-from trivium.measures.kappa import fleiss_kappa
+from trivium.measures.agreement import fleiss_kappa
 
 
 class JudgementsParameters(Parameters):

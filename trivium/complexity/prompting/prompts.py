@@ -9,7 +9,7 @@ import numpy as np
 
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.measures.containment import KnownTexts
+from trivium.measures.french import KnownTexts
 
 ANSWER = "Réponse :"
 INPUT = "Document : {context}\nQuestion : {question}\n" + ANSWER

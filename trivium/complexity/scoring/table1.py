@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from trivium.complexity.scoring.baselines import ALONE, same_group_donors
 from trivium.complexity.scoring.systems import System
 from trivium.core.parameters import Parameters
-from trivium.measures.clustered import clustered_interval
+from trivium.measures.bootstrap import clustered_interval
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 

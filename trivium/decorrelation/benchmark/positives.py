@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.measures.many_positives import average_precision_at_r, r_precision, ranked_hits
+from trivium.measures.recall import average_precision_at_r, r_precision, ranked_hits
 
 SETS = {"eccv": "ECCV Caption", "cxc": "CxC"}
 WAYS = {"image_to_text": "image_to_caption", "text_to_image": "caption_to_image"}

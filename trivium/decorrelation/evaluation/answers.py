@@ -19,9 +19,8 @@ from trivium.decorrelation.evaluation.queries import (
     rendered_queries,
 )
 from trivium.formats.pictures import Corpus
-from trivium.measures.hubness import occurrence_skew
 from trivium.measures.odmap import names_any, odmap, removed_named
-from trivium.measures.recall import recall
+from trivium.measures.recall import occurrence_skew, recall
 
 CUTOFFS = (1, 5, 10)
 ODMAP = tuple(f"odmap@{k}" for k in CUTOFFS)

@@ -7,11 +7,11 @@ both, since nobody can say what its annotator would have kept.
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
 from trivium.kvqae.annotation.export import Annotation
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
-from trivium.measures.edit_distance import word_edit_distance
-from trivium.measures.kappa import fleiss_kappa
+from trivium.measures.agreement import fleiss_kappa
 
 DECISIONS = ("discard", "change_question", "change_image")
 Annotations = Mapping[str, Sequence[Annotation]]
@@ -30,7 +30,7 @@ def decisions(annotation: Annotation, question: GeneratedQuestion) -> tuple[bool
 
 def edited_words(annotation: Annotation, question: GeneratedQuestion) -> int:
     """Edit distance, in words, between the generated question and what the annotator made of it."""
-    return word_edit_distance(question.text.split(), (annotation.text or "").split())
+    return Levenshtein.distance(question.text.split(), (annotation.text or "").split())
 
 
 def is_other_image(annotation: Annotation, question: GeneratedQuestion) -> bool:

@@ -19,8 +19,8 @@ from trivium.kvqae.retrieval.systems import system_of
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import half_precision
+from trivium.measures.reorder import untie
 from trivium.measures.runs import Run
-from trivium.measures.untie import untie
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import Reason
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
+from rapidfuzz.distance import Levenshtein
 
 from trivium.formats.triviaqa import TriviaQuestion
 from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, Mention
@@ -24,7 +25,6 @@ from trivium.kvqae.construction.linked_articles import (
     without_parentheses,
 )
 from trivium.measures.answers import normalize_answer
-from trivium.measures.edit_distance import word_edit_distance
 
 LINK_SCHEMA = pa.schema(
     [
@@ -65,7 +65,7 @@ def mention_distance(mention: str, name: str) -> float:
     """Word Levenshtein over the longer one's length, in [0, 1]; regardless of case and of a possessive ending."""
     a, b = _words(mention), _words(name)
     longer = max(len(a), len(b))
-    return word_edit_distance(a, b) / longer if longer else 1.0
+    return Levenshtein.distance(a, b) / longer if longer else 1.0
 
 
 def _words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from trivium.measures.clustered import clustered_interval
+from trivium.measures.bootstrap import clustered_interval
 from trivium.page.common import environment
 from trivium.page.figures import profile
 from trivium.page.thorough import Thorough

@@ -15,7 +15,7 @@ from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.squad import SquadSet, read_squad
-from trivium.measures.containment import KnownTexts
+from trivium.measures.french import KnownTexts
 
 FQUAD_SPLITS = ("train", "validation")
 FRAME_SPLITS = ("train", "validation", "test")

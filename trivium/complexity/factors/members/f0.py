@@ -12,7 +12,7 @@ from trivium.complexity.factors.corpora import Corpora, LexicalUnits
 from trivium.complexity.factors.factor import Factor, Judged
 from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
-from trivium.measures.even_cut import even_cut
+from trivium.measures.effects import even_cut
 
 _BALANCES = ("evaluation", "adaptation")
 

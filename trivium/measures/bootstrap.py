@@ -1,0 +1,146 @@
+"""Bootstrap over clusters: questions about one text are not independent, nor are the answers of one training.
+
+A resample draws as many clusters as there are, with replacement. With c_t the times that cluster t is drawn, and S_t
+and N_t its sum and its size, the resample's mean is `Σ c_t S_t / Σ c_t N_t` (Cameron, Gelbach & Miller 2008, §II).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trivium.measures.effects import NO, YES, checked, checked_clusters
+
+_CHUNK_BYTES = 8 << 20  # of the times drawn
+
+
+def resampled_totals(rng: np.random.Generator, totals: NDArray[np.float64], resamples: int) -> NDArray[np.float64]:
+    """(resamples, columns) Σ c_t X_t of the columns of `totals`, (clusters, columns), over the same resamples."""
+    clusters = len(totals)
+    sums = np.empty((resamples, totals.shape[1]))
+    chunk = max(1, _CHUNK_BYTES // (8 * clusters))
+    for start in range(0, resamples, chunk):
+        size = min(chunk, resamples - start)
+        # Drawing clusters and counting them is several times faster than `rng.multinomial`, which draws every count.
+        drawn = rng.integers(clusters, size=(size, clusters)) + clusters * np.arange(size)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters)
+        sums[start : start + size] = times.astype(np.float64) @ totals
+    return sums
+
+
+def percentiles(values: NDArray[np.floating], confidence: float) -> NDArray[np.float64]:
+    """The (1 ∓ confidence) / 2 quantiles over the first axis: (2, …) low and high (Efron & Tibshirani 1993, §13.3)."""
+    bounds: NDArray[np.float64] = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return bounds
+
+
+def clustered_interval(
+    values: ArrayLike, clusters: Sequence[str] | NDArray, *, confidence: float, resamples: int, seed: int
+) -> tuple[float, float]:
+    """Percentile interval of the mean of values that come in clusters.
+
+    Args:
+        values: (n,) finite.
+        clusters: (n,) label of each value's cluster.
+        confidence: in (0, 1), two-sided.
+        resamples: draws, at least 1.
+        seed: of the draws.
+
+    Raises:
+        ValueError: no value, not finite, different lengths, or confidence or resamples out of range.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError(f"values should be a vector, not empty and finite, got shape {values.shape}")
+    if len(clusters) != len(values):
+        raise ValueError(f"{len(values)} values, but {len(clusters)} clusters")
+    _check_draws(confidence, resamples)
+    labels, member = np.unique(np.asarray(clusters), return_inverse=True)
+    sums, sizes = np.bincount(member, weights=values), np.bincount(member).astype(np.float64)
+    rng = np.random.default_rng(seed)
+    means = np.empty(resamples)
+    chunk = max(1, _CHUNK_BYTES // (8 * len(labels)))
+    even = np.full(len(labels), 1 / len(labels))
+    for start in range(0, resamples, chunk):
+        drawn = rng.multinomial(len(labels), even, size=min(chunk, resamples - start)).astype(np.float64)
+        means[start : start + len(drawn)] = (drawn @ sums) / (drawn @ sizes)
+    low, high = percentiles(means, confidence)
+    return float(low), float(high)
+
+
+def cluster_bootstrap(
+    scores: ArrayLike,
+    factors: ArrayLike,
+    clusters: ArrayLike,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    of_model: ArrayLike | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Percentile intervals of δ for every model and factor, over the same resamples of texts and trainings.
+
+    A resample's δ* is 100 times the difference of its means over E_f and over Ē_f. All models and factors are one
+    matrix product. Resamples that leave a set empty are left out of that factor.
+
+    Trainings are crossed with texts: a resample also draws, with replacement, one fewer of a model's trainings than it
+    has, and takes the mean of their δ* over the same texts (Owen 2007; one fewer, as in `trainings.over_trainings`).
+    Where there is one, it is drawn every time, so that the interval is that of the texts.
+
+    Args:
+        scores: (trainings, examples).
+        factors: (factors, examples) of 1, 0, -1.
+        clusters: (examples,) number or name of each example's text.
+        resamples: how many.
+        confidence: in (0, 1), two-sided.
+        seed: of the draw.
+        of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
+
+    Returns:
+        low and high, (models, factors) points; NaN where a set is empty or with fewer than two clusters.
+
+    Raises:
+        ValueError: as `mean_differences`, clusters of another length, models that are not numbered from 0, one a
+            training, confidence or resamples out of range.
+    """
+    scores, factors = checked(scores, factors)
+    clusters = checked_clusters(clusters, scores)
+    _check_draws(confidence, resamples)
+    model = np.arange(len(scores)) if of_model is None else np.asarray(of_model)
+    if model.shape != scores.shape[:1] or set(model.tolist()) != set(range(models := int(model.max(initial=-1)) + 1)):
+        raise ValueError(f"of_model should number the {len(scores)} trainings from 0, got {model.tolist()}")
+    rows, columns = len(scores), len(factors)
+    names, number = np.unique(clusters, return_inverse=True)
+    low, high = np.full((2, models, columns), np.nan)
+    if len(names) < 2 or not models:
+        return low, high
+
+    members = [(factors == side).astype(np.float64) for side in (YES, NO)]
+    # Rows: per side the sums of every model and factor, then the sizes of every factor.
+    values = np.concatenate([(scores[:, None] * member).reshape(-1, member.shape[1]) for member in members] + members)
+    totals = np.empty((len(names), len(values)))
+    for column, row in enumerate(values):
+        totals[:, column] = np.bincount(number, weights=row, minlength=len(names))
+    drawn = resampled_totals(np.random.default_rng(seed), totals, resamples)
+    sums = drawn[:, : 2 * rows * columns].reshape(resamples, 2, rows, columns)
+    sizes = drawn[:, 2 * rows * columns :].reshape(resamples, 2, 1, columns)
+    with np.errstate(invalid="ignore"):  # 0 / 0: a set that the resample left empty
+        means = sums / sizes
+    of_trainings = 100 * (means[:, 0] - means[:, 1])
+
+    rng = np.random.default_rng([seed, 1])  # of its own: texts are drawn as they are without trainings
+    deltas = np.empty((resamples, models, columns))
+    for place in range(models):
+        own = np.flatnonzero(model == place)
+        taken = own[rng.integers(len(own), size=(resamples, max(len(own) - 1, 1)))]
+        deltas[:, place] = np.take_along_axis(of_trainings, taken[:, :, None], axis=1).mean(axis=1)
+    for column in range(columns):
+        defined = deltas[~np.isnan(deltas[:, 0, column]), :, column]
+        if len(defined):
+            low[:, column], high[:, column] = percentiles(defined, confidence)
+    return low, high
+
+
+def _check_draws(confidence: float, resamples: int) -> None:
+    if not 0 < confidence < 1 or resamples < 1:
+        raise ValueError(f"confidence should be in (0, 1) and resamples ≥ 1, got {confidence} and {resamples}")
