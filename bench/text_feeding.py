@@ -25,7 +25,7 @@ from bench import harness
 from trivium.kvqae.reader import pairs
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets.feeding import Pipeline
-from trivium.nets.ragged import Ragged, ragged
+from trivium.nets.tokens import Ragged, ragged
 
 TEXTS, WORDS, TOKENS, BATCH = 8192, 100, 256, 256
 PASSAGES = 24  # of a question

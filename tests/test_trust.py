@@ -29,7 +29,7 @@ ALLOWED = {
     ("trivium/decorrelation/benchmark/families/open_clip.py", "open_clip.get_tokenizer"): (
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
-    ("trivium/nets/clip_text.py", "open_clip.get_tokenizer"): (
+    ("trivium/nets/open_clip_folder.py", "open_clip.get_tokenizer"): (
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
     ("trivium/decorrelation/models/clip.py", "open_clip.get_tokenizer"): (

@@ -2,7 +2,7 @@
 
 Weights are random, except MiniLM's (see text.py): readers learn in `complexity-finetune` alone. Of what pretraining
 gives, they start near the two things that a small network does not find in a minute: to match a word of the context
-with that of the question (trivium/nets/near_matching.py), and to copy what is attended to (near_copying.py).
+with that of the question and to copy what is attended to (trivium/nets/near_start.py).
 """
 
 from collections.abc import Iterable
@@ -26,8 +26,7 @@ from transformers import (
 )
 
 from sample.encoders.settings import Decoder, Encoder, EncoderDecoder
-from trivium.nets.near_copying import near_copying
-from trivium.nets.near_matching import near_matching
+from trivium.nets.near_start import near_copying, near_matching
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 POSITIONS = 512

@@ -9,7 +9,7 @@ from pydantic import Field
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
-from trivium.nets.dual_encoder import TOWERS
+from trivium.nets.bert import TOWERS
 
 
 class DprFinetuneParameters(DprParameters):

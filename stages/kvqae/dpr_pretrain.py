@@ -6,7 +6,7 @@ from pathlib import Path
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import CARD, DprPretrainParameters, take_published, train_dual_encoder
-from trivium.nets.dual_encoder import TOWERS
+from trivium.nets.bert import TOWERS
 
 
 def main(

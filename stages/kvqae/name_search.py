@@ -22,8 +22,8 @@ from trivium.kvqae.retrieval.image_search import (
 )
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.measures.runs import Run
-from trivium.nets.clip_text import ClipText
 from trivium.nets.device import pick_device
+from trivium.nets.open_clip_folder import ClipText
 
 LOADS = {"trivium.vision.encoders": "${key}"}  # a cell is about its own encoder
 SHARD = 1 << 14  # names in memory

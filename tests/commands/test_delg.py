@@ -16,7 +16,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.local_features import SIDES, LocalFeaturesParameters, write_list
-from trivium.vision.local_descriptors.delg_dataset import write_dataset
+from trivium.vision.local_descriptors.delg_files import write_dataset
 
 LONG = "é" * 120 + ".jpg"  # 244 bytes; too many for a file of features
 KB = {name: data for name, data in IMAGES.items() if data} | {"a.png": jpeg(5), "a/b.jpg": jpeg(6), LONG: jpeg(7)}

@@ -12,7 +12,7 @@ from transformers import BlipConfig, BlipForImageTextRetrieval
 
 from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from trivium.decorrelation.models.kind import KINDS
-from trivium.nets.vgg import Vgg
+from trivium.nets.vse import Vgg
 
 CAPTIONS = ["A dog and a frisbee.", "Two dogs share a frisbee.", "A cat sits on a chair.", "A red bus on the street."]
 TRAINING = {

@@ -17,7 +17,7 @@ from trivium.decorrelation.models.settings import ModelSettings
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Removal, removal_id
-from trivium.nets.gathering import gathered
+from trivium.nets.device import gathered
 
 SIDE, DIMENSION, BUCKETS = 4, 6, 32
 

@@ -273,7 +273,7 @@ DECORRELATION = {  # reach all models
             set(),
         ),
         (
-            "trivium/nets/hinge.py",
+            "trivium/nets/vse.py",
             "+ images.amax(",
             "- images.amax(",
             ("decorrelation-train@coco_vse_", "decorrelation-retrieve@coco_vse_"),

@@ -10,8 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from trivium.core.errors import BadInput
-from trivium.nets.clip_text import ClipText
-from trivium.nets.open_clip_folder import CONFIG
+from trivium.nets.open_clip_folder import CONFIG, ClipText
 
 CPU = torch.device("cpu")
 TEXTS = ["Ada Lark", "The Old Bridge of Dor", "x"]

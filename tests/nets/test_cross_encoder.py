@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores
+from trivium.nets.bert import one_relevant_loss, relevance_scores
 
 
 def test_loss_by_hand():
@@ -37,7 +37,7 @@ def test_scores_are_those_of_the_network_and_padding_plays_no_role():
 
 
 def test_scores_have_full_precision_under_autocast(monkeypatch):
-    import trivium.nets.cross_encoder as module
+    import trivium.nets.bert as module
 
     monkeypatch.setattr(module, "autocast", lambda device: torch.autocast("cpu", dtype=torch.bfloat16))
     torch.manual_seed(0)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from trivium.nets.delg import Delg, strongest
+from trivium.vision.local_descriptors.delg import Delg, strongest
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,7 @@ import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
-from trivium.nets.bert import cls_vectors
-from trivium.nets.dual_encoder import DualEncoder, in_batch_loss
+from trivium.nets.bert import DualEncoder, cls_vectors, in_batch_loss
 
 CPU = torch.device("cpu")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from trivium.nets.hinge import triplet_hinge
+from trivium.nets.vse import triplet_hinge
 
 SCORES = torch.tensor([[0.5, 0.4, 0.1], [0.9, 0.8, 0.2], [0.0, 0.3, 0.6]])
 APART = torch.tensor([0, 1, 2])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from trivium.nets import kept_tokens
-from trivium.nets.kept_tokens import keep_tokens
+from trivium.nets import tokens
+from trivium.nets.tokens import keep_tokens
 
 TEXTS = ["ab", "", "abc", "d", "", "efgh", "i"]
 
@@ -15,7 +15,7 @@ def letters(texts):
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7, 100])
 def test_each_text_is_tokenised_once_and_comes_back(tmp_path, monkeypatch, at_once):
-    monkeypatch.setattr(kept_tokens, "AT_ONCE", at_once)
+    monkeypatch.setattr(tokens, "AT_ONCE", at_once)
     asked = []
 
     def tokenize(texts):

@@ -11,7 +11,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from trivium.nets.near_copying import NOISE, near_copying
+from trivium.nets.near_start import NOISE, near_copying
 
 WORDS, LENGTH, MARK = 200, 12, 3
 SIZES = {"d_model": 64, "d_kv": 32, "d_ff": 64, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0}

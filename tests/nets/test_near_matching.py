@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import CamembertConfig, CamembertModel
 
-from trivium.nets.near_matching import near_matching
+from trivium.nets.near_start import near_matching
 
 QUESTION, CONTEXT = [10, 11, 12, 13], [20, 11, 21, 22, 13, 23, 24]
 

@@ -6,7 +6,7 @@ import torch
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
-from trivium.nets.ragged import padded, ragged
+from trivium.nets.tokens import padded, ragged
 
 CPU = torch.device("cpu")
 ROWS = [[2, 7, 3], [2, 3], [2, 5, 6, 7, 3], [2, 9, 3]]

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torchvision import models
 
-from trivium.nets.vgg import GRID, HIDDEN, TORCHVISION, Vgg, channels_of
+from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, channels_of
 
 
 @pytest.mark.parametrize("name", TORCHVISION)

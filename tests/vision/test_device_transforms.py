@@ -15,8 +15,8 @@ from torchvision.transforms import InterpolationMode
 from trivium.core.arithmetic import PORTABLE
 from trivium.vision import whole_images
 from trivium.vision.decoding import decode
-from trivium.vision.device_transforms import device_prepares, on_tensors, pack, prepared_on
 from trivium.vision.encoder_registry import ENCODERS
+from trivium.vision.whole_images import device_prepares, on_tensors, pack, prepared_on
 
 CPU = torch.device("cpu")
 BICUBIC = InterpolationMode.BICUBIC

@@ -7,7 +7,7 @@ import pytest
 from PIL import EpsImagePlugin, Image, UnidentifiedImageError
 
 from trivium.sources.decorrelation.images import fit_images
-from trivium.vision.formats import FORMATS, opened
+from trivium.vision.decoding import FORMATS, opened
 
 SIZE = (40, 30)
 

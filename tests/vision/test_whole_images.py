@@ -114,7 +114,7 @@ def test_files_that_are_missing_or_cut(imagenet: Path, clip: Path, tmp_path: Pat
     with pytest.raises(BadInput, match=r"open_clip_config\.json: no such file"):
         load_clip(tmp_path / "clip", CPU)
     (tmp_path / "clip" / "open_clip_config.json").write_bytes((clip / "open_clip_config.json").read_bytes())
-    with pytest.raises(BadInput, match="not a usable open_clip folder"):
+    with pytest.raises(BadInput, match="not a usable model of open_clip"):
         load_clip(tmp_path / "clip", CPU)
 
 

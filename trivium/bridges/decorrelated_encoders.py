@@ -32,8 +32,7 @@ from trivium.vision.neighbours import exact_search
 if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
     import torch
 
-    from trivium.vision.device_transforms import Packed
-    from trivium.vision.whole_images import PictureEmbedder
+    from trivium.vision.whole_images import Packed, PictureEmbedder
 
 HITS = 20
 BATCHES = 16  # that a GPU is given at a time

@@ -21,8 +21,13 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
 from trivium.kvqae.rerankers.local_features import SIDES, read_list
 from trivium.vision.decoding import Unreadable, decode_picture
-from trivium.vision.local_descriptors.delg_dataset import IMAGE_FILE, can_be_listed, write_dataset
-from trivium.vision.local_descriptors.delg_files import shared_names, without_features
+from trivium.vision.local_descriptors.delg_files import (
+    IMAGE_FILE,
+    can_be_listed,
+    shared_names,
+    without_features,
+    write_dataset,
+)
 
 LISTS = Path("data/kvqae/compared_images")
 ASKED = "asked"

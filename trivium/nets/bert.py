@@ -1,8 +1,16 @@
-"""One vector a text from a BERT."""
+"""BERTs that compare texts: one vector a text, two towers trained together, and a question read with a passage.
 
-from typing import Any
+- Dual encoder (kvqae.md §3, Karpukhin et al. 2020): two BERTs that share nothing, one vector a text, inner product.
+- Cross-encoder (kvqae.md §4; Nogueira and Cho 2019): transformers' `BertForSequenceClassification` with one output:
+  [CLS] of `[CLS] question [SEP] title [SEP] text [SEP]`, through a perceptron with one hidden layer (BERT's pooler and
+  a linear unit). One of a question's passages is relevant in training: the scores' softmax over them is a distribution.
+"""
 
+from typing import Any, cast
+
+import torch
 from torch import Tensor, nn
+from transformers import BertForSequenceClassification, PreTrainedModel
 
 from trivium.nets.device import autocast
 
@@ -26,3 +34,95 @@ def _last_layer(encoder: Any, input_ids: Tensor, attention_mask: Tensor) -> Tens
     with autocast(input_ids.device):
         states: Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
     return states
+
+
+def relevance_scores(
+    model: BertForSequenceClassification, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
+) -> Tensor:
+    """Score of each pair, (pairs,) float32; the inputs are (pairs, tokens), on any device.
+
+    The last unit is computed in full precision: in bf16, with 8 bits, many passages of a question would tie.
+    """
+    device = model.device
+    with autocast(device):
+        pooled = model.bert(
+            input_ids=input_ids.to(device, non_blocking=True),
+            attention_mask=attention_mask.to(device, non_blocking=True),
+            token_type_ids=token_type_ids.to(device, non_blocking=True),
+        ).pooler_output
+    return model.classifier(model.dropout(pooled.float()))[:, 0]
+
+
+def one_relevant_loss(scores: Tensor) -> Tensor:
+    """`−log softmax(scores)_0` of each question, (questions,).
+
+    Args:
+        scores: (questions, passages); the first passage is the relevant one.
+    """
+    return torch.logsumexp(scores, dim=1) - scores[:, 0]
+
+
+TOWERS = ("question", "passage")
+
+
+class DualEncoder(nn.ModuleList):
+    """The two towers, callable as sentence-transformers' losses call a model.
+
+    Args:
+        question, passage: encoders, in the order of `TOWERS`.
+    """
+
+    def __init__(self, question: PreTrainedModel, passage: PreTrainedModel) -> None:
+        super().__init__([question, passage])
+
+    @property
+    def question(self) -> PreTrainedModel:
+        """The encoder of questions."""
+        return cast(PreTrainedModel, self[0])
+
+    @property
+    def passage(self) -> PreTrainedModel:
+        """The encoder of passages."""
+        return cast(PreTrainedModel, self[1])
+
+    def forward(self, features: dict[str, Any]) -> dict[str, Tensor]:
+        """Encode one batch.
+
+        Args:
+            features: `tower` (one of `TOWERS`), `input_ids` and `attention_mask`, both (texts, tokens).
+
+        Returns:
+            `sentence_embedding` (texts, width).
+        """
+        encoder = self.question if features["tower"] == "question" else self.passage
+        return {"sentence_embedding": cls_vectors(encoder, features["input_ids"], features["attention_mask"])}
+
+
+def inner_product(questions: Tensor, passages: Tensor) -> Tensor:
+    """(questions, passages) float32 scores."""
+    return questions @ passages.T
+
+
+def in_batch_loss(model: DualEncoder, mini_batch_size: int, batch_size: int) -> nn.Module:
+    """Cross-entropy of each question's positive among all positives and hard negatives of the batch.
+
+    `-log exp(q_i·p_i) / Σ_j (exp(q_i·p_j) + exp(q_i·n_j))`, mean over questions i. Called with the features of
+    questions, positives and negatives, and labels that it ignores.
+
+    Args:
+        model: to be trained.
+        mini_batch_size: texts that a tower holds activations of. Where it is smaller than the batch, gradients are
+            cached (Gao et al. 2021): the same value and gradient for one more forward pass, in constant memory.
+        batch_size: questions a batch.
+    """
+    from sentence_transformers.sentence_transformer.losses import (
+        CachedMultipleNegativesRankingLoss,
+        MultipleNegativesRankingLoss,
+    )
+
+    anything: Any = model  # the losses are annotated for a SentenceTransformer, and only call it
+    if mini_batch_size >= batch_size:
+        return MultipleNegativesRankingLoss(anything, scale=1.0, similarity_fct=inner_product)
+    return CachedMultipleNegativesRankingLoss(
+        anything, scale=1.0, similarity_fct=inner_product, mini_batch_size=mini_batch_size
+    )

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, softmax
 from transformers import BlipForImageTextRetrieval
 
-from trivium.nets.device import autocast
-from trivium.nets.gathering import gathered
+from trivium.nets.device import autocast, gathered
 
 
 class BlipEncoders(nn.Module):

@@ -1,10 +1,17 @@
-"""Folders in open_clip's format that need nothing but themselves."""
+"""Folders in open_clip's format that need nothing but themselves, and the text tower of such a CLIP."""
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+
+if TYPE_CHECKING:  # seconds to import, and only who loads a network needs it
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
 
 CONFIG = "open_clip_config.json"
 _TOWERS = {"vision_cfg": "timm_model_name", "text_cfg": "hf_model_name", "multimodal_cfg": "hf_model_name"}
@@ -43,3 +50,72 @@ def _part(value: Any, name: str, path: Path, before: str) -> dict[str, Any]:
     if not isinstance(part, dict):
         raise BadInput("missing or not an object", file=path, field=before + name, got=part, expected="as open_clip's")
     return part
+
+
+def load_open_clip(name: str, where: Path | str, text: Mapping[str, Any], **options: Any) -> tuple[Any, Any, Any, Any]:
+    """Load a network of open_clip with its preparations and its tokenizer.
+
+    Args:
+        name: open_clip's, or `local-dir:` and a folder that `require_offline` has checked.
+        where: the folder, or what a person asked for, for messages.
+        text: the configuration of the text tower; empty: no tokenizer is loaded.
+        options: of open_clip's `create_model_and_transforms`.
+
+    Returns:
+        The network in evaluation mode; a picture's preparation in training, and otherwise; the tokenizer or None.
+
+    Raises:
+        BadInput: no such model, no weights, or weights that do not fit (the layer is named).
+    """
+    import open_clip
+    from safetensors import SafetensorError
+
+    from trivium.nets.weights import misfit
+
+    # It goes to transformers' tokenizer; open_clip's own does not know it.
+    distrust = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
+    try:
+        network, drawn, plain = open_clip.create_model_and_transforms(name, weights_only=True, **options)
+        tokenize = open_clip.get_tokenizer(name, **distrust) if text else None
+    except (RuntimeError, AssertionError) as error:
+        if Path(where).is_dir():
+            raise misfit(error, Path(where)) from None
+        raise BadInput(f"cannot be had from open_clip: {error}", got=where) from None
+    except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
+        raise BadInput(f"not a usable model of open_clip: {error}", file=where) from None
+    return network.eval(), drawn, plain, tokenize
+
+
+class ClipText:
+    """Texts as vectors of length 1, comparable by inner product with those of the image tower.
+
+    Args:
+        folder: `open_clip_config.json`, weights, and a tokenizer where the configuration names one.
+        device: to compute on, in bf16 on a GPU.
+
+    Raises:
+        BadInput: not such a folder, or weights that do not fit its configuration; see `require_offline`.
+    """
+
+    def __init__(self, folder: Path, device: "torch.device") -> None:
+        text, name = require_offline(folder), f"local-dir:{folder}"
+        network, _, _, self._tokenize = load_open_clip(
+            name, folder, text, require_pretrained=True, pretrained_text=False
+        )
+        self._network: Any = network.requires_grad_(False).to(device)
+        self._device = device
+
+    def encode(self, texts: Sequence[str], batch_size: int) -> "NDArray[np.float32]":
+        """(texts, dimension); the batch size halves itself when GPU memory runs out."""
+        import numpy as np
+        import torch
+        from torch.nn.functional import normalize
+
+        from trivium.nets.device import autocast, halving_batches
+
+        def embed(some: Sequence[str]) -> "NDArray[np.float32]":
+            with torch.inference_mode(), autocast(self._device):
+                vectors = self._network.encode_text(self._tokenize(list(some)).to(self._device))
+                return normalize(vectors.float(), dim=1).cpu().numpy()
+
+        return np.concatenate(list(halving_batches(list(texts), batch_size, embed)))

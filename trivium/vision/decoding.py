@@ -2,9 +2,10 @@
 
 Commons holds scans of 20 000 pixels, CMYK prints, transparent logos, 16-bit greys and broken files; everything that
 looks at a picture (faces, ImageNet, CLIP) gets the same array from here, decoded once. Pictures come from strangers,
-too: only the few formats of `formats.py` are looked at, and the header says whether a picture is small enough.
+too: only a few formats are looked at, and the header says whether a picture is small enough.
 """
 
+import io
 import math
 import struct
 import warnings
@@ -13,7 +14,17 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from PIL import ExifTags, Image, UnidentifiedImageError
 
-from trivium.vision.formats import opened
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
+
+
+def opened(data: bytes) -> Image.Image:
+    """A picture of which the header has been read, and no pixel yet.
+
+    Raises:
+        UnidentifiedImageError: it is in none of `FORMATS`.
+    """
+    return Image.open(io.BytesIO(data), formats=FORMATS)
+
 
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)

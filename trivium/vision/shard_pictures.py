@@ -7,7 +7,7 @@ from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.vision.formats import opened
+from trivium.vision.decoding import opened
 
 
 class ShardPictures(Sequence[Image.Image]):

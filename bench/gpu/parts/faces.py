@@ -13,8 +13,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from bench.gpu import pictures
+from trivium.vision.decoding import opened
 from trivium.vision.encoders.arcface import MODEL
-from trivium.vision.formats import opened
 from trivium.vision.image_encoder import FaceEncoderParameters
 
 UNIT, GOAL = "pictures a second", 300.0

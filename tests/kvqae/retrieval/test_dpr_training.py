@@ -26,9 +26,9 @@ from trivium.kvqae.retrieval.dpr_training import (
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.kvqae.retrieval.training_pairs import Pairs
 from trivium.nets import training
+from trivium.nets.bert import DualEncoder
 from trivium.nets.cards import licence_of
 from trivium.nets.device import halving
-from trivium.nets.dual_encoder import DualEncoder
 
 PARAMETERS = {
     "seed": 0,

@@ -23,10 +23,10 @@ from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.nets import feeding
 from trivium.vision import whole_images
 from trivium.vision.align import align
-from trivium.vision.device_transforms import Packed
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import FaceEncoderParameters
 from trivium.vision.image_encoding import LoadedEncoder, Prepared
+from trivium.vision.whole_images import Packed
 
 SECTION = {"batch_size": 4, "max_side": 512, "max_pixels": 10_000_000}
 

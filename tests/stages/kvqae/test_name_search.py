@@ -16,7 +16,7 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval.image_search import STEP, NameSearchParameters
-from trivium.nets.clip_text import ClipText
+from trivium.nets.open_clip_folder import ClipText
 
 TITLES = ["Ada", "Bob", "Cleo", "Tower", "Flag of Dor", "Flag of Ur", "Ship", "Gone", "Torn", "No picture"]
 LIKE = {"a_face.jpg": "Flag of Ur", "a_place.jpg": "Ada"}  # what the question's picture is nearest to

@@ -11,8 +11,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from trivium.core.errors import BadInput
-from trivium.nets.delg import Delg
-from trivium.vision.local_descriptors.delg import DelgExtractor
+from trivium.vision.local_descriptors.delg import Delg, DelgExtractor
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
 from trivium.vision.local_descriptors.extractors import Extractor, load_extractor
 from trivium.vision.local_descriptors.folder import Description

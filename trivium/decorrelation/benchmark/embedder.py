@@ -24,7 +24,7 @@ from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.nets.device import halving_batches, length_sorted_batches
-from trivium.vision.formats import opened
+from trivium.vision.decoding import opened
 
 T = TypeVar("T")
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}

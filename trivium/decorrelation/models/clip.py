@@ -4,9 +4,8 @@ Base and saved model are both folders that open_clip reads as `local-dir:`, so t
 an open_clip model can; the saved one has `config.json` with the kind besides.
 """
 
-import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +14,6 @@ import torch
 from open_clip.model import CLIP
 from open_clip.tokenizer import HFTokenizer
 from PIL import Image
-from safetensors import SafetensorError
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -23,11 +21,10 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.models.settings import ModelSettings
-from trivium.nets.device import autocast
-from trivium.nets.gathering import gathered
+from trivium.nets.device import autocast, gathered
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
-from trivium.nets.open_clip_folder import require_offline
-from trivium.nets.weights import misfit, save_tokenizer, save_weights
+from trivium.nets.open_clip_folder import load_open_clip, require_offline
+from trivium.nets.weights import save_tokenizer, save_weights
 
 _CONFIG, _WEIGHTS = "config.json", "open_clip_model.safetensors"
 _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
@@ -50,23 +47,13 @@ class Clip:
     def __init__(self, folder: Path, *, smallest_crop: float) -> None:
         if not (folder / _WEIGHTS).is_file():
             raise BadInput("no weights", file=folder / _WEIGHTS)  # open_clip goes on without
-        text = require_offline(folder)
-        name = f"local-dir:{folder}"
-        # It goes to transformers' tokenizer; open_clip's own does not know it.
-        distrust = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
-        try:
-            model, drawn, plain = open_clip.create_model_and_transforms(
-                name, aug_cfg={"scale": (smallest_crop, 1.0)}, weights_only=True
-            )
-            self._tokenizer: Callable[[Sequence[str]], Tensor] = open_clip.get_tokenizer(name, **distrust)
-        except (RuntimeError, AssertionError) as error:
-            raise misfit(error, folder) from None
-        except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
-            raise BadInput(f"not a usable open_clip folder: {error}", file=folder) from None
+        model, drawn, plain, self._tokenizer = load_open_clip(
+            f"local-dir:{folder}", folder, require_offline(folder), aug_cfg={"scale": (smallest_crop, 1.0)}
+        )
         if not isinstance(model, CLIP):
             raise BadInput("another architecture", file=folder, got=type(model).__name__, expected="open_clip's CLIP")
         # Convolutions of open_clip's ResNets take two thirds of the time in this layout.
-        self.module = model.eval().to(memory_format=torch.channels_last)
+        self.module = model.to(memory_format=torch.channels_last)
         self.dimension = int(model.text_projection.shape[1])
         self.augments = smallest_crop < 1
         self._drawn, self._plain = drawn, plain

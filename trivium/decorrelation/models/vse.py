@@ -19,10 +19,8 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.kinds.vse import VseSettings
 from trivium.decorrelation.models.preparation import IMAGENET, Preparation
-from trivium.nets.gathering import gathered
-from trivium.nets.hinge import triplet_hinge
-from trivium.nets.vgg import GRID, HIDDEN, TORCHVISION, Vgg, channels_of
-from trivium.nets.vse import VseTowers
+from trivium.nets.device import gathered
+from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 
 PADDING, UNKNOWN, BEGIN, END = range(4)

@@ -16,7 +16,7 @@ from trivium.core.tables import count_rows, read_batches
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.nets.device import halving_batches
 from trivium.nets.feeding import Leaving, Pipeline, feeders
-from trivium.vision.formats import opened
+from trivium.vision.decoding import opened
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]

@@ -23,7 +23,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
-from trivium.vision.formats import opened
+from trivium.vision.decoding import opened
 
 
 class Batch(NamedTuple):

@@ -14,8 +14,8 @@ from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.measures.answers import AnswerMatcher
-from trivium.nets.kept_tokens import keep_tokens
 from trivium.nets.reader import answer_pieces
+from trivium.nets.tokens import keep_tokens
 
 
 class Pairs(NamedTuple):

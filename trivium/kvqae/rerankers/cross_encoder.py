@@ -17,7 +17,7 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.pairs import Pairs, tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.cross_encoder import relevance_scores
+from trivium.nets.bert import relevance_scores
 from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained

@@ -21,7 +21,7 @@ from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
 from trivium.measures.ranking import reciprocal_rank
 from trivium.measures.runs import Qrels, Run, relevance_matrix
-from trivium.nets.cross_encoder import one_relevant_loss, relevance_scores
+from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.device import pick_device
 
 

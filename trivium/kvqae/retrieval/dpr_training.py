@@ -21,11 +21,10 @@ from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
 from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.nets.bert import TOWERS, DualEncoder, in_batch_loss
 from trivium.nets.cards import licence_of, write_card
 from trivium.nets.device import pick_device
-from trivium.nets.dual_encoder import TOWERS, DualEncoder, in_batch_loss
-from trivium.nets.kept_tokens import keep_tokens
-from trivium.nets.ragged import padded, ragged
+from trivium.nets.tokens import keep_tokens, padded, ragged
 from trivium.nets.training import Validation, rise_and_fall, train
 
 

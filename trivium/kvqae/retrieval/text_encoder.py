@@ -19,8 +19,8 @@ from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
 from trivium.nets.bert import cls_vectors
 from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
-from trivium.nets.ragged import Ids, Ragged, padded, ragged
 from trivium.nets.sentence_folder import load_sentence_folder
+from trivium.nets.tokens import Ids, Ragged, padded, ragged
 
 # Names under which sentence-transformers looks for a side's prompt, the first that is there.
 PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("document", "passage", "corpus")}

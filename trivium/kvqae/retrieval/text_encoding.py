@@ -20,7 +20,7 @@ from trivium.kvqae.retrieval.text_encoders import SECTION
 
 if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
-    from trivium.nets.ragged import Ragged
+    from trivium.nets.tokens import Ragged
 
 SHARDS = 4  # that a worker is given at a time
 CHUNK = 1024  # passages tokenised at a time
@@ -90,7 +90,7 @@ def encode_shards(
     if not new:
         return files
     from trivium.nets.feeding import Feed, feeders
-    from trivium.nets.ragged import ragged
+    from trivium.nets.tokens import ragged
 
     encoder = load()
     chunks = [(shard, file, start) for shard, file in new for start in range(0, len(shard.texts), CHUNK)]

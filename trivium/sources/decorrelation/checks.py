@@ -19,8 +19,7 @@ from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
 from trivium.language.english.english import looks_english
 from trivium.sources.decorrelation.images import BROKEN
-from trivium.vision.decoding import exif_orientation
-from trivium.vision.formats import opened
+from trivium.vision.decoding import exif_orientation, opened
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5

@@ -21,8 +21,7 @@ from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.zips import open_zip, read_member
 from trivium.sources.archives import IMAGE_SUFFIXES
-from trivium.vision.decoding import exif_orientation, turned
-from trivium.vision.formats import opened
+from trivium.vision.decoding import exif_orientation, opened, turned
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
 BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it

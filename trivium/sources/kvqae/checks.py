@@ -18,7 +18,7 @@ from trivium.formats.kilt_articles import parse_article
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.sources.brought import require_files
-from trivium.vision.formats import opened
+from trivium.vision.decoding import opened
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
 TABLES = ("articles.jsonl", "wikidata.jsonl", *(f"viquae/{name}" for name in QUESTIONS))

@@ -1,8 +1,88 @@
-"""DINOv2 (Oquab et al., 2023), with registers or without: `facebook/dinov2-base` and its sizes (kvqae.md §3)."""
+"""DINOv2 (Oquab et al., 2023), with registers or without: `facebook/dinov2-base` and its sizes (kvqae.md §3).
 
-from typing import ClassVar
+What DINO's networks share is here, too. They are in transformers' format: see `FirstToken` for a picture's vector. The
+folder's own `preprocessor_config.json` says how a picture is scaled, cropped and standardised.
+"""
 
-from trivium.vision.dino import Dino
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
+from trivium.vision.image_encoder import ImageEncoder
+
+if TYPE_CHECKING:
+    import torch
+
+    from trivium.vision.whole_images import PictureEmbedder
+
+
+FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
+
+
+class Dino(ImageEncoder):
+    """Whole pictures, as a network sees them that learned from pictures alone.
+
+    Attributes:
+        kinds: `model_type` of the configurations that are its own.
+        tiny: names of transformers' classes for configuration, network and preparation, and the configuration of a
+            network of a few kilobytes, for tests.
+    """
+
+    route = "whole"
+    files = FILES
+    kinds: ClassVar[Sequence[str]]
+    tiny: ClassVar[tuple[str, str, str, Mapping[str, Any]]]
+
+    @classmethod
+    def load(cls, folder: Path, device: "torch.device") -> "PictureEmbedder":
+        """See `load_dino`."""
+        return load_dino(folder, device, cls.kinds)
+
+    @classmethod
+    def write_tiny(cls, folder: Path) -> None:
+        """Drawn weights, for pictures of 32 pixels."""
+        import torch
+        import transformers
+
+        torch.manual_seed(0)
+        configuration, network, preparation, values = cls.tiny
+        getattr(transformers, network)(getattr(transformers, configuration)(**values)).save_pretrained(folder)
+        side = {"height": values["image_size"], "width": values["image_size"]}
+        getattr(transformers, preparation)(size=side, crop_size=side).save_pretrained(folder)
+
+
+def load_dino(folder: Path, device: "torch.device", kinds: Sequence[str]) -> "PictureEmbedder":
+    """A network of one of these kinds, with its own preparation.
+
+    Raises:
+        BadInput: a network of another kind, or see `load_pretrained`.
+    """
+    import torch
+    from PIL import Image
+    from transformers import AutoImageProcessor, AutoModel
+    from transformers.image_processing_backends import TorchvisionBackend
+
+    from trivium.nets.pretrained import load_pretrained
+    from trivium.vision.whole_images import FirstToken, PictureEmbedder
+
+    config = read_json(folder / FILES[0])
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind not in kinds:
+        raise BadInput("another kind of network", file=folder / FILES[0], field="model_type", got=kind, choices=kinds)
+    network, processor = load_pretrained(AutoModel, folder, "an image encoder", tokenizer=AutoImageProcessor)
+
+    def prepare(picture: Image.Image) -> torch.Tensor:
+        found: torch.Tensor = processor(images=picture, return_tensors="pt")["pixel_values"][0]
+        return found
+
+    def transform(pixels: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = processor(images=list(pixels), return_tensors="pt")["pixel_values"]
+        return found
+
+    on_tensors = transform if isinstance(processor, TorchvisionBackend) else None
+    return PictureEmbedder(folder, FirstToken(network), prepare, device, on_tensors)
 
 
 class Dinov2(Dino):

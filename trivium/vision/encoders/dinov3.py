@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from trivium.vision.dino import Dino
+from trivium.vision.encoders.dinov2 import Dino
 
 
 class Dinov3(Dino):

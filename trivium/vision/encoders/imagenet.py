@@ -51,8 +51,7 @@ def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
     from torchvision import models, transforms
 
     from trivium.nets.weights import load_weights, read_weights
-    from trivium.vision.device_transforms import on_tensors
-    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder
+    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder, on_tensors
 
     config_file, weights_file = (folder / name for name in FILES)
     config = read_json(config_file)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from trivium.vision.timm_tower import TimmTower
+from trivium.vision.encoders.clip import TimmTower
 
 
 class Siglip2(TimmTower):

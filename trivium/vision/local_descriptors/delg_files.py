@@ -7,10 +7,15 @@ format is read here instead of generating code: a key is `field · 8 + type`; ty
 
     DatumProto   = { 1: shape { 1: packed int64 }, 2: list { 1: packed float32 } }
     DelfFeatures = { 1: feature { 1: DatumProto, 2: x, 3: y, 4: scale, 5: orientation, 6: strength (float32) } … }
+
+The tool itself reads a list of images in the format of Revisited Oxford, and a folder of .jpg files. Its
+`extract_features.py` looks for `NAME.jpg` in `images_dir` and writes `NAME.delg_global` and `NAME.delg_local`. NAME is
+here an image's whole name (`Foo.png`), so that no two images share files. Any format may stand behind `.jpg`: the
+tool's reader goes by the content.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -163,3 +168,39 @@ def _integer(data: bytes, place: int, file: Path) -> tuple[int, int]:
         if byte < 128:
             return value, place
     raise BadInput("not DELG's file", file=file, row=f"byte {place}", got="an integer of more than 64 bits")
+
+
+IMAGE_FILE = ".jpg"
+LONGEST = 255  # bytes of a file's name, on most systems
+_TRUTH = ("easy", "hard", "junk", "bbx")  # of a query: which images show the same, and where to crop
+
+
+def can_be_listed(image: str) -> bool:
+    """Whether the names of an image's files are names of files."""
+    return "/" not in image and "\0" not in image and len((image + GLOBAL_FILE).encode()) <= LONGEST
+
+
+def write_dataset(path: Path, images: Sequence[str]) -> None:
+    """Write the tool's `dataset_file_path` for `image_set=index`: MATLAB's format, names in the cells of `imlist`.
+
+    It also wants queries with their truth, and two of everything at least: the first two images stand for the queries,
+    of which nothing is known, and a single image is listed twice, which the tool passes over.
+
+    Args:
+        path: a new `.mat` file.
+        images: whole names; one at least.
+    """
+    from scipy.io import savemat
+
+    images = [*images, *images] if len(images) == 1 else images
+    truth = np.empty((1, 2), [(name, object) for name in _TRUTH])
+    for query in range(2):
+        truth[0, query] = tuple(np.zeros((1, 4 if name == "bbx" else 0)) for name in _TRUTH)
+    savemat(path, {"imlist": _cells(images), "qimlist": _cells(images[:2]), "gnd": truth})
+
+
+def _cells(names: Iterable[str]) -> np.ndarray:
+    names = list(names)
+    cells = np.empty((1, len(names)), object)
+    cells[0, :] = names
+    return cells

@@ -1,6 +1,5 @@
 """Models of open_clip: a configuration with pretrained weights, `ViT-B-32/openai`, or a folder in its format."""
 
-import json
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,14 +8,12 @@ from typing import Any
 import open_clip
 import torch
 from PIL import Image
-from safetensors import SafetensorError
 from torch import Tensor
 
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import Family
 from trivium.nets.device import pick_device
-from trivium.nets.open_clip_folder import CONFIG, require_offline
-from trivium.nets.weights import misfit
+from trivium.nets.open_clip_folder import CONFIG, load_open_clip, require_offline
 
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pth")
 
@@ -88,19 +85,9 @@ class OpenClipModel:
 
 
 def _loaded(name: str, text: dict[str, Any], where: str, options: dict[str, Any]) -> OpenClipModel:
-    # It goes to transformers' tokenizer; open_clip's own does not know it.
-    distrust = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
-    try:
-        network, _, prepare = open_clip.create_model_and_transforms(
-            name, weights_only=True, require_pretrained=True, pretrained_text=False, **options
-        )
-        tokenize = open_clip.get_tokenizer(name, **distrust)
-    except (RuntimeError, AssertionError) as error:
-        if Path(where).is_dir():
-            raise misfit(error, Path(where)) from None
-        raise BadInput(f"cannot be had from open_clip: {error}", field="--model", got=where) from None
-    except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
-        raise BadInput(f"not a usable model of open_clip: {error}", file=where) from None
+    network, _, prepare, tokenize = load_open_clip(
+        name, where, text, require_pretrained=True, pretrained_text=False, **options
+    )
     return OpenClipModel(network, prepare, tokenize)
 
 

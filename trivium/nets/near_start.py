@@ -1,7 +1,8 @@
-"""A start near copying for small encoder-decoders that learn to read from nothing (sample-worlds.md).
+"""Starts for small networks that learn to read from nothing (sample-worlds.md): near copying, and near matching.
 
-What pretraining gives T5 above all is that its decoder can write what it attends to, and go on there. A small network
-that begins at random stays at guessing for minutes; this one begins with such a copier built by hand, in five parts:
+**Near copying**, of encoder-decoders. What pretraining gives T5 above all is that its decoder can write what it attends
+to, and go on there. A small network that begins at random stays at guessing for minutes; this one begins with such a
+copier built by hand, in five parts:
 
 1. Value and output of every cross-attention start near the identity, W = I + noise · N(0, 1/inputs): an attended
    token's vector arrives as it is, and the output embeddings, which T5 shares with the input's, name it.
@@ -14,6 +15,15 @@ that begins at random stays at guessing for minutes; this one begins with such a
 5. Other layers write little at first, so that vectors stay near their embeddings, and logits are not yet sure.
 
 Where to begin, where to stop, and which of several places is meant is left to training.
+
+**Near matching**, of encoders. What pretraining gives a reader above all is that a word of the context attends to the
+same word of the question. With random weights a small encoder needs minutes to find that. Here the first layer starts
+with it: embeddings are x = word ± u, with u for the question and −u for the context, and
+
+    query = s·x,   key = s·(x − 2 û ûᵀ x),   û = u / |u|,
+
+so that a token attends to the other side, and there to its own word. What it finds is added in half of the heads and
+taken off in the others, where it cancels the word if both are the same.
 """
 
 import torch
@@ -91,3 +101,44 @@ def _take_off(attention: nn.Module, one: Tensor) -> None:
 
 def _weight(part: nn.Module, name: str) -> Tensor:
     return part.get_submodule(name).get_parameter("weight")
+
+
+SHARPNESS = 1.3  # s
+WORD, SIDE = 0.05, 0.05  # standard deviation of words; size of u in each dimension
+
+
+@torch.no_grad()
+def near_matching(model: nn.Module, generator: torch.Generator) -> None:
+    """Overwrite the embeddings of words and segments and the first layer's attention, in place.
+
+    Args:
+        model: a BERT, CamemBERT or the like with two segments and an even width.
+        generator: of words, u and noise.
+
+    Raises:
+        ValueError: fewer than two segments.
+    """
+    words = model.get_submodule("embeddings.word_embeddings").get_parameter("weight")
+    segments = model.get_submodule("embeddings.token_type_embeddings").get_parameter("weight")
+    width = words.shape[1]
+    if len(segments) < 2:
+        raise ValueError(f"near_matching needs two segments, got {len(segments)}")
+    # As many ones as minus ones: layer normalisation takes the mean off.
+    signs = torch.ones(width)
+    signs[torch.randperm(width, generator=generator)[: width // 2]] = -1
+    words.copy_(WORD * torch.randn(words.shape, generator=generator))
+    segments[:2].copy_(SIDE * torch.stack([signs, -signs]))
+
+    identity = torch.eye(width)
+    mirror = identity - 2 * torch.outer(signs, signs) / width
+    halves = torch.ones(width)
+    halves[: width // 2] = -1
+    attention = "encoder.layer.0.attention"
+    for name, start in (
+        ("self.query", SHARPNESS * identity),
+        ("self.key", SHARPNESS * mirror),
+        ("self.value", identity),
+        ("output.dense", torch.diag(halves)),
+    ):
+        noise = torch.randn(width, width, generator=generator) * (NOISE * width**-0.5)
+        model.get_submodule(f"{attention}.{name}").get_parameter("weight").copy_(start + noise)

@@ -1,0 +1,104 @@
+"""Token ids of texts of different lengths, one after the other: on disk, and without padding on their way to a GPU.
+
+A training's ids are made once, before its first step, and read memory-mapped in every step. They are made anew when a
+killed training goes on: that takes minutes at the papers' size, and what is read is never of other texts.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from tqdm import tqdm
+
+from trivium.core.atomic import write_atomically
+from trivium.core.matrices import read_matrix
+
+Ids = Sequence[int] | NDArray[np.int32]
+
+
+class Ragged(NamedTuple):
+    """Rows of different lengths.
+
+    Attributes:
+        values: (sum of the lengths,) int32, row after row.
+        lengths: (rows,) int64.
+    """
+
+    values: Tensor
+    lengths: Tensor
+
+    def rows(self) -> list[NDArray[np.int32]]:
+        """One after the other, views of `values`."""
+        return np.split(self.values.numpy(), np.cumsum(self.lengths.numpy())[:-1]) if len(self.lengths) else []
+
+
+def ragged(rows: Sequence[Ids]) -> Ragged:
+    """Put rows one after the other."""
+    lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
+    values = np.concatenate([np.asarray(row, np.int32) for row in rows]) if rows else np.zeros(0, np.int32)
+    return Ragged(torch.from_numpy(values), lengths)
+
+
+def padded(tokens: Ragged, padding: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Ids and mask, both (rows, longest) int64 on the device, padded there at the end.
+
+    Nothing waits for the device: from pinned memory the rows travel while it computes.
+
+    Args:
+        tokens: on the CPU, at least one row.
+        padding: id of what is put behind shorter rows; the mask is 0 there, and 1 elsewhere.
+        device: of the result.
+    """
+    longest = int(tokens.lengths.max())
+    values, lengths = (each.to(device, non_blocking=True) for each in tokens)
+    places = torch.arange(longest, device=device)
+    mask = places < lengths[:, None]
+    starts = lengths.cumsum(0) - lengths
+    flat = (starts[:, None] + places).clamp_(max=len(values) - 1)
+    ids = torch.where(mask, values[flat].long(), padding)
+    return ids, mask.long()
+
+
+T = TypeVar("T")
+AT_ONCE = 4096  # texts tokenised together, on all cores
+
+
+class TokenRows:
+    """What `keep_tokens` wrote: a row of ids a text."""
+
+    def __init__(self, folder: Path) -> None:
+        self._bounds = np.asarray(read_matrix(folder / "bounds.npy"))  # a view of a memmap takes ten times as long
+        values = folder / "values.int32"  # an empty file cannot be memory-mapped
+        self._values = np.asarray(np.memmap(values, np.int32, "r")) if self._bounds[-1] else np.empty(0, np.int32)
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        """The ids of a text; not a copy, and read-only."""
+        return self._values[self._bounds[row] : self._bounds[row + 1]]
+
+
+def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T]], Sequence[Ids]]) -> TokenRows:
+    """Tokenise each text once.
+
+    Args:
+        folder: of the training's own; what was there is replaced.
+        texts: whatever `tokenize` reads.
+        tokenize: gives the ids of each of some texts.
+    """
+    bounds = [np.zeros(1, np.int64)]
+    with write_atomically(folder) as beside:
+        beside.mkdir()
+        with (
+            (beside / "values.int32").open("wb") as file,
+            tqdm(total=len(texts), desc=folder.name, unit="text", mininterval=5, leave=False) as progress,
+        ):
+            for start in range(0, len(texts), AT_ONCE):
+                part = ragged(tokenize(texts[start : start + AT_ONCE]))
+                file.write(part.values.numpy().tobytes())
+                bounds.append(bounds[-1][-1] + np.cumsum(part.lengths.numpy()))
+                progress.update(len(part.lengths))
+        np.save(beside / "bounds.npy", np.concatenate(bounds))
+    return TokenRows(folder)
