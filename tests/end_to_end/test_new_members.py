@@ -15,7 +15,7 @@ ENCODER = '''
 """The ImageNet ResNet's vectors with their dimensions turned round."""
 
 from trivium.vision.encoders.imagenet import FILES, load_imagenet
-from trivium.vision.image_encoder import Embedder
+from trivium.vision.embedder import Embedder
 from trivium.vision.image_encoder import ImageEncoder
 
 

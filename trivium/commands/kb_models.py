@@ -17,8 +17,8 @@ from trivium.kvqae.bases.readers import FolderReader, Read, Reader
 from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
+from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import Embedder
 from trivium.vision.image_encoding import LoadedEncoder
 
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces

@@ -14,8 +14,9 @@ from trivium.core.engine import in_worker
 from trivium.core.errors import BadInput
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
+from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need it
     from trivium.vision.faces import FaceDetector

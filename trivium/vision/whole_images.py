@@ -21,7 +21,7 @@ from torchvision.transforms.functional import resize
 
 from trivium.core.arithmetic import is_portable
 from trivium.nets.device import autocast, halving_batches
-from trivium.vision.image_encoder import Embedder
+from trivium.vision.embedder import Embedder
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 
