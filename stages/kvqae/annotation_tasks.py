@@ -14,10 +14,17 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.kvqae.annotation.generated_questions import read_generated
-from trivium.kvqae.annotation.project import annotation_task, instructions, labelling_config
-from trivium.kvqae.annotation.task_pictures import NO_PICTURE, address_of, embedder
-from trivium.kvqae.annotation.tasks import balanced_sample, share_out
-from trivium.kvqae.construction.commons_names import commons_file_name
+from trivium.kvqae.annotation.project import (
+    NO_PICTURE,
+    address_of,
+    annotation_task,
+    balanced_sample,
+    embedder,
+    instructions,
+    labelling_config,
+    share_out,
+)
+from trivium.kvqae.construction.commons import commons_file_name
 
 
 class AnnotationTasksParameters(Parameters):

@@ -14,15 +14,16 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_table
 from trivium.kvqae.construction.candidate_images import (
+    BITS,
     SCHEMA,
     Candidate,
+    Fingerprints,
     Reason,
     Subject,
     choose_images,
     read_categories,
     read_subjects,
 )
-from trivium.kvqae.construction.near_duplicates import BITS, Fingerprints
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 

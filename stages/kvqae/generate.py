@@ -10,7 +10,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_json_lines
 from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
 from trivium.kvqae.construction.generation import generate_all
-from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, read_mentions
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, read_mentions
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 
 

@@ -10,9 +10,8 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.kvqae.construction.handed_on import read_mentions
-from trivium.kvqae.construction.linked_articles import read_linked_articles
-from trivium.kvqae.construction.linking import LINK_SCHEMA, link_all
+from trivium.kvqae.construction.linking import LINK_SCHEMA, link_all, read_linked_articles
+from trivium.kvqae.construction.mentions import read_mentions
 
 
 class LinkParameters(Parameters):

@@ -9,7 +9,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
-from trivium.kvqae.construction.annotated_sentences import read_annotated
+from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.nets.cards import write_card
 
 

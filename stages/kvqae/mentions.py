@@ -10,8 +10,13 @@ import pyarrow as pa
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.kvqae.construction.handed_on import MENTION_SCHEMA, mention_batch
-from trivium.kvqae.construction.mentions import _HOW_MANY, MentionsParameters, find_mentions
+from trivium.kvqae.construction.mentions import (
+    HOW_MANY,
+    MENTION_SCHEMA,
+    MentionsParameters,
+    find_mentions,
+    mention_batch,
+)
 from trivium.kvqae.construction.spacy_pipeline import load_pipeline
 
 _ROWS = 4096
@@ -35,7 +40,7 @@ def main(
 
     write_table(out, batches(), MENTION_SCHEMA)
     names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
-    metrics = {name: float(counts[name]) for name in [*names, *(f"questions_with_{many}" for many in _HOW_MANY)]}
+    metrics = {name: float(counts[name]) for name in [*names, *(f"questions_with_{many}" for many in HOW_MANY)]}
     return metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}
 
 

@@ -10,15 +10,17 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_json_lines, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import parse_entity
-from trivium.kvqae.annotation.agreement import agreement, edit_statistics
-from trivium.kvqae.annotation.export import EXPECTED, EXPORT, read_annotations
+from trivium.kvqae.annotation.export import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
 from trivium.kvqae.annotation.generated_questions import read_generated
-from trivium.kvqae.construction.dataset_statistics import dataset_statistics
-from trivium.kvqae.construction.rebuilding import RebuildParameters, _kept, keep, split_up
-from trivium.kvqae.construction.rebuilt_records import (
+from trivium.kvqae.construction.rebuilding import (
+    Kept,
+    RebuildParameters,
     behind,
+    dataset_statistics,
     image_names,
+    keep,
     remaining_triviaqa,
+    split_up,
     viquae_record,
 )
 
@@ -52,7 +54,7 @@ def main(
     annotated, counts = read_annotations(annotations / EXPORT, questions)
     metrics = {name: float(count) for name, count in counts.items()}
     settled, kept_counts = keep(annotated, questions)
-    kept = [_kept(questions[identifier], each) for identifier, each in settled.items()]
+    kept = [Kept(questions[name], each.text or "", each.image or "") for name, each in settled.items()]
     parts = split_up(kept, parameters)
     for split, part in parts.items():
         if not part:

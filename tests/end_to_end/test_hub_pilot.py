@@ -19,7 +19,7 @@ from tests.sources.small_commons import SmallCommons, serve_commons
 from trivium.commands.scale import rescale
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
-from trivium.kvqae.construction.commons_names import commons_file_name
+from trivium.kvqae.construction.commons import commons_file_name
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from trivium.core.tables import write_json_lines, write_table
-from trivium.kvqae.construction.handed_on import Mention, mention_batch
+from trivium.kvqae.construction.mentions import Mention, mention_batch
 
 MALE, FEMALE = "Q6581097", "Q6581072"
 

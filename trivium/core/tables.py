@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import decode, parse_json, read_bytes, read_lines, read_text, require_file
 
 LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
+M = TypeVar("M")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -37,6 +38,24 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for row, line in read_lines(path):
         if line.strip():
             yield row, parse_object(line, path, row)
+
+
+def read_json_records(path: Path, model: type[M]) -> Iterator[tuple[int, M]]:
+    """Stream a file of one JSON object a line as instances of a pydantic dataclass, with their rows, from 1.
+
+    Raises:
+        BadInput: see `read_json_lines`; or a field is missing or not as the class has it.
+    """
+    from pydantic import TypeAdapter, ValidationError  # seconds, which most readers of tables need not spend
+
+    adapter = TypeAdapter(model)
+    for row, record in read_json_lines(path):
+        try:
+            yield row, adapter.validate_python(record)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field, problem = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+            raise BadInput(problem, file=path, row=row, field=field, got=first["input"]) from None
 
 
 def parse_object(line: str, path: Path, row: int) -> dict[str, Any]:

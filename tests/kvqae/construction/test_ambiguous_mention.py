@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from trivium.kvqae.construction.ambiguous_mention import (
+from trivium.kvqae.construction.generation import (
     AmbiguousMention,
     draw_mention,
     possible_mentions,
@@ -12,7 +12,7 @@ from trivium.kvqae.construction.ambiguous_mention import (
     replace_mentions,
     replaced_span,
 )
-from trivium.kvqae.construction.handed_on import Mention
+from trivium.kvqae.construction.mentions import Mention
 
 WRITER = {"human": True, "types": ["human"], "occupations": ["writer", "journalist"], "gender": "female"}
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.construction.annotated_sentences import read_annotated
+from trivium.kvqae.construction.spacy_pipeline import read_annotated
 
 RECORD = {
     "words": ["Who", "taught", "Ada", "Lark", "?"],
@@ -38,10 +38,13 @@ def test_two_sentences_have_two_roots(tmp_path):
         ({"heads": [1, 1, 3, 1, 9]}, "field 'heads': head outside the words"),
         ({"deps": ["nsubj", "acl", "compound", "dobj", "punct"]}, "field 'deps': a root not called ROOT"),
         ({"deps": ["ROOT", "ROOT", "compound", "dobj", "punct"]}, "field 'deps'"),
-        ({"deps": ["nsubj"]}, "field 'deps': wrong length; got 1; expected 5, one a word"),
-        ({"words": [], "spaces": [], "heads": [], "deps": [], "tags": []}, "field 'words': wrong length"),
-        ({"spaces": [1, 1, 1, 0, 0]}, "field 'spaces': not a list of bool"),
-        ({"tags": None}, "field 'tags': not a list of str"),
+        ({"deps": ["nsubj"]}, "field 'deps': wrong length: 1, expected 5, one a word"),
+        (
+            {"words": [], "spaces": [], "heads": [], "deps": [], "tags": []},
+            "field 'words': Tuple should have at least 1",
+        ),
+        ({"spaces": [1, 1, 1, 0, 0]}, "field 'spaces.0': Input should be a valid bool"),
+        ({"tags": None}, "field 'tags': Input should be a valid tuple"),
         ({"entities": [[2, 6, "PERSON"]]}, "field 'entities': not an entity"),
         ({"entities": [[2, 2, "PERSON"]]}, "field 'entities': not an entity"),
         ({"entities": [[2, 4, "PERSON"], [3, 4, "GPE"]]}, "field 'entities': entities overlap"),

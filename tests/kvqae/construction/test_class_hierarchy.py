@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
+from trivium.kvqae.construction.subjects import ClassHierarchy
 
 
 def hierarchy(**above):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.kvqae.construction.commons_names import commons_file_name
+from trivium.kvqae.construction.commons import commons_file_name
 
 
 @pytest.mark.parametrize(

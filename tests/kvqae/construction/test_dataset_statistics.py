@@ -3,7 +3,7 @@
 import pytest
 
 from trivium.formats.questions import Question
-from trivium.kvqae.construction.dataset_statistics import dataset_statistics, words
+from trivium.kvqae.construction.rebuilding import dataset_statistics, words
 
 
 def question(number, text, answer, image, entity):

@@ -6,14 +6,8 @@ import pytest
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
-from trivium.kvqae.construction.handed_on import (
-    MENTION_SCHEMA,
-    CommonsFile,
-    Mention,
-    mention_batch,
-    read_commons,
-    read_mentions,
-)
+from trivium.kvqae.construction.commons import CommonsFile, read_commons
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, mention_batch, read_mentions
 
 TEXT = "Where was Ada Lark's father born?"
 MENTION = Mention("tc_1", TEXT, 10, 18, "PERSON", "poss", 10, 20, True, "father")
@@ -68,5 +62,5 @@ def test_commons_files_are_read(tmp_path):
 )
 def test_a_bad_commons_file_is_named(tmp_path, field, value):
     (tmp_path / "c.jsonl").write_text(json.dumps(FILE | {field: value}) + "\n")
-    with pytest.raises(BadInput, match=f"c.jsonl:1: field '{field}'"):
+    with pytest.raises(BadInput, match=f"c.jsonl:1: field '{field}"):
         list(read_commons(tmp_path / "c.jsonl"))

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from trivium.kvqae.construction.handed_on import CommonsFile
-from trivium.kvqae.construction.image_score import image_score
+from trivium.kvqae.construction.candidate_images import image_score
+from trivium.kvqae.construction.commons import CommonsFile
 
 NAMED = {
     "categories": ("Iron Span", "Iron Span in 1911"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.kvqae.construction.licences import licence_standing
+from trivium.kvqae.construction.commons import licence_standing
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from trivium.kvqae.construction.linked_articles import page_title, without_parentheses
+from trivium.kvqae.construction.linking import page_title, without_parentheses
 
 
 def test_titles_as_kilt_has_them():

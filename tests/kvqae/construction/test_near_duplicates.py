@@ -8,7 +8,7 @@ from PIL import Image, ImageEnhance, ImageFilter
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
-from trivium.kvqae.construction.near_duplicates import (
+from trivium.kvqae.construction.candidate_images import (
     BITS,
     MAX_GREY,
     Fingerprints,

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from trivium.kvqae.construction.splits import connected, disjoint_splits
+from trivium.kvqae.construction.rebuilding import connected, disjoint_splits
 
 SHARES = {"train": 1190.0, "validation": 1250.0, "test": 1257.0}
 

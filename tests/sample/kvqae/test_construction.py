@@ -21,10 +21,9 @@ from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import WikidataFile, parse_entity
-from trivium.kvqae.construction.annotated_sentences import read_annotated
-from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
-from trivium.kvqae.construction.handed_on import read_commons
-from trivium.kvqae.construction.subjects import read_concrete_types
+from trivium.kvqae.construction.commons import read_commons
+from trivium.kvqae.construction.spacy_pipeline import read_annotated
+from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 
 SIZES = {"articles": 150, "imageless": 20}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
-from trivium.kvqae.construction.handed_on import CommonsFile
+from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.commons import category_files, fetch_picture, plain_text
 from trivium.sources.mediawiki import TOGETHER, MediaWiki

@@ -22,10 +22,11 @@ from trivium.kvqae.annotation.project import (
     IMAGE,
     KEEP,
     QUESTION,
+    balanced_sample,
     instructions,
     labelling_config,
+    share_out,
 )
-from trivium.kvqae.annotation.tasks import balanced_sample, share_out
 
 HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"
 

@@ -13,8 +13,7 @@ from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.kvqae.annotation.agreement import agreement, edit_statistics, edited_words, settle
-from trivium.kvqae.annotation.export import read_annotations
+from trivium.kvqae.annotation.export import agreement, edit_statistics, edited_words, read_annotations, settle
 from trivium.measures.agreement import fleiss_kappa
 
 TRAITS = {

@@ -16,8 +16,12 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_json_lines
 from trivium.core.tracking import Tracker
-from trivium.kvqae.construction.annotated_sentences import read_annotated
-from trivium.kvqae.construction.spacy_pipeline import analyse_texts, load_pipeline, measure_pipeline, to_document
+from trivium.kvqae.construction.spacy_pipeline import (
+    load_pipeline,
+    measure_pipeline,
+    read_annotated,
+    to_document,
+)
 from trivium.nets.cards import licence_of
 
 PARAMETERS = MentionModelParameters(
@@ -92,12 +96,6 @@ def test_a_perfect_and_an_idle_pipeline(sentences):
     assert measure_pipeline(perfect, few) == dict.fromkeys(MEASURES, 1.0)
     idle = measure_pipeline(spacy.blank("en"), few)
     assert [idle[name] for name in ("ner_precision", "ner_recall", "ner_f1", "las")] == [0, 0, 0, 0]
-
-
-def test_texts_come_back_with_their_companions(trained):
-    texts = [("Who taught Ada Lark?", 1), ("Where was Dor built?", 2)]
-    got = [(document.text, number) for document, number in analyse_texts(load_pipeline(trained[0]), iter(texts), 1)]
-    assert got == texts
 
 
 def test_gold_entities_reach_spacy(sentences):

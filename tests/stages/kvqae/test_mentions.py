@@ -11,8 +11,7 @@ from spacy.tokens import Doc, Span
 
 from stages.kvqae.mentions import main
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.kvqae.construction.handed_on import read_mentions
-from trivium.kvqae.construction.mentions import MentionsParameters, find_mentions, mentions_of
+from trivium.kvqae.construction.mentions import MentionsParameters, find_mentions, mentions_of, read_mentions
 
 DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
 DROPPED = ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL")

@@ -22,7 +22,7 @@ from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.core.tracking import Tracker
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
-from trivium.kvqae.construction.handed_on import read_commons
+from trivium.kvqae.construction.commons import read_commons
 from trivium.sources.download import Patience
 from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
 from trivium.sources.kvqae.construction_hub import fetch_sources

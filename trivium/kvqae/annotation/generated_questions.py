@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import AliasPath, Field, StrictBool, StrictStr, field_validator
+from pydantic.dataclasses import dataclass
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_lines
+from trivium.core.tables import read_json_records
+
+Text = Annotated[StrictStr, Field(pattern=r"\S")]
 
 
 @dataclass(frozen=True)
@@ -29,21 +33,35 @@ class GeneratedQuestion:
         images: candidates, at least one: the one proposed, then the others.
     """
 
-    id: str
-    text: str
-    original_question: str
-    mention: str
-    names: tuple[str, ...]
-    ambiguous_mention: str
-    other_mentions: tuple[str, ...]
-    original_answer: str
-    answers: tuple[str, ...]
-    wikidata_id: str
-    kilt_id: str
-    title: str
-    human: bool
-    reference: str
-    images: tuple[str, ...]
+    id: Annotated[StrictStr, Field(pattern=r"^.+_\d+$")]
+    text: Annotated[Text, Field(validation_alias="input")]
+    original_question: Text
+    mention: Text
+    names: tuple[StrictStr, ...]
+    ambiguous_mention: Text
+    other_mentions: tuple[StrictStr, ...]
+    original_answer: Annotated[Text, Field(validation_alias=AliasPath("answer", "original_answer"))]
+    answers: Annotated[tuple[StrictStr, ...], Field(validation_alias=AliasPath("answer", "answer"))]
+    wikidata_id: Text
+    kilt_id: Text
+    title: Text
+    human: StrictBool
+    reference: Text
+    images: tuple[StrictStr, ...]
+
+    @field_validator("names")
+    @classmethod
+    def _has_a_name(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not any(map(str.strip, names)):
+            raise ValueError("the entity has no name")
+        return names
+
+    @field_validator("images")
+    @classmethod
+    def _are_distinct(cls, images: tuple[str, ...]) -> tuple[str, ...]:
+        if not images or len(set(images)) < len(images):
+            raise ValueError("no image, or one twice")
+        return images
 
     @property
     def source(self) -> str:
@@ -68,57 +86,10 @@ def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
             is no question.
     """
     questions: dict[str, GeneratedQuestion] = {}
-    for row, record in read_json_lines(path):
-        question = _question(record, path, row)
+    for row, question in read_json_records(path, GeneratedQuestion):
         if question.id in questions:
             raise BadInput("question twice", file=path, row=row, field="id", got=question.id)
         questions[question.id] = question
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return questions
-
-
-def _question(record: dict[str, Any], path: Path, row: int) -> GeneratedQuestion:
-    def text(name: str, of: dict[str, Any] = record, field: str = "") -> str:
-        value = of.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise BadInput("missing or empty", file=path, row=row, field=field or name, got=value, expected="a text")
-        return value
-
-    def texts(name: str, of: dict[str, Any] = record, field: str = "") -> tuple[str, ...]:
-        value = of.get(name)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise BadInput("not a list of texts", file=path, row=row, field=field or name, got=value)
-        return tuple(value)
-
-    answer = record.get("answer")
-    if not isinstance(answer, dict):
-        raise BadInput("missing or not an object", file=path, row=row, field="answer", got=answer)
-    if not isinstance(record.get("human"), bool):
-        raise BadInput("not true or false", file=path, row=row, field="human", got=record.get("human"))
-    identifier, images, names = text("id"), texts("images"), texts("names")
-    source, _, start = identifier.rpartition("_")
-    if not source or not start.isdigit():
-        expected = "TriviaQA's id, an underscore, where the mention starts"
-        raise BadInput("not the id of a mention", file=path, row=row, field="id", got=identifier, expected=expected)
-    if not images or len(set(images)) < len(images):
-        raise BadInput("no image, or one twice", file=path, row=row, field="images", got=list(images))
-    if not any(map(str.strip, names)):
-        raise BadInput("the entity has no name", file=path, row=row, field="names", got=list(names))
-    return GeneratedQuestion(
-        id=identifier,
-        text=text("input"),
-        original_question=text("original_question"),
-        mention=text("mention"),
-        names=names,
-        ambiguous_mention=text("ambiguous_mention"),
-        other_mentions=texts("other_mentions"),
-        original_answer=text("original_answer", answer, "answer.original_answer"),
-        answers=texts("answer", answer, "answer.answer"),
-        wikidata_id=text("wikidata_id"),
-        kilt_id=text("kilt_id"),
-        title=text("title"),
-        human=record["human"],
-        reference=text("reference"),
-        images=images,
-    )

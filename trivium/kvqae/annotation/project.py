@@ -5,12 +5,20 @@ a `span` with the picture behind it. Of an `img`, Label Studio removes an addres
 `Image` shows no picture of a server that does not allow other sites to read it.
 """
 
+import base64
+import io
+from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
+from trivium.core.image_shards import Images
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
+from trivium.vision.decoding import Unreadable, decode_picture
 
 PROJECT = "viquae-annotation-1"  # in every task: an export of another project is told by it
 DECISION, QUESTION, IMAGE = "decision", "question", "image"
@@ -65,3 +73,77 @@ def _picture(address: str) -> str:
     """Addresses hold no quotation mark, see `AnnotationTasksParameters`."""
     style = f'background-image: url("{address}")'
     return f'<span class="trivium-picture" style={quoteattr(style)}></span>'
+
+
+NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
+_MAX_PIXELS = 200_000_000
+
+
+def address_of(name: str, address: str) -> str:
+    """The address of an image; its name takes the place of `{name}` in `address`."""
+    return address.replace("{name}", quote(name, safe=""))
+
+
+def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
+    """Image name → address that holds the picture; each is decoded once.
+
+    Args:
+        images: shards.
+        side: pixels of the picture's longer side at the most.
+        counts: counts `unreadable` pictures, which show nothing, and `broken_exif`.
+    """
+    made: dict[str, str] = {}
+
+    def embed(name: str) -> str:
+        if name not in made:
+            made[name] = _embedded(images.read(name), side, counts)
+        return made[name]
+
+    return embed
+
+
+def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
+    try:
+        picture = decode_picture(data, max_side=side, max_pixels=_MAX_PIXELS)
+    except Unreadable:
+        counts["unreadable"] += 1
+        return NO_PICTURE
+    counts["broken_exif"] += picture.broken_exif
+    out = io.BytesIO()
+    picture.image.save(out, "JPEG", quality=80)
+    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def balanced_sample(
+    questions: Sequence[GeneratedQuestion], most: int, largest_share: float, rng: np.random.Generator
+) -> list[GeneratedQuestion]:
+    """The largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
+
+    With m questions of the smaller kind, n ≤ m / (1 - largest_share). Within what the share allows, both kinds keep
+    the proportion that they have among all.
+    """
+    shuffled = [questions[place] for place in rng.permutation(len(questions))]
+    persons = [question for question in shuffled if question.human]
+    others = [question for question in shuffled if not question.human]
+    fewer, more = sorted((persons, others), key=len)
+    number = min(most, len(shuffled))
+    if largest_share < 1:
+        number = min(number, int(len(fewer) / (1 - largest_share) + 1e-9))
+    allowed = min(len(more), int(largest_share * number + 1e-9))
+    of_more = min(allowed, round(number * len(more) / len(shuffled)))
+    of_more = max(of_more, number - len(fewer))
+    chosen = more[:of_more] + fewer[: number - of_more]
+    return [chosen[place] for place in rng.permutation(len(chosen))]
+
+
+def share_out(tasks: int, overlapping: int, each: int, annotators: int) -> list[list[str]]:
+    """Codes of the annotators of each task: `each` of them for the first `overlapping` tasks, then one.
+
+    They take turns, so that nobody has two tasks more than anybody else, and nobody has a task twice.
+    """
+    given, turn = [], 0
+    for task in range(tasks):
+        number = each if task < overlapping else 1
+        given.append([f"A{(turn + place) % annotators + 1:02d}" for place in range(number)])
+        turn += number
+    return given

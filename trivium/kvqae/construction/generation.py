@@ -1,24 +1,162 @@
 """Questions about pictures: the mention of the entity replaced by an ambiguous one (kvqae.md §2, step 5).
 
-Two mentions of one entity make one question, two of different entities make two. Whatever the parser thought, a
-question that still names the entity, or that gives its answer away, is not generated.
+A person goes by an occupation ("this writer"), any other entity by a type ("this bridge"); whoever has a gender also by
+"this man" or "this woman", and by a pronoun that fits the mention's dependency: he-him-his, she-her-hers. Two mentions
+of one entity make one question, two of different entities make two. Whatever the parser thought, a question that still
+names the entity, or that gives its answer away, is not generated.
 """
 
+import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from trivium.kvqae.annotation.generated_questions import name_pattern
-from trivium.kvqae.construction.ambiguous_mention import (
-    MENTION_TYPES,
-    AmbiguousMention,
-    draw_mention,
-    possible_mentions,
-    repeat_mention,
-    replace_mentions,
-)
-from trivium.kvqae.construction.handed_on import Mention
+from trivium.kvqae.construction.mentions import Mention
 from trivium.measures.answers import AnswerMatcher
+
+MentionType = Literal["occupation", "type", "gender", "pronoun"]
+MENTION_TYPES: tuple[MentionType, ...] = get_args(MentionType)
+
+
+@dataclass(frozen=True)
+class AmbiguousMention:
+    """One way to refer to the entity, in the form that its place in the question asks for: "this writer's", "her"."""
+
+    type: MentionType
+    text: str
+
+
+@dataclass(frozen=True)
+class Gendered:
+    """Words of one gender: nominative, accusative, possessive before a noun and on its own."""
+
+    noun: str
+    subject: str
+    object: str
+    possessive: str
+    alone: str
+
+
+_MAN = Gendered("man", "he", "him", "his", "his")
+_WOMAN = Gendered("woman", "she", "her", "her", "hers")
+# By Wikidata's labels; others, such as those of animals, have no such words.
+GENDERS = {"male": _MAN, "trans man": _MAN, "female": _WOMAN, "trans woman": _WOMAN}
+_SUBJECT = ("nsubj", "nsubjpass")
+_OBJECT = ("dobj", "pobj", "obj", "obl")
+
+_MARKER = re.compile(r"['’](?:s(?!\w))?")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
+_ARTICLE_BEFORE = re.compile(r"(?<!\w)(?:a|an|the)\s+$", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.?!]\s)\W*$")
+
+
+def possible_mentions(
+    mention: Mention, *, human: bool, types: Sequence[str], occupations: Sequence[str], gender: str | None
+) -> list[AmbiguousMention]:
+    """All ambiguous mentions of an entity; none when nothing is known that could stand for it.
+
+    Args:
+        mention: the entity's, in its question.
+        human: whether the entity is a person.
+        types, occupations: labels.
+        gender: label of Wikidata's; None when unknown.
+    """
+    nouns: list[tuple[MentionType, str]] = [("type", label) for label in types]
+    if human:
+        nouns = [("occupation", label) for label in occupations]
+    words = GENDERS.get(gender or "")
+    if words:
+        nouns.append(("gender", words.noun))
+    ending = "'s" if _possessive(mention) else ""
+    found = [AmbiguousMention(kind, f"this {noun}{ending}") for kind, noun in nouns]
+    if words and (pronoun := _pronoun(mention, words)):
+        found.append(AmbiguousMention("pronoun", pronoun))
+    return list(dict.fromkeys(found))
+
+
+def _pronoun(mention: Mention, words: Gendered) -> str | None:
+    """The pronoun for the mention's dependency; None where none would fit, as for the root of a sentence."""
+    if _possessive(mention):
+        _, end = replaced_span(mention)
+        before_noun = mention.dependency == "poss" and re.match(r"\s+\w", mention.text[end:])
+        return words.possessive if before_noun else words.alone
+    if mention.dependency in _SUBJECT:
+        return words.subject
+    return words.object if mention.dependency in _OBJECT else None
+
+
+def _possessive(mention: Mention) -> bool:
+    """Whether the mention is a possessive; the mark that closes a quotation ('Emma') does not make it one."""
+    quoted = mention.text[: mention.start].endswith(("'", "‘")) and mention.text[mention.end + 1 :][:1] != "s"
+    return mention.possessive and (mention.dependency == "poss" or not quoted)
+
+
+def replaced_span(mention: Mention) -> tuple[int, int]:
+    """The characters that an ambiguous mention takes the place of.
+
+    The mention's whole stretch (titles, appositions, relative clauses), quotation marks around it, an article before it
+    and a possessive marker after it. But on the root of a sentence depends the whole sentence: of that, only the
+    mention itself is replaced.
+    """
+    text, start, end = mention.text, mention.subtree_start, mention.subtree_end
+    if mention.dependency == "root":
+        start, end = mention.start, mention.end
+    end = max(mention.end, start + len(text[start:end].rstrip("?! ")))
+    if _possessive(mention) and (marker := _MARKER.match(text, end)):
+        end = marker.end()
+    elif start and _QUOTES.get(text[start - 1]) == text[end : end + 1]:
+        start, end = start - 1, end + 1
+    if article := _ARTICLE_BEFORE.search(text[:start]):
+        start = article.start()
+    return start, end
+
+
+def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str:
+    """The question with ambiguous mentions; capitalised where they begin a sentence.
+
+    Args:
+        text: the question.
+        ambiguous: mentions of one entity in it, and what takes their place; one inside another's span goes with it.
+    """
+    parts, done = [], 0
+    spans = sorted((*replaced_span(mention), words) for mention, words in ambiguous)
+    for start, end, words in spans:
+        if start >= done:
+            before = text[done:start]
+            begins = _SENTENCE_START.search(text[:start])
+            parts += [before, words[0].upper() + words[1:] if begins else words]
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]) -> AmbiguousMention:
+    """How to refer once more to the entity of a mention: by a pronoun, else by the same noun, else as one can.
+
+    Args:
+        first: the mention repeated.
+        possible: at the place of the repetition, at least one.
+    """
+    noun = first.text.removesuffix("'s")
+    same = [mention for mention in possible if mention.text.removesuffix("'s") == noun]
+    pronouns = [mention for mention in possible if mention.type == "pronoun"]
+    return [*pronouns, *same, *possible][0]
+
+
+def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -> AmbiguousMention:
+    """Draw the type of mention first, then one of this type, uniformly each (many occupations weigh no more than one).
+
+    Args:
+        possible: at least one.
+        seed: of the data set.
+        key: of the question; its draw depends on nothing else, not on its place in the file.
+    """
+    generator = random.Random(f"{seed} {key}")
+    kind = generator.choice([name for name in MENTION_TYPES if any(mention.type == name for mention in possible)])
+    return generator.choice([mention for mention in possible if mention.type == kind])
+
 
 # Why a question cannot be generated; `no_mention`: a person of whom neither occupation nor gender is known, say.
 Reason = Literal["no_mention", "name_remains", "answer_in_question"]

@@ -2,27 +2,105 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pydantic import Field
 
+from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
+from trivium.core.tables import read_table
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.kvqae.construction.handed_on import Mention
-from trivium.kvqae.construction.spacy_pipeline import analyse_texts
 
-_HOW_MANY = ("no", "one", "two", "more")
-
-
+HOW_MANY = ("no", "one", "two", "more")
+_NEEDED_PIPES = ("tok2vec", "transformer", "parser", "ner")
 _POSSESSIVE = ("'s", "’s", "'", "’")
-
-
 # What stands before a noun and belongs to its phrase, in spaCy's labels and in Universal Dependencies; an auxiliary, a
 # preposition or a conjunction that a parser hangs there does not.
 _MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
-
-
 _COORDINATION = ("cc", "conj")
+MENTION_SCHEMA = pa.schema(
+    [
+        ("question", pa.string()),
+        ("text", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("label", pa.string()),
+        ("dependency", pa.string()),
+        ("subtree_start", pa.int32()),
+        ("subtree_end", pa.int32()),
+        ("possessive", pa.bool_()),
+        ("head", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A named entity in a question, as `mentions.parquet` keeps it; offsets are characters of `text`.
+
+    Attributes:
+        question: TriviaQA's id of the question.
+        text: the whole question.
+        start, end: the mention, `text[start:end]`.
+        label: the recogniser's, such as PERSON.
+        dependency: of the mention's syntactic root, in lower case, such as nsubj.
+        subtree_start, subtree_end: the smallest stretch that holds the mention and all that depends on it: apposition,
+            relative clause, possessive marker; of what stands before it, its noun phrase alone; without further
+            entities that are joined to it ("X, the poet, and Y").
+        possessive: whether a possessive marker ('s, ’s or a bare ') follows the mention, or ends it or its stretch and
+            it is a `poss`.
+        head: the word that the mention depends on; the mention's own root when that is the sentence's.
+    """
+
+    question: str
+    text: str
+    start: int
+    end: int
+    label: str
+    dependency: str
+    subtree_start: int
+    subtree_end: int
+    possessive: bool
+    head: str
+
+    @property
+    def key(self) -> str:
+        """Names the potential question that this mention gives: a question with two mentions gives two."""
+        return f"{self.question}_{self.start}"
+
+    @property
+    def surface(self) -> str:
+        """The mention itself."""
+        return self.text[self.start : self.end]
+
+
+def mention_batch(mentions: Iterable[Mention]) -> pa.RecordBatch:
+    """Mentions as a batch of `MENTION_SCHEMA`."""
+    rows = list(map(astuple, mentions))
+    columns = zip(*rows, strict=True) if rows else ([] for _ in MENTION_SCHEMA)
+    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, MENTION_SCHEMA, strict=True)]
+    return pa.record_batch(arrays, schema=MENTION_SCHEMA)
+
+
+def read_mentions(path: Path) -> list[Mention]:
+    """Read `mentions.parquet`, or any table that has its columns among others.
+
+    Raises:
+        BadInput: a column is missing, or offsets do not lie in the text.
+    """
+    table = read_table(path, MENTION_SCHEMA.names)
+    mentions = [Mention(**record) for record in table.to_pylist()]
+    for row, mention in enumerate(mentions, 1):
+        places = (0, mention.subtree_start, mention.start, mention.end, mention.subtree_end, len(mention.text))
+        if list(places) != sorted(places) or mention.start == mention.end:
+            raise BadInput(
+                "offsets outside the text", file=path, row=row, field="start, end, subtree_start, subtree_end",
+                got=places[1:-1], expected=f"0 ≤ subtree_start ≤ start < end ≤ subtree_end ≤ {len(mention.text)}",
+            )  # fmt: skip
+    return mentions
 
 
 class MentionsParameters(Parameters):
@@ -104,9 +182,11 @@ def find_mentions(
     """Stream the valid mentions of all questions; `counts` also counts questions by how many they have."""
     kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
     texts = ((question.text, question.id) for question in questions)
-    for document, question in analyse_texts(pipeline, texts, parameters.batch):
-        mentions = mentions_of(question, document, kept, dropped, counts)
-        counts["questions"] += 1
-        counts["mentions"] += len(mentions)
-        counts[f"questions_with_{_HOW_MANY[min(len(mentions), 3)]}"] += 1
-        yield from mentions
+    idle = [name for name in pipeline.pipe_names if name not in _NEEDED_PIPES]
+    with pipeline.select_pipes(disable=idle):
+        for document, question in pipeline.pipe(texts, as_tuples=True, batch_size=parameters.batch):
+            mentions = mentions_of(question, document, kept, dropped, counts)
+            counts["questions"] += 1
+            counts["mentions"] += len(mentions)
+            counts[f"questions_with_{HOW_MANY[min(len(mentions), 3)]}"] += 1
+            yield from mentions

@@ -1,20 +1,194 @@
-"""The rebuilt data set: what annotators kept, split at random without a shared image, in ViQuAE's format (§2)."""
+"""The rebuilt data set: what annotators kept, at random splits without a shared image, as ViQuAE's (kvqae.md §2)."""
 
-from collections.abc import Mapping
+import string
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
 
+import numpy as np
 from pydantic import Field
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.kvqae.annotation.agreement import settle
-from trivium.kvqae.annotation.export import Annotation
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
-from trivium.kvqae.construction.rebuilt_records import (
-    Kept,
-    by_split,
-    gives_the_answer,
-    names_entity,
-)
-from trivium.kvqae.construction.splits import disjoint_splits
+from trivium.core.tables import read_json_lines
+from trivium.formats.questions import SPLITS, Question
+from trivium.kvqae.annotation.export import Annotation, settle
+from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, name_pattern
+from trivium.measures.answers import AnswerMatcher, normalize_answer
+
+
+def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, float], seed: int) -> list[str]:
+    """Share items out at random, so that two items with a key in common are always in the same split.
+
+    Items that have keys in common, directly or through others, form a component and stay together. Components are
+    shuffled and dealt out, the largest first, each to the split that lacks most items.
+
+    Args:
+        keys: of each item, such as its image.
+        shares: of the items, by split; only their proportions matter.
+        seed: of the shuffle.
+
+    Returns:
+        The split of each item. Sizes miss the shares by less than the size of the largest component.
+    """
+    components = connected(keys)
+    order = np.random.default_rng(seed).permutation(len(components)).tolist()
+    order.sort(key=lambda component: -len(components[component]))
+    total = sum(shares.values())
+    lacking = {split: len(keys) * share / total for split, share in shares.items()}
+    splits = [""] * len(keys)
+    for component in order:
+        split = max(lacking, key=lambda each: lacking[each])
+        lacking[split] -= len(components[component])
+        for item in components[component]:
+            splits[item] = split
+    return splits
+
+
+def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
+    """Connected components of items that have keys in common: item numbers, ascending; components by first item."""
+    numbers: dict[Hashable, int] = {}
+    pairs = [(item, numbers.setdefault(key, len(numbers))) for item, own in enumerate(keys) for key in own]
+    items, places = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    nodes = len(keys) + len(numbers)
+    graph = coo_array((np.ones(len(pairs)), (items, len(keys) + places)), shape=(nodes, nodes))
+    components: dict[int, list[int]] = {}
+    for item, component in enumerate(connected_components(graph, directed=False)[1][: len(keys)].tolist()):
+        components.setdefault(component, []).append(item)
+    return list(components.values())
+
+
+_MARKS = string.punctuation + "“”‘’«»…–—"
+
+
+def words(text: str) -> list[str]:
+    """Words in lower case, without punctuation around them."""
+    return [word for word in (each.strip(_MARKS).lower() for each in text.split()) if word]
+
+
+def dataset_statistics(splits: Mapping[str, Sequence[Question]], persons: Container[str]) -> dict[str, float]:
+    """Describe a data set in ViQuAE's format.
+
+    Args:
+        splits: train, validation and test, none of them empty.
+        persons: Wikidata ids of entities that are persons.
+
+    Returns:
+        Over all questions: questions, and by split; images, entities (distinct ones); words_mean, vocabulary;
+        most_frequent_answer_share, persons_share. Of the test questions: test_answers_in_train and
+        test_entities_in_train, the shares whose original answer, or entity, is one of a training question.
+    """
+    questions = [question for split in SPLITS for question in splits[split]]
+    texts = [words(question.text) for question in questions]
+    answers = Counter(question.original_answer for question in questions)
+    train, test = splits["train"], splits["test"]
+    answers_seen = {question.original_answer for question in train}
+    entities_seen = {question.wikidata_id for question in train}
+    return {
+        "questions": float(len(questions)),
+        **{f"questions_{split}": float(len(splits[split])) for split in SPLITS},
+        "images": float(len({question.image for question in questions})),
+        "entities": float(len({question.wikidata_id for question in questions})),
+        "words_mean": sum(map(len, texts)) / len(questions),
+        "vocabulary": float(len({word for text in texts for word in text})),
+        "most_frequent_answer_share": max(answers.values()) / len(questions),
+        "persons_share": sum(question.wikidata_id in persons for question in questions) / len(questions),
+        "test_answers_in_train": sum(question.original_answer in answers_seen for question in test) / len(test),
+        "test_entities_in_train": sum(question.wikidata_id in entities_seen for question in test) / len(test),
+    }
+
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A question that annotators kept: what was generated, its final text and image."""
+
+    generated: GeneratedQuestion
+    text: str
+    image: str
+
+
+def image_names(kept: Iterable[Kept]) -> dict[str, str]:
+    """New names of the chosen images, unique and safe in any file system: the entity's id and a number."""
+    numbers: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for question in sorted(kept, key=lambda each: (each.generated.wikidata_id, each.image)):
+        if question.image not in names:
+            entity = question.generated.wikidata_id
+            numbers[entity] = numbers.get(entity, 0) + 1
+            suffix = PurePosixPath(question.image).suffix.lower()
+            names[question.image] = f"{entity}_{numbers[entity]}{suffix if suffix[1:].isalnum() else ''}"
+    return names
+
+
+def viquae_record(question: Kept, image: str) -> Record:
+    """One line of ViQuAE; `meta.image` is the photograph's name on Commons, for its author and licence."""
+    made = question.generated
+    return {
+        "id": made.id,
+        "input": question.text,
+        "image": image,
+        "wikidata_id": made.wikidata_id,
+        "kilt_id": made.kilt_id,
+        "url": "",
+        "original_question": made.original_question,
+        "output": _output(made),
+        "meta": {"image": question.image},
+    }
+
+
+def behind(kept: Iterable[Kept]) -> list[Record]:
+    """The TriviaQA questions that these were made from, each once, as lines of TriviaQA."""
+    records: dict[str, Record] = {}
+    for question in kept:
+        made = question.generated
+        record = {"id": made.source, "input": made.original_question, "output": _output(made)}
+        records.setdefault(made.source, record)
+    return list(records.values())
+
+
+def _output(made: GeneratedQuestion) -> Record:
+    provenance = [{"wikipedia_id": [made.kilt_id], "title": [made.title]}]
+    return {"original_answer": made.original_answer, "answer": list(made.answers), "provenance": provenance}
+
+
+def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[Record]:
+    """TriviaQA's questions of all splits that none of ours was made from, by id or words, to train on; each once.
+
+    Args:
+        folder: the released splits of TriviaQA.
+        kept: the rebuilt questions, of all splits.
+        counts: receives how many of TriviaQA's were left out: triviaqa_behind_questions, triviaqa_repeated.
+
+    Raises:
+        BadInput: a line without a question or an id.
+    """
+    originals = {normalize_answer(question.generated.original_question) for question in kept}
+    sources = {question.generated.source for question in kept}
+    counts |= dict.fromkeys(("triviaqa_behind_questions", "triviaqa_repeated"), 0.0)
+    texts: set[str] = set()
+    ids: set[str] = set()
+    for split in SPLITS:
+        for row, record in read_json_lines(folder / f"{split}.jsonl"):
+            for field in ("id", "input"):
+                if not isinstance(record.get(field), str):
+                    problem = "missing or not a text"
+                    raise BadInput(problem, file=folder / f"{split}.jsonl", row=row, field=field, got=record.get(field))
+            text = normalize_answer(record["input"])
+            if text in originals or record["id"] in sources:
+                counts["triviaqa_behind_questions"] += 1
+            elif text in texts or record["id"] in ids:
+                counts["triviaqa_repeated"] += 1
+            else:
+                texts.add(text)
+                ids.add(record["id"])
+                yield record
 
 
 class Shares(Parameters):
@@ -43,15 +217,16 @@ def keep(
         entity's name or else the answer (left out); kept.
     """
     kept: dict[str, Annotation] = {}
-    counts = {"annotated": float(len(annotations)), "discarded": 0.0}
-    counts |= {"dropped_naming_the_entity": 0.0, "dropped_giving_the_answer": 0.0}
+    names = ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer")
+    counts = {"annotated": float(len(annotations)), **dict.fromkeys(names, 0.0)}
     for identifier, question in questions.items():
         settled = settle(annotations.get(identifier, ()))
+        text = "" if settled is None else settled.text or ""
         if settled is None:
             counts["discarded"] += identifier in annotations
-        elif names_entity(_kept(question, settled)):
+        elif name_pattern(question.names).search(text):  # no parts of a name: most are words of their own ("Lake")
             counts["dropped_naming_the_entity"] += 1
-        elif gives_the_answer(_kept(question, settled)):
+        elif AnswerMatcher(question.answers).matches(text):
             counts["dropped_giving_the_answer"] += 1
         else:
             kept[identifier] = settled
@@ -60,11 +235,12 @@ def keep(
     return kept, counts
 
 
-def _kept(question: GeneratedQuestion, annotation: Annotation) -> Kept:
-    return Kept(question, annotation.text or "", annotation.image or "")
-
-
 def split_up(kept: list[Kept], parameters: RebuildParameters) -> Mapping[str, list[Kept]]:
     """Questions by split; those that share an image, or were made from one TriviaQA question, stay together."""
     keys = [{("image", each.image), ("source", each.generated.source)} for each in kept]
-    return by_split(kept, disjoint_splits(keys, parameters.shares.model_dump(), parameters.seed))
+    parts: dict[str, list[Kept]] = {split: [] for split in SPLITS}
+    for question, split in zip(
+        kept, disjoint_splits(keys, parameters.shares.model_dump(), parameters.seed), strict=True
+    ):
+        parts[split].append(question)
+    return parts

@@ -1,15 +1,18 @@
 """spaCy pipelines for the data set's construction: load one by folder or package, train a small one (kvqae.md §2).
 
 The small one shares a convolutional `tok2vec` between a transition-based parser and a transition-based recogniser, as
-spaCy's own English pipelines do; it starts from nothing but hashed word shapes, prefixes and suffixes.
+spaCy's own English pipelines do; it starts from nothing but hashed word shapes, prefixes and suffixes. It is trained
+and measured on sentences with their gold analysis (`annotated.jsonl`).
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import spacy
+from pydantic import Field, StrictBool, StrictStr, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -17,12 +20,89 @@ from thinc.api import Adam, fix_random_seed
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json
-from trivium.kvqae.construction.annotated_sentences import Annotated
+from trivium.core.tables import read_json, read_json_records
 
 POINTER = "pipeline.json"
 T = TypeVar("T")
 _NEEDED = ("parser", "ner")
+Word = Annotated[int, Field(ge=0, strict=True)]  # a position
+
+
+@dataclass(frozen=True)
+class GoldSentence:
+    """One text of one or more sentences with its gold analysis, word by word; a line of `annotated.jsonl`.
+
+    Attributes:
+        words: as tokenised; `spaces`: whether a space follows each.
+        heads: the position of each word's head; a root's is its own.
+        deps, tags: dependency labels and part-of-speech tags, those of spaCy's English pipelines.
+        entities: (first word, end, label), by position.
+    """
+
+    words: Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+    spaces: tuple[StrictBool, ...]
+    heads: tuple[Word, ...]
+    deps: tuple[StrictStr, ...]
+    tags: tuple[StrictStr, ...]
+    entities: tuple[tuple[Word, Word, StrictStr], ...]
+
+    @field_validator("spaces", "heads", "deps", "tags")
+    @classmethod
+    def _one_a_word(cls, values: tuple[T, ...], others: ValidationInfo) -> tuple[T, ...]:
+        words = others.data.get("words", values)
+        if len(values) != len(words):
+            raise ValueError(f"wrong length: {len(values)}, expected {len(words)}, one a word")
+        return values
+
+    @field_validator("heads")
+    @classmethod
+    def _form_trees(cls, heads: tuple[int, ...]) -> tuple[int, ...]:
+        if max(heads, default=0) >= len(heads):
+            raise ValueError(f"head outside the words: expected a position from 0 to {len(heads) - 1}")
+        for word in range(len(heads)):
+            place = word
+            for _ in heads:
+                place = heads[place]
+            if heads[place] != place:
+                raise ValueError("heads do not form a tree")
+        return heads
+
+    @field_validator("deps")
+    @classmethod
+    def _name_the_roots(cls, deps: tuple[str, ...], others: ValidationInfo) -> tuple[str, ...]:
+        for word, (head, dep) in enumerate(zip(others.data.get("heads", ()), deps, strict=False)):
+            if (head == word) != (dep == "ROOT"):
+                raise ValueError(
+                    f"a root not called ROOT, or a ROOT with another head: word {word}: {dep}, head {head}"
+                )
+        return deps
+
+    @field_validator("entities")
+    @classmethod
+    def _within_the_words(
+        cls, entities: tuple[tuple[int, int, str], ...], others: ValidationInfo
+    ) -> tuple[tuple[int, int, str], ...]:
+        words, end = len(others.data.get("words", ())), 0
+        for first, stop, _ in (ordered := tuple(sorted(entities))):
+            if not first < stop <= words:
+                raise ValueError(f"not an entity: expected [first word, end, label] within {words} words")
+            if first < end:
+                raise ValueError("entities overlap")
+            end = stop
+        return ordered
+
+
+def read_annotated(path: Path) -> list[GoldSentence]:
+    """Read `annotated.jsonl`.
+
+    Raises:
+        BadInput: a field is missing or of another type or length, heads do not form trees, entities overlap or lie
+            outside the words, or there is no sentence.
+    """
+    sentences = [sentence for _, sentence in read_json_records(path, GoldSentence)]
+    if not sentences:
+        raise BadInput("no sentences", file=path, expected="one JSON object a line")
+    return sentences
 
 
 def load_pipeline(folder: Path) -> Language:
@@ -63,7 +143,7 @@ def _load(name: str | Path, *, expected: str, field: str) -> Language:
     return pipeline
 
 
-def to_document(pipeline: Language, sentence: Annotated) -> Doc:
+def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:
     """A spaCy document with the gold analysis."""
     tags = ["O"] * len(sentence.words)
     for start, end, label in sentence.entities:
@@ -74,12 +154,12 @@ def to_document(pipeline: Language, sentence: Annotated) -> Doc:
     )  # fmt: skip
 
 
-def _examples(pipeline: Language, sentences: Sequence[Annotated]) -> list[Example]:
+def _examples(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Example]:
     references = [to_document(pipeline, sentence) for sentence in sentences]
     return list(map(Example, _bare(pipeline, sentences), references))
 
 
-def _bare(pipeline: Language, sentences: Sequence[Annotated]) -> list[Doc]:
+def _bare(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
     return [Doc(pipeline.vocab, words=list(each.words), spaces=list(each.spaces)) for each in sentences]
 
 
@@ -112,7 +192,7 @@ def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
 
 
 def train_pipeline(
-    pipeline: Language, sentences: Sequence[Annotated], *, seed: int, epochs: int, batch: int, learning_rate: float,
+    pipeline: Language, sentences: Sequence[GoldSentence], *, seed: int, epochs: int, batch: int, learning_rate: float,
     dropout: float, log: Callable[..., None],
 ) -> float:  # fmt: skip
     """Train in place on the CPU with Adam, in shuffled epochs; returns the loss of the last epoch, a word.
@@ -137,7 +217,7 @@ def train_pipeline(
     return loss
 
 
-def measure_pipeline(pipeline: Language, sentences: Sequence[Annotated]) -> dict[str, float]:
+def measure_pipeline(pipeline: Language, sentences: Sequence[GoldSentence]) -> dict[str, float]:
     """How well gold words are analysed; tokenisation is given.
 
     Returns:
@@ -161,10 +241,3 @@ def measure_pipeline(pipeline: Language, sentences: Sequence[Annotated]) -> dict
         "uas": heads / words if words else 0.0,
         "las": labelled / words if words else 0.0,
     }
-
-
-def analyse_texts(pipeline: Language, texts: Iterable[tuple[str, T]], batch: int) -> Iterator[tuple[Doc, T]]:
-    """Analyse a stream of (text, anything), `batch` at a time; components that mentions do not need are left out."""
-    idle = [name for name in pipeline.pipe_names if name not in {"tok2vec", "transformer", *_NEEDED}]
-    with pipeline.select_pipes(disable=idle):
-        yield from pipeline.pipe(texts, as_tuples=True, batch_size=batch)

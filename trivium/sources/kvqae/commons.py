@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from trivium.kvqae.construction.handed_on import CommonsFile
+from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.download import Patience, Request, download
 from trivium.sources.mediawiki import AGENT, MediaWiki
 

@@ -17,10 +17,9 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
-from trivium.kvqae.construction.class_hierarchy import ClassHierarchy
-from trivium.kvqae.construction.handed_on import CommonsFile
-from trivium.kvqae.construction.linked_articles import page_title, read_linked_articles
-from trivium.kvqae.construction.subjects import read_concrete_types
+from trivium.kvqae.construction.commons import CommonsFile
+from trivium.kvqae.construction.linking import page_title, read_linked_articles
+from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae.commons import COMMONS, category_files, fetch_picture
 from trivium.sources.mediawiki import MediaWiki

@@ -8,8 +8,8 @@ from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines, write_json
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import Entity, parse_entity
-from trivium.kvqae.construction.annotated_sentences import read_annotated
-from trivium.kvqae.construction.handed_on import read_commons
+from trivium.kvqae.construction.commons import read_commons
+from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.kvqae.local import bring_images
 

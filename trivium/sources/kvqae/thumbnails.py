@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote, urlsplit
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.construction.commons_names import commons_file_name
+from trivium.kvqae.construction.commons import commons_file_name
 from trivium.sources.download import Patience, Request, download
 from trivium.sources.mediawiki import AGENT, TOGETHER, MediaWiki
 

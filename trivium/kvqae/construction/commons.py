@@ -1,0 +1,114 @@
+"""Commons: files of a category, names of files and their previews, and which licences are free (kvqae.md §1, §2).
+
+Free are licences that allow redistribution and change, also for money, as freedomdefined.org has it, Commons' own
+criterion. Commons hosts free files only, but its categories are read through third parties and templates err, so what
+the table does not know is not free.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictStr
+from pydantic.dataclasses import dataclass
+
+from trivium.core.tables import read_json_records
+
+# ViQuAE's authors keep previews. A width stands before the file's name; before that, of scans and documents, the
+# compression and the page shown. A video has a second hyphen.
+_PREVIEW = re.compile(r"(?:loss(?:y|less)-)?(?:page\d+-)?\d+px--?(?P<file>.+)")
+# Formats that browsers do not show: their previews have another one, whose ending is put behind the file's own.
+_CONVERTED = re.compile(
+    r"(?P<file>.+\.(?:svg|tiff?|pdf|djvu|webp|xcf|stl|og[gv]|webm|mpe?g))\.(?:png|jpe?g)", re.IGNORECASE
+)
+
+
+def commons_file_name(name: str) -> str:
+    """The name of a file, or of the file that a preview was made of, as Commons writes it.
+
+    Args:
+        name: such as `512px-Ada_Lark.jpg`, `512px-Flag_of_Dor.svg.png` or `lossy-page1-512px-Map.tif.jpg`.
+
+    Returns:
+        It without what a preview's name adds; with blanks, and a capital first (Commons knows neither underscores nor
+        cases of the first letter).
+    """
+    name = name.replace("_", " ")
+    if preview := _PREVIEW.fullmatch(name):
+        name = preview["file"]
+        converted = _CONVERTED.fullmatch(name)
+        name = converted["file"] if converted else name
+    return name[:1].upper() + name[1:]
+
+
+Standing = Literal["free", "restricted", "unknown"]
+
+_VERSION = r"(?:-v?\d+(?:\.\d+)*\+?(?:,\d\.\d)*)?"  # "-4.0", "-2.0+", "-3.0,2.5,2.0,1.0"
+_PORT = r"(?:-(?:[a-z]{2,3}|scotland|all|migrated|migrated-with-disclaimers))?"  # a country, all versions, from GFDL
+FREE_LICENCES: dict[str, str] = {
+    "CC0, public-domain dedication": rf"cc-?(?:0|zero){_VERSION}",
+    "public domain": r"(?:cc-)?pd(?:-.+)?|public-?domain(?:-.+)?|no-(?:known-)?(?:copyright-)?restrictions",
+    "Creative Commons Attribution, also ShareAlike": rf"cc-(?:by|sa|by-sa){_VERSION}{_PORT}",
+    "Free Art License": rf"(?:fal|free-art-license){_VERSION}",
+    "GNU Free Documentation License": rf"gfdl{_VERSION}(?:-(?:[a-z]{{2,3}}|migration|self|user|no-disclaimers))*",
+    "attribution only": r"attribution(?:-.+)?|copyrighted-free-use(?:-.+)?",
+    "software licences": rf"(?:[al]?gpl|mit|expat|bsd|apache|mpl|zlib|isc){_VERSION}",
+    "Open Data Commons": rf"odbl{_VERSION}|odc-by{_VERSION}",
+    "governments' open licences": rf"(?:ogl|dl-de-by|dl-de-zero|licence-ouverte){_VERSION}{_PORT}",
+}
+_FREE = re.compile("|".join(FREE_LICENCES.values()))
+# A part that takes a freedom away, wherever it stands in the name.
+_RESTRICTIONS = frozenset({"nc", "nd", "noncommercial", "nonderivative", "noderivatives"})
+_RESTRICTED = re.compile(r"fair-?use.*|non-?free.*|all-rights-reserved|copyrighted")
+_SEPARATORS = re.compile(r"[\s_-]+")
+
+
+def licence_standing(name: str) -> Standing:
+    """Whether a licence is free, restricted (no commercial use, no changes, fair use), or not in the table.
+
+    Args:
+        name: such as "cc-by-sa-4.0"; case does not matter, blanks and underscores count as hyphens.
+    """
+    name = _SEPARATORS.sub("-", name.strip().lower())
+    if _RESTRICTIONS & set(name.split("-")) or _RESTRICTED.fullmatch(name):
+        return "restricted"
+    return "free" if _FREE.fullmatch(name) else "unknown"
+
+
+@dataclass(frozen=True)
+class CommonsFile:
+    """A file of a Commons category, as a line of `commons.jsonl`.
+
+    Attributes:
+        category: the one it was found in, without "Category:".
+        title: such as "File:X.jpg".
+        description: plain text; may be empty.
+        categories: all that it is in.
+        depicts: Wikidata ids.
+        license: Commons' machine-readable name such as "cc-by-sa-4.0"; empty when it states none.
+        sha1: of the original file, hexadecimal.
+    """
+
+    category: StrictStr
+    title: Annotated[StrictStr, Field(pattern="^File:.")]
+    description: StrictStr
+    categories: tuple[StrictStr, ...]
+    depicts: tuple[StrictStr, ...]
+    license: StrictStr
+    sha1: Annotated[StrictStr, Field(pattern="^[0-9a-f]{40}$")]
+
+    @property
+    def name(self) -> str:
+        """Its name in the image shards."""
+        return self.title.removeprefix("File:")
+
+
+def read_commons(path: Path) -> Iterator[CommonsFile]:
+    """Stream `commons.jsonl`; a file may stand there once a category.
+
+    Raises:
+        BadInput: a field is missing or of another type, a title without "File:", a sha1 that is none.
+    """
+    for _, file in read_json_records(path, CommonsFile):
+        yield file
