@@ -120,6 +120,7 @@ def test_out_of_memory_halves_the_batch(
             raise torch.OutOfMemoryError("small card")
         return detect(images, landmarks=landmarks)
 
+    monkeypatch.setattr(detector, "_together", True)  # as on a GPU
     monkeypatch.setattr(detector._mtcnn, "detect", small_memory)
     faces = detector([group[240:420, 30:190]] * 5)
     assert [face.faces for face in faces] == [1] * 5
@@ -158,6 +159,7 @@ def test_crops_that_do_not_fit_are_halved(tmp_path: Path, monkeypatch: pytest.Mo
             raise RuntimeException("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : CUDA failure 2: out of memory ; GPU=0")
         return forward(pixels)
 
+    monkeypatch.setattr(encoder, "_batch", None)  # as on a GPU
     monkeypatch.setattr(encoder._model, "forward", small_memory)
     assert np.allclose(encoder(crops), expected, atol=1e-6)
     assert sizes == [7, 4, 2, 2, 2, 1]

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+CPU_BATCH = 8
+"""Inputs that a CPU computes together. A product rounds differently from one shape to another, and a vector must not
+depend on what stands beside it; so the last batch is filled up with zeros."""
+
 
 class Embedder(ABC):
     """An encoder's network, loaded.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
-from trivium.vision.embedder import Embedder
+from trivium.vision.embedder import CPU_BATCH, Embedder
 from trivium.vision.onnx_session import open_session, torch_memory_errors
 
 
@@ -69,20 +69,24 @@ class FaceDetector:
         factor: float,
         device: torch.device,
     ) -> None:
-        self._min_side = min_side
+        self._min_side, self._together = min_side, device.type != "cpu"
         self._mtcnn = MTCNN(
             min_face_size=min_face, thresholds=list(thresholds), factor=factor, select_largest=False, device=device
         )
 
     def __call__(self, images: Sequence[NDArray[np.uint8]]) -> list[Detection]:
-        """Search RGB images (height, width, 3), those of equal size together; results in the order of the images."""
+        """Search RGB images (height, width, 3); results in the order of the images.
+
+        A GPU searches those of equal size together. A CPU searches one at a time: no face depends on other images.
+        """
         detections = [Detection(faces=None)] * len(images)
         by_size = defaultdict(list)
         for index, image in enumerate(images):
             if min(image.shape[:2]) >= self._min_side:
                 by_size[image.shape].append(index)
         for indices in by_size.values():
-            batches = halving_batches(indices, len(indices), lambda batch: self._detect([images[i] for i in batch]))
+            size = len(indices) if self._together else 1
+            batches = halving_batches(indices, size, lambda batch: self._detect([images[i] for i in batch]))
             for index, detection in zip(indices, (found for batch in batches for found in batch), strict=True):
                 detections[index] = detection
         return detections
@@ -145,7 +149,7 @@ class FaceEncoder(Embedder):
                 got=self._model.input_shape,
                 expected=f"(any number or 1, 3, {SIZE}, {SIZE})",
             )
-        self._one_by_one = batch == 1
+        self._batch = 1 if batch == 1 else CPU_BATCH if device.type == "cpu" else None
         self.dimension = self._model.forward(np.zeros((1, 3, SIZE, SIZE), np.float32)).shape[1]
 
     def prepare(self, images: Sequence[NDArray[np.uint8]]) -> Sequence[NDArray[np.uint8]]:
@@ -156,10 +160,11 @@ class FaceEncoder(Embedder):
         """Embed crops; returns (n, dimension), each of length 1."""
         if not prepared:
             return np.zeros((0, self.dimension), np.float32)
-        batch = 1 if self._one_by_one else len(prepared)
-        embeddings = np.concatenate(list(halving_batches(prepared, batch, self._embed)))
+        embeddings = np.concatenate(list(halving_batches(prepared, self._batch or len(prepared), self._embed)))
         return embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-12)
 
     def _embed(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        blanks = [np.zeros_like(crops[0])] * ((self._batch or 0) - len(crops))
         with torch_memory_errors():
-            return self._model.forward(np.stack(crops).transpose(0, 3, 1, 2).astype(np.float32))
+            found = self._model.forward(np.stack([*crops, *blanks]).transpose(0, 3, 1, 2).astype(np.float32))
+        return found[: len(crops)]

@@ -21,7 +21,7 @@ from torchvision.transforms.functional import resize
 
 from trivium.core.arithmetic import is_portable
 from trivium.nets.device import autocast, halving_batches
-from trivium.vision.embedder import Embedder
+from trivium.vision.embedder import CPU_BATCH, Embedder
 
 Transform = Callable[[torch.Tensor], torch.Tensor]
 
@@ -162,7 +162,8 @@ class PictureEmbedder(Embedder):
         count = len(prepared.sizes if isinstance(prepared, Packed) else prepared)
         if not count:
             return np.zeros((0, self.dimension), np.float32)
-        return np.concatenate(list(halving_batches(range(count), count, partial(self._embed, prepared))))
+        batch = CPU_BATCH if self._device.type == "cpu" else count
+        return np.concatenate(list(halving_batches(range(count), batch, partial(self._embed, prepared))))
 
     @torch.inference_mode()
     def _embed(self, prepared: torch.Tensor | Packed, rows: Sequence[int]) -> NDArray[np.float32]:
@@ -172,8 +173,11 @@ class PictureEmbedder(Embedder):
             pixels = prepared_on(self._device, prepared, span, self._transform)
         else:
             pixels = prepared[span].to(self._device, non_blocking=True)
+        if self._device.type == "cpu":
+            blanks = pixels.new_zeros((CPU_BATCH - len(rows), *pixels.shape[1:]))
+            pixels = torch.cat([pixels, blanks])
         with autocast(self._device):
-            embeddings = self._network(pixels)
+            embeddings = self._network(pixels)[: len(rows)]
         return nn.functional.normalize(embeddings.float(), dim=1).cpu().numpy()
 
 

@@ -128,9 +128,14 @@ def encode_questions(
 ) -> tuple[NDArray[np.float16], pa.Table]:
     """Vectors of the questions of all splits, and for each row its `split` (name of the file) and question `id`.
 
+    A CPU encodes one question at a time, as `trivium ask` does: a vector does not depend on other questions.
+
     Raises:
         BadInput: a question has no token, or its vector is not finite.
     """
+    from trivium.nets.device import pick_device
+
+    batch = 1 if pick_device().type == "cpu" else parameters.batch_size
     vectors, splits, identifiers = [], [], []
     for path in questions:
         asked = read_questions(path)
@@ -139,7 +144,7 @@ def encode_questions(
         for row, (question, tokens) in enumerate(zip(asked, ids, strict=True), 1):
             if len(tokens) <= without:
                 raise BadInput("question without a token", file=path, row=row, field="input", got=question.text)
-        vectors.append(half_precision(encoder.encode(ids, parameters.batch_size), path, 0))
+        vectors.append(half_precision(encoder.encode(ids, batch), path, 0))
         splits += [path.stem] * len(asked)
         identifiers += [question.id for question in asked]
     return np.concatenate(vectors), pa.table({"split": splits, "id": identifiers})

@@ -1,0 +1,28 @@
+"""On a CPU a vector has the same bits alone, in a batch, in another order, and beside other pictures."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from trivium.vision.embedder import CPU_BATCH
+from trivium.vision.encoder_registry import ENCODERS
+
+COUNTS = (1, 2, CPU_BATCH, CPU_BATCH + 3)
+
+
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_no_vector_depends_on_its_batch(name, tmp_path):
+    encoder = ENCODERS[name]
+    encoder.write_tiny(tmp_path / name)
+    embed = encoder.load(tmp_path / name, torch.device("cpu"))
+    draw = np.random.default_rng(0)
+    pixels = draw.integers(0, 256, (max(COUNTS), 112, 112, 3), np.uint8)
+    shown = list(pixels) if encoder.route == "face" else [Image.fromarray(each) for each in pixels]
+    alone = np.concatenate([embed([one]) for one in shown])
+    for count in COUNTS:
+        assert np.array_equal(embed(shown[:count]), alone[:count])
+    assert np.array_equal(embed(shown[::-1]), alone[::-1])
+    black = np.zeros_like(pixels[0])
+    neighbours = [black if encoder.route == "face" else Image.fromarray(black)] * 5
+    assert np.array_equal(embed([*neighbours, shown[0]])[-1], alone[0])
