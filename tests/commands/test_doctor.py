@@ -137,9 +137,9 @@ def test_memory_is_judged_by_scale(total, state, findings, monkeypatch):
 
 
 def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
-    planned, _ = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml", cores=2)
+    planned, _ = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml")
     costs = [cost for cost in planned if not cost.apart]
-    disk, memory = sum(cost.disk for cost in costs), max(cost.memory for cost in costs)
+    disk, memory = sum(cost.cells * cost.disk for cost in costs), max(cost.memory for cost in costs)
     monkeypatch.setattr(doctor, "free_space", lambda _: (disk - 1) * 1e9)
     monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")((memory - 1) * 2**30))
     found = findings()

@@ -73,7 +73,7 @@ def examine(root: Path) -> Iterator[Finding]:
         BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    paper, _ = _planned(root, "paper", cores)
+    paper = _planned(root, "paper")
     version = platform.python_version()
     yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
     yield _packages(root)
@@ -81,7 +81,7 @@ def examine(root: Path) -> Iterator[Finding]:
     yield from _inpainting()
     yield _audited(root)
     yield _java()
-    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.disk for cost in paper), "GB free")
+    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.cells * cost.disk for cost in paper), "GB free")
     most = max(cost.memory for cost in paper)
     yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, most, "GiB")
     yield Finding("cores", "has", f"{cores}")
@@ -89,7 +89,7 @@ def examine(root: Path) -> Iterator[Finding]:
     gpu = _gpu()
     yield gpu
     for scale in PILOTS:
-        yield _pilot(root, scale, cores, gpu.state == "has")
+        yield _pilot(root, scale, gpu.state == "has")
     yield _torch_build(gpu.state == "has")
     if gpu.state == "has":
         yield _onnx_runtime()
@@ -104,15 +104,15 @@ def examine(root: Path) -> Iterator[Finding]:
         yield _program(program, program, "the report's browser test is skipped")
 
 
-def _planned(root: Path, scale: str, cores: int) -> tuple[list[Cost], list[str]]:
-    costs, first = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / f"{scale}.yaml", cores)
-    return [cost for cost in costs if not cost.apart], first
+def _planned(root: Path, scale: str) -> list[Cost]:
+    costs, _ = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / f"{scale}.yaml")
+    return [cost for cost in costs if not cost.apart]
 
 
-def _pilot(root: Path, scale: str, cores: int, gpu: bool) -> Finding:
+def _pilot(root: Path, scale: str, gpu: bool) -> Finding:
     """Whether this machine can have the first real figures in an evening."""
-    costs, _ = _planned(root, scale, cores)
-    downloads, disk = (sum(getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
+    costs = _planned(root, scale)
+    downloads, disk = (sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
     lacks = ["no GPU"] * (not gpu) + ["too little disk"] * (disk > free_space(root) / 1e9)
     wants = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk"
     meaning = f"{' and '.join(lacks)}: `make scale S={scale}` would not give its first figures in an evening"

@@ -4,43 +4,48 @@
     trivium plan --scale scales/paper.yaml --machines 1xH200 8xA100 20x16cores
 
 It also says when the first tables are ready. With --machines it prints the hours of each stage on these machines, and
-what each stage waits for. The stages are those of `dvc.yaml`; what they take is estimated in `trivium/commands/costs`.
+what each stage waits for: a stage that works by shards is spread over all of them (docs/cluster.md), the cells of a
+training run at once, any other stage runs on one machine, one after the other, and downloads come no faster to several.
+The stages are those of `dvc.yaml`; what they take is estimated in `trivium/commands/plan.yaml`.
 """
 
 import argparse
-import math
+import json
 import os
 import re
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import networkx as nx
+import yaml
 
-from trivium.commands.costs.machines import Hours, hours, mark_of, read_machines, show_machines
-from trivium.commands.costs.project import stage_costs
-from trivium.commands.costs.row import MACHINE, Machine, Row
 from trivium.commands.scale import merge
-from trivium.commands.stage_models import Used
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
-from trivium.page.contents import stage_of
+from trivium.decorrelation.models.kind import KINDS
+from trivium.decorrelation.painting.filling import FILLINGS
+from trivium.formats.questions import SPLITS
 from trivium.sources.disk import free_space
+
+ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+SOURCES = ("sample", "hub", "local")
+CORES_BESIDE_GPU = 16
+MARKS = {"shards": "‖", "tasks": "¦", "": ""}
+NUMBERS = ("downloads", "disk", "memory", "teraflop", "core_hours", "waiting", "gpu_processes")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stage takes, all its cells together.
+    """What one cell of a stage takes on the average, as `plan.yaml` says it.
 
     Attributes:
-        downloads, disk: GB; `disk` counts outputs and what is there on the way.
-        memory: GiB at the most.
-        with_gpu, without: hours.
-        known: False when `costs/` has no row for the stage.
+        known: False when `plan.yaml` has nothing about the stage.
         apart: it runs only when it is asked for by name: the construction, where the questions are real.
     """
 
@@ -48,225 +53,327 @@ class Cost:
     cells: int
     downloads: float = 0.0
     disk: float = 0.0
-    memory: float = 0.0
-    with_gpu: float = 0.0
-    without: float = 0.0
+    memory: float = 1.0
+    teraflop: float = 0.0
+    core_hours: float = 0.0
+    waiting: float = 0.0
+    gpu_processes: float = 0.0
+    spread: str = ""
     known: bool = True
     apart: bool = False
 
 
-def plan(
-    graph: Mapping[str, Any], rows: Mapping[str, Row], used: Used, cores: int, machine: Machine = MACHINE
-) -> Iterator[Cost]:
-    """Cost of each stage of a DVC graph.
+@dataclass(frozen=True)
+class Machines:
+    """Equal machines; `gpu`: teraflop a second of the one GPU that each has, 0 for none."""
+
+    name: str
+    count: int
+    cores: int
+    gpu: float = 0.0
+
+    def hours(self, cost: Cost) -> dict[str, float]:
+        """Hours of all cells of a stage, by what they wait for: the network, GPUs or cores."""
+        rates = ESTIMATES["rates"]
+        count, cores = self._at_once(cost)
+        computed = cost.cells * cost.teraflop / (self.gpu * count or cores * rates["core"]) / 3600
+        busy = min(cores, cost.gpu_processes * count) if self.gpu and cost.gpu_processes else cores
+        return {
+            "network": cost.cells * (cost.downloads / (rates["network"] * 3.6) + cost.waiting),
+            "GPU": computed if self.gpu else 0.0,
+            "core": cost.cells * cost.core_hours / busy + (0.0 if self.gpu else computed),
+        }
+
+    def limit(self, cost: Cost) -> str:
+        """What most of a stage's time goes into, in words; nothing below four seconds."""
+        hours = self.hours(cost)
+        if sum(hours.values()) < 0.001:
+            return ""
+        what = max(hours, key=lambda name: hours[name])
+        if what == "network":
+            return what
+        count, cores = self._at_once(cost)
+        number = count if what == "GPU" else cores
+        one = " of one machine" if self.count > 1 and count == 1 else ""
+        return f"{number} {what}{'s' if number > 1 else ''}{one}"
+
+    def _at_once(self, cost: Cost) -> tuple[int, int]:
+        """How many of the machines a stage has at once, and how many of their cores."""
+        count = min(self.count, {"shards": self.count, "tasks": cost.cells}.get(cost.spread, 1))
+        if cost.spread == "tasks" and self.count > 1 and not self.gpu:
+            return count, min(cost.cells, self.cores * self.count)
+        return count, self.cores * count
+
+
+def read_machines(name: str) -> Machines:
+    """Read what `8xA100` or `20x16cores` means; a machine with a GPU has `CORES_BESIDE_GPU` cores.
+
+    Raises:
+        BadInput: it means nothing.
+    """
+    gpus = ESTIMATES["gpus"]
+    parts = re.fullmatch(rf"([1-9]\d*)x(?:([1-9]\d*)cores|({'|'.join(gpus)}))", name)
+    if parts is None:
+        choices = [*(f"1x{gpu}" for gpu in gpus), "20x16cores"]
+        raise BadInput("no such machines", field="machines", got=name, choices=choices)
+    if parts[2]:
+        return Machines(name, int(parts[1]), int(parts[2]))
+    return Machines(name, int(parts[1]), CORES_BESIDE_GPU, gpus[parts[3]])
+
+
+class Quantities:
+    """Values of the sums of products in `plan.yaml`.
 
     Args:
-        graph: `dvc.yaml`.
-        rows: what one cell of each stage takes; a stage may have none.
-        used: the parameters, which the graph's axes name.
-        cores: of this machine.
-        machine: its rates.
+        parameters: with the scale merged in.
+
+    Raises:
+        BadInput: a source in `world` is none of `SOURCES`.
     """
-    for stage, definition in graph["stages"].items():
-        cells = math.prod(len(_axis(axis, used)) for axis in _axes(definition))
-        row = rows.get(stage)
-        if row is None:
-            yield Cost(stage, cells, known=False)
-            continue
-        transfer = row.downloads / (machine.network_mb_a_second * 3.6) + row.waiting
-        busy = row.core_hours / cores
-        beside_gpu = row.core_hours / min(cores, row.gpu_processes or cores)
-        yield Cost(
-            stage,
-            cells,
-            downloads=cells * row.downloads,
-            disk=cells * row.disk,
-            memory=row.memory,
-            with_gpu=cells * (transfer + beside_gpu + row.teraflop / machine.gpu_teraflop_a_second / 3600),
-            without=cells * (transfer + busy + row.teraflop / (cores * machine.core_teraflop_a_second) / 3600),
-        )
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.parameters = parameters
+        self.names: dict[str, Any] = dict(ESTIMATES["always"])
+        parts = {
+            "kvqae": self.parameter("kvqae.world.base"),
+            "coco": self.parameter("decorrelation.world.pictures") == "test",
+        }
+        for source, columns in ESTIMATES["quantities"].items():
+            chosen = self.parameter(f"world.{source}")
+            if chosen not in SOURCES:
+                raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=SOURCES)
+            self.names |= columns["sample" if chosen == "sample" else "hub"]
+            if chosen != "sample" and parts.get(source):
+                self.names |= columns["part"]
+            if chosen == "local":
+                self.names |= columns.get("local", {})
+        if self.parameter("world.kvqae") == "local":
+            self.names |= count_folder(Path(self.parameter("world.local.kvqae")), self.value("kvqae.passages.words"))
+        self.names["sweep_passages"] = max(self.parameter("kvqae.read.sweep_passages"))
+        self.names |= self._decorrelation()
+
+    def parameter(self, key: str) -> Any:
+        """The value at a dotted key of the parameters; None where there is none."""
+        node: Any = self.parameters
+        for part in key.split("."):
+            node = node.get(part) if isinstance(node, Mapping) else None
+        return node
+
+    def value(self, text: Any, cells: int = 1) -> float:
+        """The value of a sum of products, of a stage with so many cells.
+
+        Raises:
+            BadInput: it names what is neither a quantity nor a parameter.
+        """
+        if isinstance(text, list):  # the first that is not null
+            text = next(one for one in text if self.parameter(one) is not None or one == text[-1])
+        return sum(self._product(term.split(), cells) for term in str(text).split(" + "))
+
+    def _product(self, words: Sequence[str], cells: int) -> float:
+        result = self._factor(words[0], cells)
+        for sign, word in zip(words[1::2], words[2::2], strict=True):
+            factor = self._factor(word, cells)
+            result = result * factor if sign == "*" else result / factor
+        return result
+
+    def _factor(self, word: str, cells: int) -> float:
+        if re.match(r"-?\d", word):
+            return float(word)
+        if word == "cells":
+            return cells
+        if word in self.names:
+            return self.value(self.names[word])
+        found = self.parameter(word)
+        if found is None:
+            raise BadInput("no such parameter", field=word)
+        if isinstance(found, list | Mapping):
+            return len(found)
+        return 1.0 if isinstance(found, str) else float(found)
+
+    def _decorrelation(self) -> dict[str, float]:
+        """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""
+        section, real = self.parameters["decorrelation"], self.parameter("world.decorrelation_models") != "sample"
+        fillings = [FILLINGS[painting["filling"]] for painting in section["paintings"].values()]
+        painting = [filling for filling in fillings if filling.paints]
+        share = len(painting) / len(fillings)
+        shown, queries = self.value("shown"), 3 * self.value("test_pictures")  # a test picture is painted several times
+        everything = shown == self.value("pictures")
+        of_shown = 7 / 8 if everything else queries / shown
+        smaller = 0.8 if self.parameter("decorrelation.inpaint.picture_format") == "webp" else 1.0
+        cells = section["cells"]
+        teraflop = {kind: KINDS[kind].teraflop if real else 2e-5 for kind in ("clip", *section["train"]["models"])}
+        trainings = [
+            cell.get("steps", 1)
+            * section["train"]["models"][cell["model"]]["steps"]
+            * section["train"]["models"][cell["model"]]["batch_size"]
+            * teraflop[cell["model"]]
+            * 3
+            for name, cell in cells.items()
+            if "_zero_shot_" not in name
+        ]
+        models = sum(ESTIMATES["models_gb"][name] for name in section["base_models"]["models"])
+        return {
+            "painted": (queries + shown / 2 if everything else queries) * share,
+            "painted_gb": share * of_shown * self.value("picture_gb") * 465 / 162 * smaller,
+            "painting_teraflop": fmean(filling.teraflop for filling in painting or fillings),
+            "painting_seconds": fmean(filling.core_seconds for filling in painting or fillings),
+            "training_teraflop": sum(trainings) / len(cells),
+            "matching_teraflop": fmean(teraflop[cell["model"]] for cell in cells.values()),
+            "clip_teraflop": teraflop["clip"],
+            "blips": sum(cell["model"] == "blip" for cell in cells.values()),
+            "matchers_gb": models * self.value("matchers_fetched"),
+        }
 
 
-def plan_files(params: Path, graph: Path, scale: Path | None, cores: int) -> tuple[list[Cost], list[str]]:
-    """Cost of each stage at a scale, and of the first tables, from the project's files.
+def count_folder(folder: Path, words: float) -> dict[str, float]:
+    """Count what lies in a user's folder for KVQAE; nothing while it is not there.
+
+    Args:
+        folder: as docs/kvqae-formats.md describes it.
+        words: of a passage.
+    """
+    file = folder / "articles.jsonl"
+    if not file.is_file():
+        return {}
+    articles = _lines(file)
+    passages = articles + file.stat().st_size / 6 / words  # 6 bytes a word
+    pictures = [path for path in (folder / "images").rglob("*") if path.is_file()]
+    questions = sum(_lines(folder / "viquae" / f"{split}.jsonl") for split in SPLITS)
+    return {
+        "articles": articles,
+        "kb_articles": articles,
+        "passages": passages,
+        "kb_passages": passages,
+        "questions": questions,
+        "triviaqa": sum(_lines(folder / "triviaqa" / f"{split}.jsonl") for split in SPLITS),
+        "images": articles + questions,
+        "image_gb": sum(path.stat().st_size for path in pictures) / 1e9,
+    }
+
+
+def _lines(path: Path) -> int:
+    if not path.is_file():
+        return 0
+    with path.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
+def plan_files(params: Path, graph: Path, scale: Path | None) -> tuple[list[Cost], list[str]]:
+    """Cost of each stage at a scale, and a sentence for each of the first tables, from the project's files.
 
     Args:
         params: `params.yaml`.
         graph: `dvc.yaml`.
         scale: merged over the parameters; None: as they are.
-        cores: of this machine.
 
     Raises:
-        BadInput: a file is not there or not YAML, or see `merge` and `plan`.
+        BadInput: a file is not there, not YAML or not what DVC reads, or see `merge` and `Quantities`.
     """
     parameters = read_parameters(params)
     if scale:
         list(merge(parameters, read_parameters(scale), scale))
-    used, stages = Used(parameters), read_parameters(graph)
-    needs, real = needed_by(stages, used), used("world.kvqae") != "sample"
-    apart = of_construction(needs) if real else set()
-    costs = [replace(cost, apart=cost.stage in apart) for cost in plan(stages, stage_costs(used, cores), used, cores)]
-    return costs, list(first_tables(needs, costs))
+    needs = read_graph(graph, parameters)
+    cells = Counter(name.partition("@")[0] for name in needs)
+    quantities, apart = Quantities(parameters), ESTIMATES["apart"]
+    own: set[str] = set()
+    if parameters["world"]["kvqae"] != "sample" and apart in needs:
+        below = {apart, *nx.descendants(needs, apart)}
+        own = {name for name in below if nx.ancestors(needs, name) <= below | {"report"}}
+    costs = [_cost(stage, cells[stage], quantities, apart=stage in own) for stage in read_parameters(graph)["stages"]]
+    return costs, [_first(name, stage, needs, costs) for stage, name in ESTIMATES["first"].items() if stage in needs]
 
 
-FIRST = {"kvqae-evaluate": "Tables 2 to 4 of KVQAE", "decorrelation-evaluate": "ODmAP and R@k of decorrelation"}
+def _cost(stage: str, cells: int, quantities: Quantities, *, apart: bool) -> Cost:
+    row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
+    if row is None:
+        return Cost(stage, cells, known=False, apart=apart)
+    numbers: dict[str, Any] = {name: quantities.value(row[name], cells) for name in NUMBERS if name in row}
+    return Cost(stage, cells, spread=row.get("spread", ""), apart=apart, **numbers)
 
 
-def machines_files(params: Path, graph: Path, scale: Path | None, names: Sequence[str]) -> list[str]:
-    """What `plan --machines` prints: hours of what `make repro` runs, from the project's files.
+def read_graph(graph: Path, parameters: Mapping[str, Any]) -> nx.DiGraph:
+    """Have DVC read its stages with other parameters than those that lie there.
 
-    Args:
-        params, graph, scale: as for `plan_files`.
-        names: such as `8xA100` and `20x16cores`.
+    Returns:
+        The names of all cells, `stage@key`, with edges to those whose outputs they read.
 
     Raises:
-        BadInput: see `plan_files` and `read_machines`.
+        BadInput: DVC refuses them, as when a scale leaves a setting of a cell open.
     """
-    kinds = [read_machines(name) for name in names]
-    taken: list[list[Hours]] = []
-    stages = read_parameters(graph)["stages"]
-    for kind in kinds:
-        parameters = read_parameters(params)
-        if scale:
-            list(merge(parameters, read_parameters(scale), scale))
-        rows = stage_costs(Used(parameters), kind.cores)
-        costs = [cost for cost in plan_files(params, graph, scale, kind.cores)[0] if cost.known and not cost.apart]
-        taken.append(
-            [
-                hours(
-                    cost.stage, rows[cost.stage], cost.cells, kind,
-                    mark=mark_of(stages[cost.stage], graph.parent),
-                )
-                for cost in costs
-            ]
-        )  # fmt: skip
-    return list(show_machines(kinds, taken, _hours))
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / ".dvc").mkdir()
+        (Path(folder) / ".dvc" / "config").write_text("[core]\n    no_scm = true\n", encoding="utf-8")
+        (Path(folder) / "dvc.yaml").write_bytes(graph.read_bytes())
+        (Path(folder) / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
+        try:
+            stages = Repo(folder).index.graph
+        except DvcException as error:
+            raise BadInput(f"DVC cannot read the graph: {error}", file=graph) from None
+    return nx.relabel_nodes(stages, lambda stage: stage.name)
 
 
-def of_construction(needs: nx.DiGraph) -> set[str]:
-    """The stages that only the construction's section of the page needs, of a graph as `needed_by` makes it."""
-    last = {cell for cell in needs if cell[0] == stage_of("kvqae", "construction")}
-    own = last.union(*(nx.descendants(needs, cell) for cell in last))
-    return {cell[0] for cell in own if all(other in own or other[0] == "report" for other in nx.ancestors(needs, cell))}
+def _first(name: str, stage: str, needs: nx.DiGraph, costs: Sequence[Cost]) -> str:
+    """What a table costs with all that it needs, which is all that runs before it."""
+    wanted = Counter(cell.partition("@")[0] for cell in {stage, *nx.descendants(needs, stage)})
+    machines = Machines("", 1, os.cpu_count() or 1, ESTIMATES["rates"]["gpu"])
+    downloads, disk, hours = 0.0, 0.0, 0.0
+    for cost in costs:
+        count = wanted[cost.stage]
+        downloads += count * cost.downloads
+        disk += count * cost.disk
+        hours += count / cost.cells * sum(machines.hours(cost).values()) if count else 0
+    return f"{name}: after {downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {_hours(hours)} with a GPU."
 
 
-def first_tables(needs: nx.DiGraph, costs: Sequence[Cost]) -> Iterator[str]:
-    """A line for each of `FIRST`: what it costs with all that it needs, which is all that runs before it.
-
-    Args:
-        needs: as `needed_by` makes it.
-        costs: of its stages.
-    """
-    for stage, name in FIRST.items():
-        if (stage, 0) in needs:
-            wanted = Counter(name for name, _ in nx.descendants(needs, (stage, 0)) | {(stage, 0)})
-            shares = [(cost, wanted[cost.stage] / cost.cells) for cost in costs if wanted[cost.stage]]
-            downloads, disk, hours = (
-                sum(share * getattr(cost, column) for cost, share in shares)
-                for column in ("downloads", "disk", "with_gpu")
-            )
-            so_much = f"{downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {_hours(hours)} with a GPU"
-            yield f"{name}: after {so_much}."
+LINE = "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}"
 
 
-def needed_by(graph: Mapping[str, Any], used: Used) -> nx.DiGraph:
-    """The cells (stage, number) of `dvc.yaml`, with edges to those that write what they read.
-
-    Args:
-        graph: `dvc.yaml`.
-        used: the parameters, which paths may name.
-    """
-    read: dict[tuple[str, int], set[str]] = {}
-    written: dict[tuple[str, int], set[str]] = {}
-    for name, definition in graph["stages"].items():
-        stage = definition.get("do", definition)
-        for number, cell in enumerate(_cells(definition, used)):
-            read[name, number] = {_path(entry, cell, used) for entry in stage.get("deps", ())}
-            outs = (entry for kind in ("outs", "metrics", "plots") for entry in stage.get(kind, ()))
-            written[name, number] = {_path(entry, cell, used) for entry in outs}
-    found = nx.DiGraph()
-    found.add_nodes_from(read)
-    for reader, needed in read.items():
-        for writer, made in written.items():
-            if reader != writer and any(_within(one, other) or _within(other, one) for one in needed for other in made):
-                found.add_edge(reader, writer)
-    return found
-
-
-def _within(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder}/")
-
-
-def _cells(definition: Mapping[str, Any], used: Used) -> list[dict[str, Any]]:
-    """What `item` and `key` stand for in each cell."""
-    if "foreach" in definition:
-        axis = _axis(definition["foreach"], used)
-        if isinstance(axis, Mapping):
-            return [{"key": key, "item": item} for key, item in axis.items()]
-        return [{"item": item} for item in axis]
-    matrix = {name: _axis(axis, used) for name, axis in definition.get("matrix", {}).items()}
-    return [{"item": dict(zip(matrix, values, strict=True))} for values in product(*matrix.values())]
-
-
-def _path(entry: Any, cell: Mapping[str, Any], used: Used) -> str:
-    """A path without variables."""
-
-    def value(match: re.Match[str]) -> str:
-        name, *places = re.findall(r"[^.\[\]]+", match[1])
-        if name not in cell:
-            dotted, *places = re.findall(r"[^\[\]]+", match[1])
-            node = used(dotted)
-        else:
-            node = cell[name]
-        for place in places:
-            if isinstance(node, Mapping) and place not in node:
-                raise BadInput("a cell lacks a setting; a scale changes cells that the parameters have",
-                               field=str(cell.get("key", match[1])), got=dict(node), expected=place)  # fmt: skip
-            node = node[int(place) if isinstance(node, list) else place]
-        return str(node)
-
-    return re.sub(r"\$\{([^}]*)\}", value, next(iter(entry)) if isinstance(entry, Mapping) else entry)
-
-
-def _axes(definition: Mapping[str, Any]) -> list[Any]:
-    return [definition["foreach"]] if "foreach" in definition else list(definition.get("matrix", {}).values())
-
-
-def _axis(axis: Any, used: Used) -> Any:
-    """The cells along an axis: written out, or `${section.key}`."""
-    if isinstance(axis, str):
-        return used(axis.strip("${} ").removeprefix("param."))
-    return axis
-
-
-def show(costs: list[Cost], free: float, cores: int) -> Iterator[str]:
+def show(costs: Sequence[Cost], free: float, cores: int) -> Iterator[str]:
     """The table, its total, and whether it fits on this disk (`free` in GB)."""
-    head = ("stage", "downloads", "disk", "memory", "with a GPU", f"{cores} cores only")
-    yield "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format(*head)
+    yield LINE.format("stage", "downloads", "disk", "memory", "with a GPU", f"{cores} cores only")
     for cost in costs:
         name = cost.stage + (f" × {cost.cells}" if cost.cells > 1 else "") + (" *" if cost.apart else "")
-        cells = [f"{cost.downloads:.1f} GB", f"{cost.disk:.1f} GB", f"{cost.memory:.0f} GiB"]
-        cells += [_hours(cost.with_gpu), _hours(cost.without)]
-        yield f"{name:32}" + ("no estimate" if not cost.known else "{:>12}{:>12}{:>12}{:>14}{:>16}".format(*cells))
+        yield _line(name, [cost], cores) if cost.known else f"{name:32}no estimate"
     run = [cost for cost in costs if not cost.apart]
     if len(run) < len(costs):
-        yield _sum("*: by make repro P=construction", [cost for cost in costs if cost.apart])
-    yield _sum("total (memory: the most)", run)
-    needed = sum(cost.disk for cost in run)
+        yield _line("*: by make repro P=construction", [cost for cost in costs if cost.apart], cores)
+    yield _line("total (memory: the most)", run, cores)
+    needed = sum(cost.cells * cost.disk for cost in run)
     yield f"free on this disk: {free:.0f} GB" + ("" if needed <= free else f", {needed - free:.0f} GB too few")
     yield "Outputs count once: DVC links them to its cache where the disk can (.dvc/config), elsewhere it copies them."
-    yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/costs."
+    yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/plan.yaml."
 
 
-def _sum(name: str, costs: Sequence[Cost]) -> str:
-    total = [f"{sum(cost.downloads for cost in costs):.1f} GB", f"{sum(cost.disk for cost in costs):.1f} GB"]
-    total += [f"{max(cost.memory for cost in costs):.0f} GiB"]
-    total += [_hours(sum(cost.with_gpu for cost in costs)), _hours(sum(cost.without for cost in costs))]
-    return "{:32}{:>12}{:>12}{:>12}{:>14}{:>16}".format(name, *total)
+def _line(name: str, costs: Sequence[Cost], cores: int) -> str:
+    here = [Machines("", 1, cores, gpu) for gpu in (ESTIMATES["rates"]["gpu"], 0)]
+    hours = [sum(sum(machines.hours(cost).values()) for cost in costs) for machines in here]
+    gigabytes = [sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk")]
+    texts = [f"{value:.1f} GB" for value in gigabytes] + [f"{max(cost.memory for cost in costs):.0f} GiB"]
+    return LINE.format(name, *texts, *map(_hours, hours))
 
 
 def _hours(hours: float) -> str:
     return f"{hours * 60:.1f} min" if hours < 1 else f"{hours:.1f} h"
+
+
+def show_machines(kinds: Sequence[Machines], costs: Sequence[Cost]) -> Iterator[str]:
+    """A table with two columns a kind of machines, and what is slowest on each."""
+    hours = [[sum(kind.hours(cost).values()) for cost in costs] for kind in kinds]
+    yield f"{'stage':32}" + "".join(f"{kind.name:>14}  {'limited by':26}" for kind in kinds)
+    for row, cost in enumerate(costs):
+        texts = (f"{_hours(own[row]):>14}  {kind.limit(cost):26}" for kind, own in zip(kinds, hours, strict=True))
+        yield f"{cost.stage + ' ' + MARKS[cost.spread]:32}" + "".join(texts)
+    yield f"{'total':32}" + "".join(f"{_hours(sum(own)):>14}  {'':26}" for own in hours)
+    yield f"{MARKS['shards']}: works by shards, on all machines at once; any other stage runs on one of them."
+    yield f"{MARKS['tasks']}: trains or asks a reader, its cells at once, each on a GPU, or on a core if there is none."
+    for kind, own in zip(kinds, hours, strict=True):
+        slowest = max(range(len(own)), key=own.__getitem__)
+        share = 100 * own[slowest] / (sum(own) or 1)
+        told = f"{_hours(own[slowest])}, {share:.0f} % of all, limited by {kind.limit(costs[slowest])}."
+        yield f"First bottleneck on {kind.name}: {costs[slowest].stage}, {told}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -295,15 +402,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     cores = os.cpu_count() or 1
     try:
-        if arguments.machines:
-            told = machines_files(arguments.params, arguments.graph, arguments.scale, arguments.machines)
-            print("\n".join(told))
-            return
-        costs, first = plan_files(arguments.params, arguments.graph, arguments.scale, cores)
+        kinds = [read_machines(name) for name in arguments.machines or ()]
+        costs, first = plan_files(arguments.params, arguments.graph, arguments.scale)
     except BadInput as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None
-    print("\n".join([*show(costs, free_space(Path.cwd()) / 1e9, cores), *first]))
+    if kinds:
+        lines = list(show_machines(kinds, [cost for cost in costs if cost.known and not cost.apart]))
+    else:
+        lines = [*show(costs, free_space(Path.cwd()) / 1e9, cores), *first]
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

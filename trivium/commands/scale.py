@@ -11,8 +11,10 @@ import argparse
 import io
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -20,9 +22,11 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
-from trivium.commands.stage_models import fields_at, models_at
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, RunParameters
+
+FAMILY = "stages"  # whose modules are imported by name: a section's model stands in its stage
 
 # Mappings of which a scale may add entries and take them out: cells of a matrix, models, factors.
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")} | {
@@ -37,6 +41,47 @@ class _WithNull(RoundTripRepresenter):
 
 
 _WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
+
+
+def model_of(section: str) -> type[Parameters] | None:
+    """The model of a section of `params.yaml`, as its stage's `main` names it; None where there is no such stage."""
+    if section == "run":
+        return RunParameters
+    module = f"stages.{section}" if "." in section else f"stages.page.{section}"
+    if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
+        sys.path.append(str(Path.cwd()))
+    try:
+        stage = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and f"{module}.".startswith(f"{error.name}."):
+            return None
+        raise
+    model: type[Parameters] | None = get_type_hints(stage.main).get("parameters")
+    return model
+
+
+def models_at(place: str) -> list[type[Parameters]]:
+    """The models of a section, or of a part of one, at a dotted place of `params.yaml`; several where it is a union."""
+    parts = place.split(".")
+    for depth in (2, 1):
+        model = model_of(".".join(parts[:depth]))
+        if model is not None:
+            models = [model]
+            for part in parts[depth:]:
+                fields = [one.model_fields[part] for one in models if part in one.model_fields]
+                models = [inner for field in fields for inner in _models_in(field.annotation)]
+            return models
+    return []
+
+
+def _models_in(annotation: Any) -> Iterator[type[Parameters]]:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, UnionType):
+        for member in get_args(annotation):
+            yield from _models_in(member)
+    elif isinstance(annotation, type) and issubclass(annotation, Parameters):
+        yield annotation
 
 
 def merge(
@@ -85,9 +130,10 @@ def _put_in(
     parameters: MutableMapping[str, Any], key: str, new: Any, file: Path | str, prefix: str
 ) -> Iterator[tuple[str, Any, Any]]:
     """Put in a value that its stage has a default for, and `parameters` leaves out."""
-    name, fields = f"{prefix}{key}", fields_at(prefix.removesuffix("."))
+    name = f"{prefix}{key}"
+    fields = {field for model in models_at(prefix.removesuffix(".")) for field in model.model_fields}
     if key not in fields and not models_at(name):
-        choices = dict.fromkeys([*parameters, *fields])
+        choices = [*parameters, *sorted(fields - set(parameters))]
         raise BadInput("unknown key", file=file, field=name, choices=choices)
     inside = isinstance(new, Mapping) and bool(models_at(name))
     value: Any = CommentedMap() if inside else new
