@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from tests.commands.sharing.conftest import built, project  # noqa: F401
-from tests.commands.sharing.shared_project import CLIP
+from tests.commands.shared_project import CLIP
 from tests.sources.loopback import listening
 from trivium.commands import cli
 from trivium.commands.push import main
@@ -84,7 +83,7 @@ def environment(monkeypatch):
     return monkeypatch
 
 
-def test_nothing_is_sent_unless_told(project, environment, capsys):  # noqa: F811
+def test_nothing_is_sent_unless_told(project, environment, capsys):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         environment.setattr(sys, "argv", [])
@@ -98,7 +97,7 @@ def test_nothing_is_sent_unless_told(project, environment, capsys):  # noqa: F81
     assert not (project / "out").exists()
 
 
-def test_a_commit_has_all_files_and_the_token_of_the_environment(project, environment, capsys):  # noqa: F811
+def test_a_commit_has_all_files_and_the_token_of_the_environment(project, environment, capsys):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         main([PATH, "--hub", "ada/clip", "--send"])
@@ -113,14 +112,14 @@ def test_a_commit_has_all_files_and_the_token_of_the_environment(project, enviro
     assert b"hf-hub:ada/clip" in there["files"]["README.md"]
 
 
-def test_a_public_repository_is_asked_for(project, environment):  # noqa: F811
+def test_a_public_repository_is_asked_for(project, environment):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         main([PATH, "--hub", "ada/clip", "--send", "--public"])
     assert there["created"]["visibility"] == "public"
 
 
-def test_the_same_output_may_be_sent_again_and_others_not(project, environment, capsys):  # noqa: F811
+def test_the_same_output_may_be_sent_again_and_others_not(project, environment, capsys):
     mine = dict.fromkeys(["README.md", "open_clip_config.json", ".gitattributes"], b"older")
     with hub(there=mine) as there:
         environment.setenv("HF_ENDPOINT", there["url"])
@@ -134,7 +133,7 @@ def test_the_same_output_may_be_sent_again_and_others_not(project, environment, 
     assert "push: field '--hub': the repository holds other files; got ['thesis.pdf']" in capsys.readouterr().err
 
 
-def test_a_refusal_is_one_line_without_the_token(project, environment, capsys):  # noqa: F811
+def test_a_refusal_is_one_line_without_the_token(project, environment, capsys):
     with hub(refuses=True) as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         with pytest.raises(SystemExit) as left:
@@ -145,7 +144,7 @@ def test_a_refusal_is_one_line_without_the_token(project, environment, capsys): 
     assert TOKEN not in said
 
 
-def test_without_a_token_nothing_is_asked(project, environment, capsys):  # noqa: F811
+def test_without_a_token_nothing_is_asked(project, environment, capsys):
     environment.delenv("HF_TOKEN")
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
@@ -155,7 +154,7 @@ def test_without_a_token_nothing_is_asked(project, environment, capsys):  # noqa
     assert "push: field 'HF_TOKEN': no token" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_there_is_left_alone(project, capsys):  # noqa: F811
+def test_a_folder_that_is_there_is_left_alone(project, capsys):
     (project / "out").mkdir()
     with pytest.raises(SystemExit):
         main([PATH, "--folder", "out", "--send"])
@@ -163,7 +162,7 @@ def test_a_folder_that_is_there_is_left_alone(project, capsys):  # noqa: F811
     assert list((project / "out").iterdir()) == []
 
 
-def test_all_is_listed(project, capsys):  # noqa: F811
+def test_all_is_listed(project, capsys):
     main([])
     listed = capsys.readouterr().out.splitlines()
     assert f"{PATH}  model" in [" ".join(line.split()).replace(" ", "  ") for line in listed]
@@ -179,7 +178,7 @@ def test_arguments_that_do_not_fit_are_refused(arguments, capsys):
     assert "usage: trivium push" in capsys.readouterr().err
 
 
-def test_a_name_that_is_no_repository_is_refused(project, capsys):  # noqa: F811
+def test_a_name_that_is_no_repository_is_refused(project, capsys):
     with pytest.raises(SystemExit):
         main([PATH, "--hub", "../../etc"])
     assert "not a repository's name" in capsys.readouterr().err

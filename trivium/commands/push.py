@@ -5,11 +5,23 @@ trivium push models/decorrelation/cells/coco_clip_ours_0 --folder shared/my_clip
 """
 
 import argparse
+import os
+import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+TOKEN = "HF_TOKEN"
+CARD = "README.md"
+Files = Mapping[str, Path | bytes]  # {path there: a file, or bytes}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,32 +59,85 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _listed() -> list[str]:
-    from trivium.commands.sharing.package import shareable
+    from trivium.commands.sharing import shareable
 
-    found = shareable(Path())
-    width = max(map(len, found), default=0)
-    lines = [f"{path:{width}}  {kind.kind}" for path, kind in found.items()]
+    kinds = shareable(Path())
+    width = max(map(len, kinds), default=0)
+    lines = [f"{path:{width}}  {kind}" for path, kind in kinds.items()]
     return lines or ["Nothing that can be shared was made yet: run `make repro` first."]
 
 
 def _pushed(arguments: argparse.Namespace) -> list[str]:
-    from trivium.commands.sharing.destination import hub_api, require_new, send, write_folder
-    from trivium.commands.sharing.package import Target
-    from trivium.commands.sharing.packing import packed
+    from trivium.commands.sharing import packed, shareable
 
-    target = Target(arguments.hub or str(arguments.folder), hub=arguments.hub is not None)
-    if not target.hub:
-        require_new(arguments.folder)
-    api = hub_api() if target.hub and arguments.send else None
-    with packed(Path(), arguments.output, target) as package:
-        if api is not None:
-            return [f"Sent: {send(package, target.name, api, public=arguments.public)}"]
+    folder, hub = arguments.folder, arguments.hub
+    if hub and not re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", hub):
+        raise BadInput("not a repository's name", field="--hub", got=hub, expected="OWNER/NAME")
+    if folder and folder.exists():
+        raise BadInput("the folder exists already", file=folder, expected="a new folder")
+    if hub and arguments.send and not os.environ.get(TOKEN):
+        raise BadInput("no token", field=TOKEN, expected="one that may write, in this environment variable")
+    with packed(Path(), arguments.output, hub or str(folder), hub=bool(hub)) as files:
+        if arguments.send and hub:
+            return [f"Sent: {send(files, hub, shareable(Path())[arguments.output], public=arguments.public)}"]
         if arguments.send:
-            write_folder(package, arguments.folder)
-            return [f"Written: {arguments.folder}"]
-        files = [f"{size:>14,}  {name}" for name, size in package.sizes().items()]
-        where = f"the {package.kind} repository {target.name}" if target.hub else f"the folder {target.name}"
-        return [package.card, *files, f"Nothing was sent. With --send this goes to {where}."]
+            write_folder(files, folder)
+            return [f"Written: {folder}"]
+        sizes = {name: len(one) if isinstance(one, bytes) else one.stat().st_size for name, one in files.items()}
+        rows = [f"{sizes[name]:>14,}  {name}" for name in sorted(sizes)]
+        where = f"the {shareable(Path())[arguments.output]} repository {hub}" if hub else f"the folder {folder}"
+        card = files[CARD]
+        assert isinstance(card, bytes)
+        return [card.decode(), *rows, f"Nothing was sent. With --send this goes to {where}."]
+
+
+def write_folder(files: Files, folder: Path) -> None:
+    """Copy the files; the folder is complete or absent."""
+    with write_atomically(folder) as beside:
+        for name, one in files.items():
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(one, bytes):
+                (beside / name).write_bytes(one)
+            else:
+                shutil.copyfile(one, beside / name)
+
+
+def send(files: Files, repository: str, kind: str, *, public: bool = False) -> str:
+    """Put the files into a repository of the hub in one commit; a new one is private unless `public`.
+
+    A repository that is there keeps who may see it. The token is the environment's and no other.
+
+    Returns:
+        The commit's address.
+
+    Raises:
+        BadInput: it holds files that are not sent and that its card would say nothing of, or the hub refuses.
+    """
+    import httpx
+    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=os.environ[TOKEN])
+    operations = [CommitOperationAdd(name, one if isinstance(one, bytes) else str(one)) for name, one in files.items()]
+    try:
+        if others := sorted(_there(repository, kind, api) - set(files) - {".gitattributes"}):
+            raise BadInput("the repository holds other files", field="--hub", got=others[:3],
+                           expected="a new one, or one that the same output was sent to")  # fmt: skip
+        api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
+        message = "Share an output of Trivium's graph"
+        return str(api.create_commit(repository, operations, commit_message=message, repo_type=kind).commit_url)
+    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
+        reason = str(error).strip().replace("\n", " ")
+        raise BadInput(f"the hub refuses: {reason}", field="--hub", got=repository) from None
+
+
+def _there(repository: str, kind: str, api: "HfApi") -> set[str]:
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    try:
+        return set(api.list_repo_files(repository, repo_type=kind))
+    except RepositoryNotFoundError:
+        return set()
 
 
 if __name__ == "__main__":

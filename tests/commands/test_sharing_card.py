@@ -5,20 +5,34 @@ from dataclasses import replace
 import pytest
 from huggingface_hub import DatasetCard, ModelCard
 
-from tests.commands.sharing.shared_project import BLIP, CLIP, front_matter, write_lock
-from trivium.commands.sharing.card import card_of
-from trivium.commands.sharing.lineage import read_lineage
-from trivium.commands.sharing.package import Artifact, Target, kind_of, shareable
-from trivium.commands.sharing.packing import packed
+from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
+from trivium.commands.sharing import (
+    KINDS,
+    Artifact,
+    Lineage,
+    Start,
+    card_of,
+    data_licences,
+    kvqae_start,
+    packed,
+    pattern_of,
+    read_lineage,
+    shareable,
+    start_in,
+)
+from trivium.commands.sharing_kinds import PREPARE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
+from trivium.nets.cards import write_card
+
+PUBLISHED = "models/kvqae/published/dpr"
 
 CELLS = "models/decorrelation/cells"
 
 
-def card(project, path, target=Target("out", hub=False)):  # noqa: B008
-    with packed(project, path, target) as package:
-        return package.card
+def card(project, path):
+    with packed(project, path, "out", hub=False) as files:
+        return files["README.md"].decode()
 
 
 def test_a_card_says_what_the_model_is_from(built):
@@ -53,15 +67,15 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
     assert "> **Made from an invented world.** Calor is the sample's" in text
     assert "- data: FQuAD (local)" in text
     lineage = read_lineage(built, "models/complexity/readers/camembert/seed-0")
-    assert (lineage.invented, lineage.stand_ins) == (["Calor"], [])
-    kind = kind_of("models/complexity/readers/camembert/seed-0")
+    assert lineage.invented == ["Calor"]
+    pattern = pattern_of("models/complexity/readers/camembert/seed-0")
     for data, weights, shown in (
         ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
         ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
     ):
         real = replace(lineage, data=data, weights=weights)
-        artifact = Artifact(built, "models/complexity/readers/camembert/seed-0", real, Target("out", False), built)
-        text = card_of("model", artifact, kind.describe(artifact))
+        artifact = Artifact(built, "models/complexity/readers/camembert/seed-0", real, "out", False, built)
+        text = card_of(artifact, KINDS[pattern], PREPARE[pattern](artifact))
         assert "invented" not in text
         assert ("stand-ins" in text) == bool(shown)
         assert shown is None or shown in text
@@ -118,5 +132,62 @@ def test_a_measure_that_was_changed_is_refused(project):
 def test_all_that_can_leave_is_listed(built):
     found = shareable(built)
     assert len(found) == 3 + 3 + 3 + 4 + 3
-    assert found[f"{CELLS}/{CLIP}"].kind == "model"
-    assert found["data/kvqae/rebuilt"].kind == "dataset"
+    assert found[f"{CELLS}/{CLIP}"] == "model"
+    assert found["data/kvqae/rebuilt"] == "dataset"
+    assert PREPARE.keys() == KINDS.keys()
+
+
+def lineage(source, *inputs):
+    return Lineage("kvqae-dpr_pretrain", {}, (), frozenset(inputs), {}, {"KVQAE's encoders": source})
+
+
+@pytest.fixture
+def models(tmp_path):
+    write_json(tmp_path / PUBLISHED / "provenance.json", {})
+    record = {"from": "google-bert/bert-base-uncased", "revision": None, "licence": "apache-2.0", "sha256": {}}
+    write_json(tmp_path / "models/kvqae/base/provenance.json", {"bert": record})
+    (tmp_path / "models/kvqae/base/text").mkdir()
+    return tmp_path
+
+
+def test_the_samples_encoder_is_minilm(models):
+    found = kvqae_start(models, lineage("sample", PUBLISHED))
+    assert (found.hub_name, found.licence) == ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0")
+
+
+def test_the_hubs_is_bert(models):
+    assert kvqae_start(models, lineage("hub", PUBLISHED)) == Start("google-bert/bert-base-uncased", "apache-2.0")
+
+
+def test_a_published_checkpoint_comes_first(models):
+    record = {"from": "PaulLerner/dpr", "revision": None, "licence": "not stated", "sha256": {}}
+    write_json(models / PUBLISHED / "provenance.json", {"dpr_question": record})
+    assert kvqae_start(models, lineage("hub", PUBLISHED)) == Start("PaulLerner/dpr", None)
+    assert kvqae_start(models, lineage("hub")).licence == "apache-2.0"
+
+
+@pytest.mark.parametrize("licence", ["mit", None])
+def test_the_users_has_what_its_card_states(models, licence):
+    write_card(
+        models / "models/kvqae/base/text", title="", description="", base="", data="", metrics={}, licence=licence
+    )
+    assert kvqae_start(models, lineage("local")).licence == licence
+
+
+def test_a_name_that_is_none_of_the_hub_is_no_base_model():
+    assert Start("a/b and more", "mit").hub_name is None
+    assert Start("a network", "mit").hub_name is None
+    assert Start("owner/name", "mit").hub_name == "owner/name"
+
+
+def test_weights_without_a_record_have_no_licence(tmp_path):
+    assert start_in(tmp_path / "clip").licence is None
+
+
+def test_records_are_found_at_any_depth_and_once(tmp_path):
+    records = {"counts": {"a": 1}, "sources": {"viquae_dataset": {"from": "a/b", "licence": "cc-by-4.0"}}}
+    for name in ("questions", "again"):
+        write_json(tmp_path / f"data/kvqae/raw/provenance/{name}.json", records)
+    write_json(tmp_path / "data/kvqae/raw/triviaqa/provenance.json", {"t": {"from": "c/d", "licence": "not stated"}})
+    found = data_licences(tmp_path, lineage("hub", "data/kvqae/raw/viquae", "data/kvqae/raw/triviaqa", "models/x"))
+    assert sorted(found, key=lambda each: each.name) == [Start("a/b", "cc-by-4.0"), Start("c/d", None)]

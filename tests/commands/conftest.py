@@ -3,10 +3,9 @@ import shutil
 import pytest
 from PIL import Image
 
-from tests.commands.sharing.shared_project import write_shared_project
-from trivium.commands.sharing.destination import write_folder
-from trivium.commands.sharing.package import Target
-from trivium.commands.sharing.packing import packed
+from tests.commands.shared_project import write_shared_project
+from trivium.commands.push import write_folder
+from trivium.commands.sharing import packed
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +32,8 @@ def shared(built, tmp_path, monkeypatch):
 
     def push(path):
         out = tmp_path / path.replace("/", "_")
-        with packed(built, path, Target(str(out), hub=False)) as package:
-            write_folder(package, out)
+        with packed(built, path, str(out), hub=False) as files:
+            write_folder(files, out)
         return out
 
     return push

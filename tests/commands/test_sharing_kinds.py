@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.commands.sharing.shared_project import (
+from tests.commands.shared_project import (
     BLIP,
     CLIP,
     LONGEST,
@@ -19,8 +19,7 @@ from tests.commands.sharing.shared_project import (
     write_lock,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.commands.sharing.package import KINDS, Target
-from trivium.commands.sharing.packing import packed
+from trivium.commands.sharing import packed
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of
@@ -146,7 +145,7 @@ def test_an_adapter_of_weights_that_nobody_has_stays(project):
     write_lock(project)
     with (
         pytest.raises(BadInput, match=r"without them it is nothing; got 'drawn'; expected a base model of the hub"),
-        packed(project, "models/complexity/readers/llama/seed-0", Target("out", hub=False)),
+        packed(project, "models/complexity/readers/llama/seed-0", "out", hub=False),
     ):
         pass
 
@@ -168,16 +167,16 @@ def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library
 
 
 def test_on_the_hub_open_clip_finds_the_tokenizer_in_the_repository(built):
-    with packed(built, f"{CELLS}/{CLIP}", Target("ada/my_clip", hub=True)) as package:
-        config = json.loads(package.files["open_clip_config.json"])
+    with packed(built, f"{CELLS}/{CLIP}", "ada/my_clip", hub=True) as files:
+        config = json.loads(files["open_clip_config.json"])
         assert config["model_cfg"]["text_cfg"]["hf_tokenizer_name"] == "ada/my_clip"
-        assert '"hf-hub:ada/my_clip"' in package.card
+        assert '"hf-hub:ada/my_clip"' in files["README.md"].decode()
 
 
 def test_what_only_this_project_loads_says_so(built):
-    with packed(built, f"{CELLS}/{VSE}", Target("ada/my_vse", hub=True)) as package:
-        assert 'snapshot_download("ada/my_vse")' in code_of(package.card)
-        assert "No public library loads it" in package.card
+    with packed(built, f"{CELLS}/{VSE}", "ada/my_vse", hub=True) as files:
+        assert 'snapshot_download("ada/my_vse")' in code_of(files["README.md"].decode())
+        assert "No public library loads it" in files["README.md"].decode()
 
 
 def test_partitions_are_configurations(built, shared):
@@ -227,12 +226,6 @@ def test_what_only_names_an_installed_pipeline_stays(project):
     write_lock(project)
     with (
         pytest.raises(BadInput, match="there is nothing to share"),
-        packed(project, "models/kvqae/spacy", Target("out", hub=False)),
+        packed(project, "models/kvqae/spacy", "out", hub=False),
     ):
         pass
-
-
-def test_every_kind_has_a_pattern_of_its_own():
-    patterns = [kind.pattern for kind in KINDS.values()]
-    assert len(set(patterns)) == len(patterns)
-    assert {kind.kind for kind in KINDS.values()} == {"model", "dataset"}
