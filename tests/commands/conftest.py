@@ -5,7 +5,7 @@ from PIL import Image
 
 from tests.commands.shared_project import write_shared_project
 from trivium.commands.push import write_folder
-from trivium.commands.sharing import packed
+from trivium.commands.sharing_kinds import packed
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,12 @@ from trivium.commands.sharing import (
     card_of,
     data_licences,
     kvqae_start,
-    packed,
     pattern_of,
     read_lineage,
     shareable,
     start_in,
 )
-from trivium.commands.sharing_kinds import PREPARE
+from trivium.commands.sharing_kinds import PREPARE, packed
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.nets.cards import write_card

@@ -19,7 +19,7 @@ from tests.commands.shared_project import (
     write_lock,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.commands.sharing import packed
+from trivium.commands.sharing_kinds import packed
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of

@@ -68,7 +68,8 @@ def _listed() -> list[str]:
 
 
 def _pushed(arguments: argparse.Namespace) -> list[str]:
-    from trivium.commands.sharing import packed, shareable
+    from trivium.commands.sharing import shareable
+    from trivium.commands.sharing_kinds import packed
 
     folder, hub = arguments.folder, arguments.hub
     if hub and not re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", hub):

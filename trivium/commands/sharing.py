@@ -5,9 +5,7 @@ about its origin stands in `dvc.lock`, and is of the files that lie there: `Arti
 """
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -292,32 +290,6 @@ def shareable(project: Path) -> dict[str, str]:
     """
     patterns = {path: pattern_of(path) for path in sorted(outputs_of(read_lock(project)))}
     return {path: KINDS[one]["kind"] for path, one in patterns.items() if one and (project / path).exists()}
-
-
-@contextmanager
-def packed(project: Path, path: str, target: str, *, hub: bool) -> Iterator[dict[str, Path | bytes]]:
-    """The files of an output, its card among them, while the block runs.
-
-    Args:
-        project: the repository of the graph.
-        path: of the output there.
-        target: the folder or repository, which the card's code names.
-        hub: whether it is a repository.
-
-    Raises:
-        BadInput: no such output, none that leaves, or one that is not what `dvc.lock` says.
-    """
-    from trivium.commands.sharing_kinds import PREPARE
-
-    path = str(PurePosixPath(path))
-    pattern = pattern_of(path)
-    if pattern is None:
-        raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
-    lineage = read_lineage(project, path)
-    with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
-        artifact = Artifact(project, path, lineage, target, hub, Path(work))
-        prepared = PREPARE[pattern](artifact)
-        yield {CARD: card_of(artifact, KINDS[pattern], prepared).encode(), **prepared.files}
 
 
 def card_of(artifact: Artifact, said: Mapping[str, Any], prepared: Prepared) -> str:

@@ -1,16 +1,28 @@
 """The files of each kind of output that `trivium push` can share, one function a pattern of `sharing.yaml`."""
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from json import dumps
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trivium.commands.sharing import Artifact, Prepared, kvqae_start, start_in
+from trivium.commands.sharing import (
+    KINDS,
+    Artifact,
+    Prepared,
+    card_of,
+    kvqae_start,
+    pattern_of,
+    read_lineage,
+    shareable,
+    start_in,
+)
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
@@ -345,3 +357,27 @@ PREPARE: dict[str, Callable[[Artifact], Prepared]] = {
     "data/decorrelation/pairs/*/*.parquet": prepare_decorrelated_pairs,
     "data/kvqae/rebuilt": prepare_rebuilt_questions,
 }
+
+
+@contextmanager
+def packed(project: Path, path: str, target: str, *, hub: bool) -> Iterator[dict[str, Path | bytes]]:
+    """The files of an output, its card among them, while the block runs.
+
+    Args:
+        project: the repository of the graph.
+        path: of the output there.
+        target: the folder or repository, which the card's code names.
+        hub: whether it is a repository.
+
+    Raises:
+        BadInput: no such output, none that leaves, or one that is not what `dvc.lock` says.
+    """
+    path = str(PurePosixPath(path))
+    pattern = pattern_of(path)
+    if pattern is None:
+        raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
+    lineage = read_lineage(project, path)
+    with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
+        artifact = Artifact(project, path, lineage, target, hub, Path(work))
+        prepared = PREPARE[pattern](artifact)
+        yield {CARD: card_of(artifact, KINDS[pattern], prepared).encode(), **prepared.files}
