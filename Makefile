@@ -109,8 +109,7 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 
 # MLflow's jobs, which judge language models, would be eight processes more.
 mlflow: $(BIN)/.ready  ## browse runs and training curves in the browser; PORT=5000
-	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -m trivium.core.tracking_writer --prepare
-	@ls .work/tracking/*.refused 2>/dev/null && echo "MLflow refused these runs: .work/tracking/writer.log says why" || true
+	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -c 'from trivium.core.tracking import connect; connect().__enter__()'
 	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
 		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 
@@ -151,5 +150,5 @@ docs: $(BIN)/.ready  ## build the documentation as a site, site/index.html; its 
 	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
 	@python -m trivium.commands.docs_site.links site
 
-clean:  ## remove half-done work of killed stages; data, models, caches, downloads, recorded times, runs for MLflow and `make thorough` stay
-	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name tracking ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +
+clean:  ## remove half-done work of killed stages; data, models, caches, downloads, recorded times and `make thorough` stay
+	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +

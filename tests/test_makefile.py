@@ -118,10 +118,10 @@ def test_a_run_that_fails_or_is_interrupted_shows_no_headline(project):
     assert "shown" not in done.stdout
 
 
-def test_clean_keeps_runs_that_wait_for_mlflow_the_copies_of_thorough_and_downloads(project):
+def test_clean_keeps_the_copies_of_thorough_and_downloads(project):
     assert make(project, "clean").returncode == 0  # nothing there yet
-    for name in ("tracking", "thorough", "downloads", "kvqae.read", "a b"):
+    for name in ("thorough", "downloads", "kvqae.read", "a b"):
         (project / ".work" / name / "deep").mkdir(parents=True)
     assert make(project, "clean").returncode == 0
-    assert sorted(path.name for path in (project / ".work").iterdir()) == ["downloads", "thorough", "tracking"]
-    assert (project / ".work" / "tracking" / "deep").exists()
+    assert sorted(path.name for path in (project / ".work").iterdir()) == ["downloads", "thorough"]
+    assert (project / ".work" / "thorough" / "deep").exists()

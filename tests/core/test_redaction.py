@@ -1,32 +1,30 @@
 """A password in an address reaches nothing that is printed or kept, wherever such an address is used."""
 
 import io
-import json
 import logging
 import os
 import subprocess
 import sys
-import traceback
 from itertools import count
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.core.test_tracking import END, START, spool
 from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import MODEL
 from trivium.complexity.prompting.prompted_models import PromptedModel
-from trivium.core import redaction, tracking, tracking_writer
+from trivium.core import redaction
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
 from trivium.core.redaction import HIDDEN, redacted
+from trivium.core.tracking import Tracker, connect, log_values
 from trivium.prompting.endpoint import Endpoint
 from trivium.sources.download import Patience, Request, download, endpoint
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PASSWORD = "Sesame7opens"
 CLOSED = "127.0.0.1:9"  # nothing listens there
 
@@ -149,10 +147,7 @@ def ran(command: list[str], folder: Path, **environment: str) -> str:
 def test_a_stage_that_fails_shows_and_keeps_no_password(tmp_path, how):
     (tmp_path / "toy.py").write_text(STAGE)
     (tmp_path / "params.yaml").write_text("run: {mlflow: true}\nkvqae: {toy: {}}\n")
-    spool(tmp_path)  # its writer would go on for a while
-    with tracking.writer_lock(tmp_path).open("a") as lock:
-        assert tracking.locked(lock)
-        said = ran(["toy.py", "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
+    said = ran(["toy.py", "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
     assert (f"worker prints http://{HIDDEN}@{CLOSED}" in said) == (how == "worker")
     assert f"RuntimeError: {'worker 1: ' if how == 'worker' else ''}http://{HIDDEN}@{CLOSED}" in said
     assert PASSWORD not in said
@@ -171,39 +166,20 @@ ADDRESSES = {
 def test_what_mlflow_says_of_an_address_that_fails_is_redacted(tmp_path, monkeypatch, capsys, kind):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", ADDRESSES[kind])
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    with pytest.raises(Exception) as failed:
-        tracking_writer.prepare(tmp_path)
-    said = "".join(traceback.format_exception(failed.value)) + capsys.readouterr().err
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    with Tracker(None, "toy") as tracker:
+        tracker.log(1, loss=1.0)
+    said = capsys.readouterr().err
+    assert "tracking: not tracked from here on: " in said
     assert PASSWORD not in redacted(said)
 
 
-def test_the_writer_of_tracking_shows_and_keeps_no_password(tmp_path):
-    spool(tmp_path, START, END)
-    given = {"MLFLOW_TRACKING_URI": ADDRESSES["server"], "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
-    said = ran(["-m", "trivium.core.tracking_writer", "--prepare"], tmp_path, **given)
-    assert f"API request to http://{HIDDEN}@{CLOSED}" in said
-    assert PASSWORD not in said
-
-
-def test_what_waits_for_mlflow_holds_no_password(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_parameters_that_mlflow_gets_hold_no_password(tmp_path, monkeypatch):
     monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:{PASSWORD}@{CLOSED}")
-    monkeypatch.setattr(tracking, "_wake_writer", lambda root: None)
-    models = {"tiny": {"endpoint": f"http://me:{PASSWORD}@{CLOSED}/v1"}}
-    with tracking.track("complexity.prompt", {"models": models}, [], enabled=True):
-        pass
-    events = [json.loads(line) for line in contents(tmp_path).splitlines()]
-    assert HIDDEN in events[0]["parameters"]["complexity.prompt.models"]
-    assert PASSWORD not in contents(tmp_path)
-
-
-def test_what_mlflow_refuses_is_told_without_a_password(capsys):
-    tracking_writer._say(f"MLflow refused a run: API request to http://me:{PASSWORD}@{CLOSED}/api failed")
-    assert (
-        capsys.readouterr().err
-        == f"tracking: MLflow refused a run: API request to http://{HIDDEN}@{CLOSED}/api failed\n"
-    )
+    with connect() as client:
+        run = client.create_run(client.create_experiment("toy")).info.run_id
+    log_values(client, run, {"endpoint": f"http://me:{PASSWORD}@{CLOSED}/v1"}, [])
+    assert client.get_run(run).data.params == {"endpoint": f"http://{HIDDEN}@{CLOSED}/v1"}
 
 
 @pytest.mark.parametrize(

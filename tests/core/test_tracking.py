@@ -4,398 +4,228 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
-import yaml
-from mlflow.exceptions import MlflowException
-from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
-from mlflow.tracking import MlflowClient
-from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
+from mlflow import MlflowClient
 
 from tests import tiny_project
-from tests.core.test_stage import CountParameters
-from tests.core.test_stage import main as count_main
-from trivium.core import tracking, tracking_writer
+from tests.tiny_project import commit, run, start
+from trivium.core.curves import Curves
+from trivium.core.parameters import Parameters
 from trivium.core.stage import execute
-from trivium.core.tracking import SPOOL, Tracker, locked, writer_lock
-from trivium.core.tracking_writer import EXPERIMENT, prepare, write_events
+from trivium.core.tracking import EXPERIMENT, Tracker, connect, project_root
 
-
-def run(main, root):
-    (root / "params.yaml").write_text("run: {mlflow: true, workers: 1}\nkvqae:\n  toy: {least: 2}\n")
-    (root / "in.txt").write_text("a\nbb\n")
-    return execute(main, "kvqae.toy", CountParameters, ["--lines", "in.txt"])
-
-
-LEAST = 0.05  # seconds of the stage
-
-
-def curve_main(parameters, context, *, lines):
-    time.sleep(LEAST)
-    for step in range(3):
-        context.tracker.log(step, loss=3.0 - step, skipped=float("nan"))
-    if lines.read_text() == "fail":
-        raise RuntimeError
-    return {"bm25_mrr@100": 0.25, "loss": 0.5, "step": 7.0, "kind": 1.0}
-
-
-curve_main.__annotations__ = count_main.__annotations__ | {}
-
-
-def children(client, experiment):
-    """The runs of stages."""
-    if experiment is None:
-        return []
-    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
-    return [run for run in runs if MLFLOW_PARENT_RUN_ID in run.data.tags]
+PARENT = "mlflow.parentRunId"
 
 
 @pytest.fixture
-def finished(tmp_path, monkeypatch):
-    """Run a tracked stage twice at once, the database not yet there; give back the finished MLflow runs."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    monkeypatch.setenv("DVC_STAGE", "kvqae-toy")
-    monkeypatch.setattr("trivium.core.stage.stage_run_by_dvc", lambda: None)  # there is no dvc.yaml here
-    monkeypatch.setenv("DVC_EXP_NAME", "bold-idea")
-    (tmp_path / "dvc.lock").write_text("stages:\n  make:\n    outs: [{path: in.txt, md5: abc123}]\n")
-    subprocess.run(["git", "init", "-q"], check=True)
-    run(curve_main, tmp_path)
-    run(curve_main, tmp_path)
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if (tmp_path / "mlflow.db").exists():
-            prepare(tmp_path)
-            client = MlflowClient(f"sqlite:///{tmp_path / 'mlflow.db'}")
-            experiment = client.get_experiment_by_name(EXPERIMENT)
-            runs = children(client, experiment)
-            if len(runs) == 2 and all(run.info.status == "FINISHED" for run in runs):
-                return client, experiment, runs
-        time.sleep(0.5)
-    raise AssertionError("MLflow did not get the two runs")
+def folder(tmp_path, monkeypatch):
+    """A folder with a commit, where no DVC runs."""
+    return start(tmp_path, {"params.yaml": "run: {mlflow: true}\nkvqae: {toy: {}}\n"}, monkeypatch)
 
 
-def test_one_run_a_stage_execution_with_curve_tags_and_absolute_artifacts(finished, tmp_path):
-    client, experiment, (run, other) = finished
-    assert run.info.run_name == "kvqae-toy"
-    parent = client.get_run(run.data.tags[MLFLOW_PARENT_RUN_ID])
-    assert parent.info.run_name == "bold-idea"
-    assert other.data.tags[MLFLOW_PARENT_RUN_ID] == parent.info.run_id
-    assert experiment.artifact_location == (tmp_path / "mlartifacts").as_uri()
-    assert [each.name for each in client.search_experiments()] == [EXPERIMENT]
-    assert run.data.params == {"kvqae.toy.least": "2"}
-    assert run.data.tags["input.in.txt"] == "abc123"
-    assert run.data.tags["dvc.experiment"] == "bold-idea"
-    assert set(run.data.metrics) == {"loss", "seconds"}  # numbers that are no curve stand in metrics/
-    assert LEAST <= run.data.metrics["seconds"] < 60
-    assert [point.value for point in client.get_metric_history(run.info.run_id, "loss")] == [3.0, 2.0, 1.0]
+def client_of(folder):
+    return MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
 
 
-START = {"kind": "start", "time": 0, "pipeline": "kvqae", "name": "by hand", "parameters": {}, "tags": {}}
-POINT = {"kind": "point", "time": 1, "step": 1, "values": {"loss": 0.5}}
-END = {"kind": "end", "time": 2, "status": "FINISHED"}
-
-
-def spool(root, *events, tail="", name="1-1.jsonl"):
-    """Events of a stage that holds no lock any more."""
-    (root / SPOOL).mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(event) + "\n" for event in events) + tail
-    (root / SPOOL / name).write_text(text)
-    return root / SPOOL / name
-
-
-def runs_of(root):
-    client = prepare(root)
-    return children(client, client.get_experiment_by_name(EXPERIMENT))
-
-
-def test_a_stage_that_left_without_saying_so_was_killed(tmp_path):
-    left = spool(tmp_path, START, POINT, tail='{"kind": "po')
-    write_events(tmp_path, linger=0.1)
-    (run,) = runs_of(tmp_path)
-    assert run.info.status == "KILLED"
-    assert run.data.metrics == {"loss": 0.5}
-    assert not left.exists()
-
-
-def test_a_run_that_mlflow_refuses_is_kept_and_stops_no_other(tmp_path, capsys):
-    refused = spool(tmp_path, START, POINT | {"values": {"not(a)name": 1.0}}, END, name="1-1.jsonl")
-    spool(tmp_path, START | {"name": "good"}, POINT, END, name="2-1.jsonl")
-    write_events(tmp_path, linger=0.1)
-    assert {run.info.run_name: run.info.status for run in runs_of(tmp_path)} == {
-        "good": "FINISHED",
-        "by hand": "FAILED",
+def runs_of(folder):
+    """(parents by name, their children by the same name)."""
+    client = client_of(folder)
+    runs = client.search_runs([client.get_experiment_by_name(EXPERIMENT).experiment_id])
+    parents = {run.info.run_name: run for run in runs if PARENT not in run.data.tags}
+    assert len(parents) == len([run for run in runs if PARENT not in run.data.tags])
+    children = {
+        name: [run for run in runs if run.data.tags.get(PARENT) == parent.info.run_id]
+        for name, parent in parents.items()
     }
-    assert refused.with_suffix(".refused").read_text().count("\n") == 3
-    assert "MLflow refused a run" in capsys.readouterr().err
+    return parents, children
 
 
-@pytest.fixture
-def unavailable(monkeypatch):
-    """Let calls of MLflow's client fail after they did their work: the answer is lost, the worst case."""
-    monkeypatch.setattr(tracking_writer, "RETRY", 0.0)
-    left = {}
-
-    def let_fail(name, times):
-        left[name] = times
-        call = getattr(MlflowClient, name)
-
-        def fail(*arguments, **named):
-            result = call(*arguments, **named)
-            if left[name] and "params" not in named:  # of batches those of points, which must not be there twice
-                left[name] -= 1
-                raise MlflowException("database is locked", TEMPORARILY_UNAVAILABLE)
-            return result
-
-        monkeypatch.setattr(MlflowClient, name, fail)
-        return left
-
-    return let_fail
+def history(folder, run, name):
+    return [(point.step, point.value) for point in client_of(folder).get_metric_history(run.info.run_id, name)]
 
 
-CALLS = ["create_run", "log_batch", "set_terminated"]
+def train(stage, work="work", *, stops=False):
+    with Tracker(Curves(Path(f"{stage}.jsonl")), stage, work, **{"toy.rate": 0.5}) as tracker:
+        for step in range(3):
+            tracker.log(step, **{"mrr@10": step / 2, "loss": float("nan")})
+            if stops:
+                raise RuntimeError
 
 
-def logged_once(root):
-    (run,) = runs_of(root)
-    assert run.info.status == "FINISHED"
-    assert run.data.params == {"least": "2"}
-    assert [point.value for point in prepare(root).get_metric_history(run.info.run_id, "loss")] == [0.5]
-    return True
+def test_trainings_that_begin_at_once_are_children_of_one_run_in_a_new_database(folder):
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        list(pool.map(train, ["one", "two"]))
+    parents, children = runs_of(folder)
+    assert set(parents) == {"repro"}
+    assert parents["repro"].info.status == "RUNNING"
+    assert parents["repro"].data.tags.items() >= {"git.baseline": head(folder), "git.dirty": "False"}.items()
+    assert {child.info.run_name for child in children["repro"]} == {"one", "two"}
+    for child in children["repro"]:
+        assert child.info.status == "FINISHED"
+        assert child.data.params == {"toy.rate": "0.5"}
+        assert set(child.data.metrics) == {"mrr_at_10"}
+        assert history(folder, child, "mrr_at_10") == [(0, 0.0), (1, 0.5), (2, 1.0)]
+    (experiment,) = client_of(folder).search_experiments()
+    assert experiment.name == EXPERIMENT
+    assert experiment.artifact_location == (folder / "mlartifacts").as_uri()
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_what_mlflow_cannot_take_now_it_gets_later_and_once(tmp_path, unavailable, name):
-    waiting = spool(tmp_path, START | {"parameters": {"least": "2"}}, POINT, END)
-    left = unavailable(name, 1)
-    write_events(tmp_path, linger=5)
-    assert left == {name: 0}
-    assert logged_once(tmp_path)
-    assert not waiting.exists()
+def head(folder):
+    return run("git", "rev-parse", "HEAD", folder=folder).strip()
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_what_mlflow_could_not_take_waits_for_the_next_writer(tmp_path, unavailable, name, capsys):
-    waiting = spool(tmp_path, START | {"parameters": {"least": "2"}}, POINT, END)
-    left = unavailable(name, 1_000_000)
-    write_events(tmp_path, linger=0.1)
-    assert waiting.exists()
-    assert capsys.readouterr().err.count("MLflow cannot take a run now") == 1
-    left[name] = 0
-    write_events(tmp_path, linger=0.1)
-    assert logged_once(tmp_path)
-    assert not waiting.exists()
+def test_points_come_while_a_training_goes_on(folder, monkeypatch):
+    monkeypatch.setattr("trivium.core.tracking.INTERVAL", 0.0)
+    with Tracker(None, "one") as tracker:
+        tracker.log(1, loss=2.0)
+        _, children = runs_of(folder)
+        assert history(folder, children["repro"][0], "loss") == [(1, 2.0)]
+        tracker.send(2, {"loss": 1.0})
+        assert history(folder, children["repro"][0], "loss") == [(1, 2.0), (2, 1.0)]
 
 
-def test_only_one_writer_is_at_work(tmp_path):
-    left = spool(tmp_path, START, END)
-    with writer_lock(tmp_path).open("a") as lock:
-        assert locked(lock)
-        write_events(tmp_path, linger=0.1)
-        assert left.exists(), "a second writer logged beside the first"
-    write_events(tmp_path, linger=0.1)
-    assert not left.exists()
+def test_a_training_that_failed_and_goes_on_is_the_same_run_unless_its_inputs_are_others(folder):
+    with pytest.raises(RuntimeError):
+        train("one", stops=True)
+    assert [child.info.status for child in runs_of(folder)[1]["repro"]] == ["FAILED"]
+    train("one")
+    assert [child.info.status for child in runs_of(folder)[1]["repro"]] == ["FINISHED"]
+    train("one", "other")
+    assert len(runs_of(folder)[1]["repro"]) == 2
 
 
-def test_a_run_goes_on_while_the_stage_holds_its_file(tmp_path):
-    (tmp_path / SPOOL).mkdir(parents=True)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path), json.dumps(START), json.dumps(POINT)], stdout=subprocess.PIPE
+def test_without_a_training_or_where_it_is_off_nothing_imports_mlflow(folder):
+    script = (
+        "import sys; from trivium.core.tracking import Tracker\n"
+        "with Tracker(None, 'one'): pass\n"
+        "with Tracker() as off: off.log(1, loss=1.0)\n"
+        "print('mlflow' in sys.modules)"
     )
-    assert holder.stdout.readline() == b"held\n"
-    writer = threading.Thread(target=write_events, args=(tmp_path,), kwargs={"linger": 0.1})
-    writer.start()
-    deadline = time.monotonic() + 60
-    while not [run for run in runs_of(tmp_path) if run.data.metrics] and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert [(run.info.status, run.data.metrics) for run in runs_of(tmp_path)] == [("RUNNING", {"loss": 0.5})]
-    holder.kill()
-    holder.wait()
-    writer.join(60)
-    assert [run.info.status for run in runs_of(tmp_path)] == ["KILLED"]
+    assert run(sys.executable, "-c", script, folder=folder) == "False\n"
+    assert not (folder / "mlflow.db").exists()
 
 
-HOLDER = """
-import sys, time
-from pathlib import Path
-from trivium.core.tracking import SPOOL, _event_file
-root, *lines = sys.argv[1:]
-with _event_file(Path(root) / SPOOL) as events:
-    events.write("".join(line + "\\n" for line in lines))
-    events.flush()
-    print("held", flush=True)
-    time.sleep(300)
+def main(parameters: Parameters, context) -> dict[str, float]:
+    context.tracker.log(1, loss=1.0)
+    return {}
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_stage_is_tracked_where_that_is_wanted(folder, wanted):
+    Path("params.yaml").write_text(f"run: {{mlflow: {str(wanted).lower()}}}\nkvqae: {{toy: {{}}}}\n")
+    execute(main, "kvqae.toy", Parameters, [])
+    assert (folder / "mlflow.db").exists() == wanted
+
+
+def test_a_failure_is_told_once_and_stops_nothing(folder, monkeypatch, capsys):
+    monkeypatch.setattr("trivium.core.tracking.INTERVAL", 0.0)
+    (folder / "mlflow.db").write_text("no database " * 100)
+    train("one")
+    assert capsys.readouterr().err.count("tracking: not tracked from here on: ") == 1
+    assert [json.loads(line)[0] for line in Path("one.jsonl").read_text().splitlines() if line] == [0, 1, 2]
+
+
+STAGE = """
+import pathlib, yaml, json
+from trivium.core.tracking import Tracker
+weight = yaml.safe_load(open("params.yaml"))["fuse"]["weight"]
+with Tracker(None, "kvqae-fuse") as tracker:
+    for step in range(3):
+        tracker.log(step, loss=weight / (step + 1))
+    if weight > 8:
+        raise SystemExit("too heavy")
+pathlib.Path("metrics/headline.json").write_text(json.dumps({"mrr@1": weight / 10}))
+pathlib.Path("metrics/grid.csv").write_text(f"k,mrr\\n1,{weight}\\n2,0\\n")
 """
-
-
-LOCK_FILE = """
+FILES = {
+    "params.yaml": "run: {mlflow: true}\nfuse: {weight: 1, depth: 100}\nother: {seed: 0}\n",
+    "metrics/report/.gitignore": "",
+    ".gitignore": "/mlflow.db*\n/mlartifacts/\n",
+    "stage.py": STAGE,
+    "page.py": "import yaml; open('metrics/report/index.html', 'w').write(open('params.yaml').read())",
+    "dvc.yaml": """
 stages:
-  world:
-    outs: [{path: data/raw, md5: a.dir}, {path: models/base, md5: b.dir}]
-  inner:
-    outs: [{path: data/raw/inner, md5: c.dir}]
-"""
+  kvqae-fuse:
+    cmd: python stage.py
+    params: [fuse.weight]
+    outs: [metrics/grid.csv]
+    metrics: [metrics/headline.json: {cache: false}]
+  report:
+    cmd: python page.py
+    deps: [metrics/headline.json]
+    outs: [metrics/report/index.html]
+  track:
+    cmd: python -m stages.page.track
+    deps: [metrics, params.yaml]
+plots:
+- metrics/grid.csv: {x: k, y: mrr}
+""",
+}
 
 
-@pytest.mark.parametrize(
-    ("path", "tags"),
-    [
-        ("data/raw", {"input.data/raw": "a.dir"}),
-        ("data/raw/viquae/train.json", {"input.data/raw": "a.dir"}),
-        ("data/raw/inner/x", {"input.data/raw/inner": "c.dir"}),
-        ("data", {"input.data/raw": "a.dir", "input.data/raw/inner": "c.dir"}),
-        ("data/rawer", {}),
-    ],
-)
-def test_an_input_bears_the_hash_of_the_output_around_it_or_of_those_in_it(tmp_path, monkeypatch, path, tags):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "dvc.lock").write_text(LOCK_FILE)
-    assert tracking._input_hashes([Path(path)]) == tags
+def test_what_a_run_was_is_logged_when_the_graph_ends(tmp_path, monkeypatch):
+    """In the tree, in experiments there and in folders that vanish, and where a stage fails."""
+    folder = start(tmp_path, FILES, monkeypatch)
+    run("dvc", "repro", folder=folder)
+    commit(folder)
+    assert "is not all logged" not in run("dvc", "exp", "run", "-n", "light", "-S", "fuse.weight=2", folder=folder)
+    run("git", "checkout", "-q", ".", folder=folder)
+    run("dvc", "exp", "run", "--temp", "-n", "heavy", "-S", "fuse.weight=4", "-S", "other.seed=1", folder=folder)
+    run("dvc", "exp", "run", "--temp", "-n", "broken", "-S", "fuse.weight=9", folder=folder, fails=True)
+    run("dvc", "exp", "run", "--queue", "-n", "queued", "-S", "fuse.weight=5", folder=folder)
+    run("dvc", "exp", "run", "--run-all", folder=folder)
+    parents, children = runs_of(folder)
+    assert {name: parent.data.params for name, parent in parents.items() if name not in ("repro", "broken")} == {
+        "light": {"fuse.weight": "2"},
+        "heavy": {"fuse.weight": "4", "other.seed": "1"},
+        "queued": {"fuse.weight": "5"},
+    }
+    for name, weight in (("repro", 1), ("light", 2), ("heavy", 4), ("queued", 5)):
+        parent = parents[name]
+        assert parent.info.status == "FINISHED"
+        assert parent.data.metrics == {"mrr_at_1": weight / 10}
+        (child,) = children[name]
+        assert (child.info.run_name, child.info.status) == ("kvqae-fuse", "FINISHED")
+        assert history(folder, child, "loss") == [(0, weight), (1, weight / 2), (2, weight / 3)]
+        kept = Path(client_of(folder).download_artifacts(parent.info.run_id, ""))
+        assert f"weight: {weight}" in (kept / "page" / "index.html").read_text()
+        assert f'"mrr": "{weight}"' in (kept / "figures" / "index.html").read_text()
+    assert parents["broken"].info.status == "FAILED"
+    assert [child.info.status for child in children["broken"]] == ["FAILED"]
+    run("dvc", "repro", folder=folder)  # nothing has changed: nothing is logged
+    assert len(runs_of(folder)[1]["repro"]) == 1
 
 
-# As DVC writes it: dependencies and parameters before the outputs, and lists that look like theirs among them.
-WRITTEN = """schema: '2.0'
-stages:
-  first:
-    cmd: python -m first
-    deps:
-    - path: data/raw
-      hash: md5
-      md5: not-this
-      size: 3
-    params:
-      params.yaml:
-        first.outs:
-        - path: data/made
-    outs:
-    - path: data/made
-      hash: md5
-      md5: a.dir
-      size: 5
-      nfiles: 2
-    - path: metrics/first.json
-      hash: md5
-      md5: b
-      size: 7
-  second:
-    cmd: python -m second
-    outs:
-    - path: data/raw
-      hash: md5
-      md5: c.dir
-"""
-
-
-def test_only_outputs_are_parsed_and_all_of_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "dvc.lock").write_text(WRITTEN)
-    found = tracking._input_hashes([Path("data"), Path("metrics/first.json")])
-    assert found == {"input.data/made": "a.dir", "input.data/raw": "c.dir", "input.metrics/first.json": "b"}
-    parsed = yaml.safe_load(tracking._BEFORE_OUTS.sub("", WRITTEN))["stages"]
-    assert [sorted(stage) for stage in parsed.values()] == [["cmd", "outs"]] * 2
-
-
-@pytest.fixture
-def tracked(tmp_path, monkeypatch):
-    """Run a tracked stage without a writer; its events come back."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    monkeypatch.setattr(tracking, "_wake_writer", lambda root: None)
-
-    def run_it():
-        run(curve_main, tmp_path)
-        (file,) = (tmp_path / SPOOL).glob("*.jsonl")
-        return [json.loads(line) for line in file.read_text().splitlines()]
-
-    return run_it
-
-
-@pytest.mark.parametrize("text", ["stages: {a: [", "stages: []", "stages:\n  a:\n    outs: [{md5: a}]", "\0", "5"])
-def test_a_lock_file_that_cannot_be_read_costs_the_tags_and_no_more(tmp_path, tracked, text, capsys):
-    (tmp_path / "dvc.lock").write_text(text)
-    start, *_, end = tracked()
-    assert [tag for tag in start["tags"] if tag.startswith("input.")] == []
-    assert end["status"] == "FINISHED"
-    assert "no hashes of inputs, dvc.lock cannot be read" in capsys.readouterr().err
-
-
-def test_a_lock_file_that_dvc_rewrites_is_waited_for(tmp_path, monkeypatch):
-    from dvc.lock import Lock
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".dvc" / "tmp").mkdir(parents=True)
-    lock = Lock(str(tmp_path / ".dvc" / "tmp" / "lock"))
-    (tmp_path / "dvc.lock").write_text(LOCK_FILE[:60])
-    lock.lock()
-
-    def finish():
-        time.sleep(0.5)
-        (tmp_path / "dvc.lock").write_text(LOCK_FILE)
-        lock.unlock()
-
-    other = threading.Thread(target=finish)
-    other.start()
-    assert tracking._input_hashes([Path("data/raw")]) == {"input.data/raw": "a.dir"}
-    other.join()
-    lock.lock()  # the reader has let go of it
-    monkeypatch.setattr(tracking, "LOCK_WAIT", 0.1)
-    assert tracking._input_hashes([Path("data/raw")]) == {"input.data/raw": "a.dir"}
-    lock.unlock()
-
-
-def test_a_spool_that_cannot_be_written_stops_no_stage(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path / "file"))
-    (tmp_path / "file").touch()
-    run(curve_main, tmp_path)
-    assert "tracking: incomplete: " in capsys.readouterr().err
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
-def test_events_that_find_no_room_stop_no_stage(capsys):
-    with Path("/dev/full").open("w") as full:
-        tracker = Tracker(full)
-        tracker.log(1, loss=1.0)
-        tracker.log(2, loss=1.0)
-    assert capsys.readouterr().err.count("not tracked from here on: ") == 1
-
-
-def test_off_means_off(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("kvqae:\n  toy: {least: 2}\n")
-    (tmp_path / "in.txt").write_text("a\n")
-    execute(curve_main, "kvqae.toy", CountParameters, ["--lines", "in.txt"])
-    assert not (tmp_path / SPOOL).exists()
-    assert not (tmp_path / "mlflow.db").exists()
-    Tracker().log(1, loss=1.0)
+def test_a_run_that_cannot_be_logged_fails_no_stage_and_a_child_that_was_killed_is_ended(folder, monkeypatch):
+    Tracker(None, "one").log(1, loss=1.0)  # and no end
+    run(sys.executable, "-m", "stages.page.track", folder=folder)
+    parents, children = runs_of(folder)
+    assert [child.info.status for child in children["repro"]] == ["KILLED"]
+    assert parents["repro"].info.status == "FINISHED"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuchdb://there")
+    assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.page.track", folder=folder)
 
 
 def test_the_root_is_the_main_repository_in_an_experiment_whose_folder_vanishes(tmp_path, monkeypatch):
-    where = tmp_path / "where.txt"
-    script = (
-        "import pathlib; from trivium.core.tracking import project_root;"
-        f"pathlib.Path({str(where)!r}).write_text(f'{{pathlib.Path.cwd()}}\\n{{project_root()}}')"
-    )
-    stage = "stages:\n  where:\n    cmd: python where.py\n    params: [seed]\n"
-    files = {"dvc.yaml": stage, "params.yaml": "seed: 0\n", "where.py": script + "\n"}
-    project = tiny_project.start(tmp_path / "project", files, monkeypatch)
-    tiny_project.run("dvc", "exp", "run", "--temp", "-S", "seed=1", folder=project)
-    folder, root = map(Path, where.read_text().split("\n"))
-    assert root == project
-    assert project / ".dvc" / "tmp" in folder.parents
-    assert not folder.exists()
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    assert project_root() == tmp_path
+    monkeypatch.delenv("DVC_ROOT")
+    assert project_root() == Path.cwd()
 
 
 @pytest.mark.slow
-def test_make_mlflow_is_up_after_ten_seconds_of_work(tmp_path):
+def test_make_mlflow_is_up_after_ten_seconds_of_work(tmp_path, monkeypatch):
     """On an existing database. On a machine that does other things the seconds of the clock would say nothing."""
-    spool(tmp_path, START, POINT, END)
-    write_events(tmp_path, linger=0.1)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    with connect():
+        pass
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -411,8 +241,8 @@ def test_make_mlflow_is_up_after_ten_seconds_of_work(tmp_path):
             assert server.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        times = [each.cpu_times() for each in psutil.Process(server.pid).children(recursive=True)]
-        assert 0 < sum(each.user + each.system for each in times) <= 10
+        times = [child.cpu_times() for child in psutil.Process(server.pid).children(recursive=True)]
+        assert 0 < sum(taken.user + taken.system for taken in times) <= 10
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
@@ -423,49 +253,3 @@ def answers(address):
         return httpx.get(address).status_code == 200
     except httpx.TransportError:
         return False
-
-
-def test_events_bear_the_time_of_now_and_the_log_lies_in_the_spool(tmp_path):
-    before = time.time()
-    with (tmp_path / "events").open("w+") as events:
-        Tracker(events).log(1, loss=1.0)
-        events.seek(0)
-        assert before - 1 <= json.loads(events.read())["time"] / 1000 <= time.time()
-    assert tracking.writer_log(tmp_path) == tmp_path / SPOOL / "writer.log"
-
-
-@pytest.mark.parametrize(("told", "baseline"), [("abc", "abc"), (None, "head")])
-def test_a_run_bears_the_commit_that_an_experiment_began_from_else_this_one(tmp_path, monkeypatch, told, baseline):
-    """An experiment has a commit of its own, which nobody compares with."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tracking, "_git", lambda command, *_: "head" if command == "rev-parse" else "")
-    monkeypatch.delenv("DVC_EXP_BASELINE_REV", raising=False)
-    if told:
-        monkeypatch.setenv("DVC_EXP_BASELINE_REV", told)
-    tags = tracking._start("kvqae.toy", {}, [])["tags"]
-    assert (tags["git.baseline"], tags["git.dirty"]) == (baseline, "False")
-
-
-def test_each_stage_has_a_file_of_its_own_in_the_spool(tmp_path):
-    for text in ("one", "two"):
-        with tracking._event_file(tmp_path / SPOOL) as events:
-            events.write(text)
-    files = list((tmp_path / SPOOL).iterdir())
-    assert sorted(file.read_text() for file in files) == ["one", "two"]
-    assert {file.suffix for file in files} == {".jsonl"}
-
-
-def test_a_stage_starts_a_writer_that_outlives_it_unless_one_is_at_work(tmp_path, monkeypatch):
-    started = []
-    monkeypatch.setattr(tracking.subprocess, "Popen", lambda command, **told: started.append((command, told)))
-    (tmp_path / SPOOL).mkdir(parents=True)
-    with writer_lock(tmp_path).open("a") as lock:
-        assert locked(lock)
-        tracking._wake_writer(tmp_path)
-        assert started == []
-    tracking._wake_writer(tmp_path)
-    ((command, told),) = started
-    assert command == [sys.executable, "-m", "trivium.core.tracking_writer"]
-    assert told["start_new_session"]
-    assert told["cwd"] == tmp_path
-    assert told["env"]["PYTHONPATH"].split(os.pathsep)[0] == str(tiny_project.ROOT)

@@ -19,13 +19,12 @@ from tests.kill.disk import Disk
 from tests.kill.moments import wait_for_change
 from tests.kill.plan import FULL_DISK, OF_REMOTES, Kill, Plan
 from tests.kill.project import Project
-from trivium.core.tracking_writer import LINGER
 
 GRACE = 10.0
 """Seconds after which nothing that a kill concerned may be there; what it waits for a busy processor does not count."""
 
 KEPT = ("mlflow.db", "mlflow.db-journal", "mlflow.db.lock", "mlartifacts")
-"""Of MLflow: runs of all rounds, whose writer lives longer than a round."""
+"""Of MLflow: runs of all rounds."""
 
 HIT, MISSED, WENT_ON, REFUSED = "hit", "missed", "went on", "refused"
 
@@ -95,11 +94,11 @@ class Campaign:
         return self.reference
 
     def reset(self, origin: Path) -> None:
-        """Begin anew from a copy of a folder; MLflow's runs, and the writer that may be at them, stay."""
-        folder, spool = self.project.folder, self.project.folder / ".work" / "tracking"
+        """Begin anew from a copy of a folder; MLflow's runs stay."""
+        folder = self.project.folder
         folder.mkdir(exist_ok=True)
         for place in [*folder.iterdir(), *(folder / ".work").glob("*")]:
-            if place.name not in (*KEPT, ".work") and place != spool:
+            if place.name not in (*KEPT, ".work"):
                 _remove(place)
         for place in (self.project.state, self.project.remote, self.project.folder.parent / "tmp", self.project.log):
             _remove(place)
@@ -148,11 +147,7 @@ class Campaign:
                 processes.send(watch.family, signal.SIGCONT)
                 if not watch.sleep(0.05):
                     return self._ended_before(command)
-        doomed = {
-            process
-            for process in processes.with_descendants(victims)
-            if process in victims or not processes.is_writer(process)
-        }
+        doomed = set(processes.with_descendants(victims))
         processes.send(victims, signal.Signals[kill.signal])
         processes.send(watch.family, signal.SIGCONT)
         verdict, faults = self._see_them_end(kill, victims, doomed)
@@ -203,10 +198,7 @@ class Campaign:
         return self._leftovers()
 
     def _leftovers(self) -> list[str]:
-        def left() -> list[Process]:
-            return [process for process in processes.marked(self.project.folder) if not processes.is_writer(process)]
-
-        return self._orphans(_wait_until_gone(left))
+        return self._orphans(_wait_until_gone(lambda: processes.marked(self.project.folder)))
 
     def _orphans(self, left: Sequence[Process]) -> list[str]:
         """One fault for each that is left; they are ended, so that the round can go on."""
@@ -236,12 +228,8 @@ class Campaign:
             ]
         return faults
 
-    def writers_left(self) -> list[str]:
-        """One fault for each of MLflow's writers that does not end by itself when nothing runs any more."""
-        return self._orphans(_wait_until_gone(lambda: processes.marked(self.project.folder), LINGER))
-
     def end(self) -> None:
-        """End what is left of MLflow's writers."""
+        """End what is left."""
         processes.send(processes.marked(self.project.folder), signal.SIGKILL)
 
 

@@ -13,9 +13,7 @@ from typing import Any
 import yaml
 from dvc.repo import Repo
 
-from trivium.core.tracking import SPOOL
-from trivium.core.tracking_writer import EVENTS
-
+CHILDREN = "mlflow.parentRunId"  # trainings; their parent goes on until the whole graph has run
 CACHE = Path(".dvc") / "cache" / "files" / "md5"
 _LAID_DOWN = re.compile(r"[0-9a-f]{2}/[0-9a-f]{30}(\.dir)?")
 _NOT_OURS = {".git", ".dvc", ".work"}  # no output lies there
@@ -117,21 +115,19 @@ def missing_from(store: Path, folder: Path, reference: Reference) -> Iterator[st
 
 
 def tracking_faults(folder: Path) -> Iterator[str]:
-    """What MLflow has lost: a broken database, refused events, a run without an end whose events are gone."""
+    """A broken database of MLflow, or a run in it that has no end."""
     if not (folder / "mlflow.db").exists():
         return
-    spool = {file.name for file in (folder / SPOOL).glob("*.jsonl")}  # before the runs: an end is logged, then they go
-    yield from (f"lost: MLflow refused {file.name}" for file in (folder / SPOOL).glob("*.refused"))
     try:
         unended = _runs_without_end(folder / "mlflow.db")
     except sqlite3.DatabaseError as error:
         yield f"half-written: mlflow.db: {error}"
         return
-    yield from (f"lost: the end of MLflow's run of {name}" for name in unended if name not in spool)
+    yield from (f"lost: the end of MLflow's run of {name}" for name in unended)
 
 
 def _runs_without_end(database: Path) -> list[str]:
-    """The files of events that unfinished runs stand for.
+    """The names of unfinished trainings.
 
     Raises:
         sqlite3.DatabaseError: the database is broken.
@@ -141,8 +137,8 @@ def _runs_without_end(database: Path) -> list[str]:
             raise sqlite3.DatabaseError(said)
         if not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'tags'").fetchall():
             return []  # its first writer was killed
-        query = "SELECT value FROM tags JOIN runs USING (run_uuid) WHERE key = ? AND status = 'RUNNING'"
-        return [name for (name,) in opened.execute(query, [EVENTS])]
+        query = "SELECT name FROM tags JOIN runs USING (run_uuid) WHERE key = ? AND status = 'RUNNING'"
+        return [name for (name,) in opened.execute(query, [CHILDREN])]
 
 
 def _files_faults(found: dict[str, str], reference: Reference) -> Iterator[str]:

@@ -86,8 +86,6 @@ def _draw_kill(rng: random.Random, way: str, number: int, stages: Sequence[str],
 def _victims(way: str, moment: str) -> dict[str, int]:
     if way in OF_REMOTES:
         return {"group": 1, "all": 1}
-    if moment == "mlflow":
-        return {"writer": 2, "all": 1}
     lanes = OF_LANES if way == "make repro" else {}
     if moment == "orphan":
         return {"parent": 1, "child": 1, **lanes}

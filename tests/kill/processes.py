@@ -11,7 +11,6 @@ import psutil
 from psutil import Process
 
 MARK = "TRIVIUM_KILL"
-WRITER = "trivium.core.tracking_writer"
 DVC_COMMANDS = {"repro", "run", "push", "pull"}
 
 
@@ -32,11 +31,6 @@ def words(process: Process) -> list[str]:
     with suppress(psutil.Error):
         return process.cmdline()
     return []
-
-
-def is_writer(process: Process) -> bool:
-    """Whether it logs to MLflow: it outlives stages by its purpose, and ends by itself."""
-    return WRITER in words(process)
 
 
 def is_dvc(process: Process) -> bool:
@@ -76,7 +70,7 @@ def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Ran
     Args:
         victim: `group`, the command and what shares its process group, as Ctrl-C at a terminal has it; `all`, as when
             the machine stops; `parent`, the command alone; `lanes`, the process of `make repro` that has started lanes;
-            `child`, one DVC; `lane`, a lane with its group; `stage`, one stage alone; `writer`, MLflow's.
+            `child`, one DVC; `lane`, a lane with its group; `stage`, one stage alone.
         top: the command.
         family: all processes of the project.
         rng: chooses where there are several.
@@ -92,7 +86,6 @@ def choose(victim: str, top: Process, family: Iterable[Process], rng: random.Ran
         "lanes": lambda process: "lanes" in words(process)[3:4],
         "child": runs_it,
         "stage": is_stage,
-        "writer": is_writer,
     }
     if victim == "all":
         return family

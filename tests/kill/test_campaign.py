@@ -20,10 +20,9 @@ from tests.kill.__main__ import LIMITS, go_on
 from tests.kill.campaign import HIT, Campaign, Outcome
 from tests.kill.check import CACHE, faults, that_vary
 from tests.kill.plan import Kill, Plan
-from tests.kill.processes import MARK, WRITER
+from tests.kill.processes import MARK
 from tests.kill.progress import read_progress
 from tests.kill.project import Project, make_project
-from trivium.core.tracking_writer import EVENTS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
@@ -131,7 +130,7 @@ def test_a_run_that_mlflow_has_lost_is_found(campaign, built):
     with closing(sqlite3.connect(built / "mlflow.db")) as database, database:
         changed = database.execute(
             "UPDATE runs SET status = 'RUNNING' WHERE run_uuid = (SELECT min(run_uuid) FROM tags WHERE key = ?)",
-            [EVENTS],
+            ["mlflow.parentRunId"],
         )
         assert changed.rowcount == 1
     found = faults(built, campaign.reference)
@@ -158,20 +157,6 @@ def test_a_process_that_is_left_is_found_and_ended(campaign, monkeypatch):
     assert campaign._leftovers() == ["orphan: sleep 60"]
     assert orphan.wait() < 0
     assert campaign._leftovers() == []
-
-
-def test_a_writer_that_does_not_end_by_itself_is_found_at_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(campaigns, "GRACE", 0.5)
-    monkeypatch.setattr(campaigns, "LINGER", 0.5)
-    here = Campaign(Project(tmp_path / "project"), tmp_path / "template", None, 1.0)
-    command = [sys.executable, "-c", "import time; time.sleep(60)", WRITER]
-    writer = subprocess.Popen(command, env={**os.environ, MARK: str(here.project.folder)})
-    while not any(map(processes.is_writer, processes.marked(here.project.folder))):
-        assert writer.poll() is None
-    assert here._leftovers() == []
-    assert here.writers_left() == [f"orphan: {' '.join(command)}"[:128]]
-    assert writer.wait() < 0
-    assert here.writers_left() == []
 
 
 def test_a_process_that_waits_for_a_processor_has_more_time(campaign, monkeypatch):

@@ -15,7 +15,7 @@ def test_rounds_cover_every_command_moment_signal_and_victim():
     assert {plan.way for plan in plans} == set(WAYS)
     assert {kill.moment for kill in kills} == {*MOMENTS, "push", "pull"}
     assert {kill.signal for kill in kills} == set(SIGNALS)
-    assert {kill.victim for kill in kills} == {*VICTIMS, *OF_LANES, "writer", "disk"}
+    assert {kill.victim for kill in kills} == {*VICTIMS, *OF_LANES, "disk"}
     assert {kill.linger for kill in kills} == {"", *LINGERING}
 
 

@@ -9,33 +9,24 @@ A row is a parameter that differs somewhere, or a number of the headline that do
 import argparse
 import json
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from dvc.repo import Repo
 
-from trivium.core.parameters import read_parameters
+from trivium.core.parameters import flatten, read_parameters
 
 PARAMETERS, HEADLINE = "params.yaml", "metrics/headline.json"
 NAME_WIDTH, VALUE_WIDTH = 60, 18
 Column = Mapping[str, Any]  # dotted key or name of a number to its value
 
 
-def flat(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(dotted key, value) of every value that is no mapping."""
-    if isinstance(tree, Mapping) and tree:
-        for key, value in tree.items():
-            yield from flat(value, f"{prefix}.{key}" if prefix else str(key))
-    else:
-        yield prefix, tree
-
-
 def of_revision(folder: Path, revision: str) -> Column:
     """Parameters and headline as a commit has them; what it does not have is left out."""
     parameters = yaml.safe_load(_show(folder, revision, PARAMETERS) or "{}")
-    return dict(flat(parameters)) | json.loads(_show(folder, revision, HEADLINE) or "{}")
+    return dict(flatten(parameters)) | json.loads(_show(folder, revision, HEADLINE) or "{}")
 
 
 def _show(folder: Path, revision: str, file: str) -> str:
@@ -47,7 +38,7 @@ def of_tree(folder: Path) -> Column:
     """Parameters and headline as the files are now."""
     headline = folder / HEADLINE
     numbers = json.loads(headline.read_text(encoding="utf-8")) if headline.exists() else {}
-    return dict(flat(read_parameters(folder / PARAMETERS))) | numbers
+    return dict(flatten(read_parameters(folder / PARAMETERS))) | numbers
 
 
 def table(columns: Mapping[str, Column]) -> list[str]:

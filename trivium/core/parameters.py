@@ -77,6 +77,15 @@ def read_parameters(path: Path) -> dict[str, Any]:
     return tree
 
 
+def flatten(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (dotted key, value) of every value that is no mapping."""
+    if isinstance(tree, Mapping) and tree:
+        for key, value in tree.items():
+            yield from flatten(value, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, tree
+
+
 def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
     """The mapping at a dotted section name such as `kvqae.passages`."""
     node: Any = tree

@@ -10,7 +10,6 @@ import math
 import os
 import random
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from trivium.core.engine import Engine, LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.redaction import redact_output
-from trivium.core.tracking import Tracker, track
+from trivium.core.tracking import Tracker
 
 
 @dataclass(frozen=True)
@@ -157,17 +156,15 @@ def execute(
         / _fingerprint(section, parameters, arguments, guard.digest if guard else digest_of(main))
     )
     work.mkdir(parents=True, exist_ok=True)
-    started = time.perf_counter()
-    in_a_pipeline = "." in section  # the headline and the page have nothing to track
     drawn = Curves(work / "curves.jsonl")
-    tracked = run.mlflow and in_a_pipeline
-    with track(section, parameters.model_dump(), inputs, enabled=tracked, curves=drawn) as tracker:
+    stage = os.environ.get("DVC_STAGE", section) if run.mlflow else ""
+    logged = {f"{section}.{key}": value for key, value in parameters.model_dump().items()}
+    with Tracker(drawn, stage, str(work), **logged) as tracker:
         check = guard.check if guard else _unchecked
         context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
         with checked(check):
             measured = main(parameters, context, **arguments) or {}
         check()
-        tracker.final(measured, seconds=time.perf_counter() - started)
         if metrics_file is not None:
             for name, value in measured.items():
                 if isinstance(value, float) and not math.isfinite(value):
