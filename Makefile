@@ -146,9 +146,8 @@ sbom: $(BIN)/.ready  ## write software bills of materials (CycloneDX) of the loc
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
 docs: $(BIN)/.ready  ## build the documentation as a site, site/index.html; its search needs a server: python -m http.server -d site
-	@python -m trivium.commands.docs_site.pages .work/docs
+	@python -m trivium.commands.docs .work/docs
 	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
-	@python -m trivium.commands.docs_site.links site
 
 clean:  ## remove half-done work of killed stages; data, models, caches, downloads, recorded times and `make thorough` stay
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from dvc.repo import Repo
 
-from trivium.commands.dag import HEIGHT, WIDTH, main, places, stages_of, svg
+from trivium.commands.dag import HEIGHT, WIDTH, main, places, stages_of
 from trivium.page.contents import ARTICLES
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -33,13 +33,6 @@ def test_a_row_lies_below_all_that_it_needs() -> None:
     drawn = nx.DiGraph([("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("e", "d")])
     rows = {name: row for name, (_, row) in places(drawn).items()}
     assert rows == {"a": 0, "e": 0, "b": 1, "c": 1, "d": 2}
-
-
-def test_names_are_escaped() -> None:
-    drawn = nx.DiGraph()
-    drawn.add_node("a-<b>")
-    assert "&lt;b&gt;" in svg(drawn, {"a-<b>": "x & y"}, "a")
-    assert "x &amp; y" in svg(drawn, {"a-<b>": "x & y"}, "a")
 
 
 def has_cells(stage: dict[str, Any], params: dict[str, Any]) -> bool:

@@ -1,10 +1,10 @@
-"""Write the pages of the site: README.md, docs/, whatever they link to, and the reference.
+"""Write the pages of the documentation's site: README.md, docs/ and whatever they link to (`make docs`).
 
-    python -m trivium.commands.docs_site.pages .work/docs
+    python -m trivium.commands.docs .work/docs
 
 On GitHub a page may link to any file of the repository; a site holds its own pages only. So what a link leads to
 becomes a page, too: Markdown as it is, other text as a block. Links are rewritten, and a list gets an
-empty line before it; nothing else is changed.
+empty line before it; nothing else is changed. Zensical makes HTML of these pages, as zensical.toml says.
 """
 
 import argparse
@@ -14,50 +14,43 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.commands.docs_site.reference import commands, parameters, stages
 from trivium.core.errors import BadInput
 
 LINK = re.compile(r"(\]\()([^)\s#]*)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 BEFORE_LIST = re.compile(r"^((?![-#>|\s]|\d+\. ).*\n)(?=- |1\. )", re.MULTILINE)  # GitHub needs no empty line there
-PICTURES = {".png", ".jpg", ".svg"}
-FIRST = "README.md"  # of the repository: the site's first page
-INDEX = "docs/README.md"
-REFERENCE = {"stages": stages, "parameters": parameters, "commands": commands}
+PLACES = {"README.md": "index.md", "docs/README.md": "all-pages.md"}  # of the site's first page, and of the list of all
 
 
 def place(file: str) -> str:
     """Where a file of the repository stands in the site, both relative, with `/`."""
-    if file in (FIRST, INDEX):
-        return {FIRST: "index.md", INDEX: "all-pages.md"}[file]
+    if file in PLACES:
+        return PLACES[file]
     if file.startswith("docs/"):
         return file.removeprefix("docs/")
     return f"repository/{file.replace('/', '-')}{'' if file.endswith('.md') else '.md'}"
 
 
-def write_pages(root: Path, out: Path) -> list[str]:
-    """Write all pages but the reference into an empty folder; returns their places.
+def write_pages(root: Path, out: Path) -> None:
+    """Write all pages into an empty folder.
 
     Raises:
         BadInput: a page links to something that is no file of the repository.
     """
-    waiting = [FIRST, *sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))]
-    seen = set(waiting)
+    waiting = ["README.md", *sorted(file.relative_to(root).as_posix() for file in (root / "docs").rglob("*.md"))]
     for file in waiting:  # it grows
         target = out / place(file)
         target.parent.mkdir(parents=True, exist_ok=True)
-        if Path(file).suffix in PICTURES:
-            shutil.copyfile(root / file, out / file.removeprefix("docs/"))
+        if Path(file).suffix in (".png", ".jpg", ".svg"):
+            shutil.copyfile(root / file, target)
             continue
         text = (root / file).read_text(encoding="utf-8")
-        if not file.endswith(".md"):
-            target.write_text(f"# {file}\n\n````{Path(file).suffix[1:] or 'text'}\n{text}\n````\n", encoding="utf-8")
-            continue
-        written, linked = rewritten(text, file, root)
-        target.write_text(written, encoding="utf-8")
-        waiting += [each for each in linked if each not in seen]
-        seen.update(linked)
-    return [place(file) for file in waiting]
+        if file.endswith(".md"):
+            text, linked = rewritten(text, file, root)
+            waiting += [name for name in linked if name not in waiting]
+        else:
+            text = f"# {file}\n\n````{Path(file).suffix[1:] or 'text'}\n{text}\n````\n"
+        target.write_text(text, encoding="utf-8")
 
 
 def rewritten(text: str, file: str, root: Path) -> tuple[str, list[str]]:
@@ -68,17 +61,16 @@ def rewritten(text: str, file: str, root: Path) -> tuple[str, list[str]]:
     """
     linked: list[str] = []
 
-    def renewed(found: re.Match[str]) -> str:
-        before, target, rest = found.groups()
+    def renewed(link: re.Match[str]) -> str:
+        before, target, rest = link.groups()
         if not target or target.startswith(("http://", "https://", "mailto:")):
-            return found[0]
+            return link[0]
         meant = posixpath.normpath(posixpath.join(posixpath.dirname(file), target))
         if meant.startswith("../") or not (root / meant).is_file():
             raise BadInput("a link to no file of the repository", file=file, got=target)
         if meant not in linked:
             linked.append(meant)
-        there = meant.removeprefix("docs/") if Path(meant).suffix in PICTURES else place(meant)
-        return f"{before}{posixpath.relpath(there, posixpath.dirname(place(file)) or '.')}{rest}"
+        return f"{before}{posixpath.relpath(place(meant), posixpath.dirname(place(file)) or '.')}{rest}"
 
     parts = FENCED.split(text)
     prose = (part if part.startswith("```") else LINK.sub(renewed, BEFORE_LIST.sub(r"\1\n", part)) for part in parts)
@@ -90,12 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Write the pages that `make docs` makes a site of.")
     parser.add_argument("out", type=Path, help="their folder; what it holds is deleted")
     out: Path = parser.parse_args(argv).out
-    root = Path.cwd()
     shutil.rmtree(out, ignore_errors=True)
-    write_pages(root, out)
-    (out / "reference").mkdir()
-    for name, made in REFERENCE.items():
-        (out / "reference" / f"{name}.md").write_text(made(root), encoding="utf-8")
+    write_pages(Path.cwd(), out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 import pytest
 
-from trivium.commands.docs_site.pages import place, rewritten, write_pages
+from trivium.commands.docs import place, rewritten, write_pages
 from trivium.core.errors import BadInput
 
 
