@@ -65,7 +65,8 @@ def svg(drawn: nx.DiGraph, pipeline: str, descriptions: Mapping[str, str]) -> st
         bend = (y + HEIGHT + y2) // 2
         lines.append(f'<path d="M{x} {y + HEIGHT}C{x} {bend} {x2} {bend} {x2} {y2}"/>')
     boxes = [
-        f'<g><title>{escape(name)}: {escape(descriptions.get(name, ""))}</title><rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5"/>'
+        f"<g><title>{escape(f'{name}: {descriptions.get(name, str())}')}</title>"
+        f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5"/>'
         f'<text x="{x + WIDTH // 2}" y="{y + 19}" text-anchor="middle">'
         f"{escape(name.removeprefix(f'{pipeline}-'))}</text></g>"
         for name, (x, y) in at.items()
