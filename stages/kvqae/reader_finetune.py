@@ -9,6 +9,7 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.formats.questions import read_questions
+from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, train_reader
 from trivium.kvqae.retrieval.training_pairs import own_passages
 from trivium.nets.reader import PassageReduction
@@ -53,10 +54,7 @@ def main(
         base=base,
         base_name=str(base),
         new_heads=False,
-        questions=questions,
-        runs=runs,
-        passages=passages,
-        articles=articles,
+        source=TrainingData(questions, runs, passages, articles),
         data="ViQuAE",
         own=own_passages(read_questions(questions / "train.jsonl"), passages, articles),
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
+from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.reader.reader_training import DATA, ReaderPretrainParameters, take_published, train_reader
 
 
@@ -26,8 +27,7 @@ def main(
     """
     if (published / "reader").is_dir():
         return take_published(
-            parameters, published / "reader", questions=questions, runs=runs, passages=passages, articles=articles,
-            out=out,
+            parameters, published / "reader", source=TrainingData(questions, runs, passages, articles), out=out
         )  # fmt: skip
     task = partial(
         train_reader,
@@ -37,10 +37,7 @@ def main(
         base=base,
         base_name=str(base),
         new_heads=True,
-        questions=questions,
-        runs=runs,
-        passages=passages,
-        articles=articles,
+        source=TrainingData(questions, runs, passages, articles),
         data=DATA,
     )
     return run_task(context, task, out, description="reader")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
+from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 
 
@@ -26,10 +27,7 @@ def main(
         base=base,
         base_name=str(base),
         new_perceptron=False,
-        questions=questions,
-        runs=runs,
-        passages=passages,
-        articles=articles,
+        source=TrainingData(questions, runs, passages, articles),
         data="ViQuAE",
     )
     return run_task(context, task, out, description="cross-encoder")

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import torch
 from torch.utils.data import DataLoader, Dataset
+from tqdm import tqdm
 
 from trivium.core.engine import all_workers
 from trivium.core.errors import BadInput
@@ -136,6 +137,16 @@ class Pipeline(Generic[T, M, L, R]):
                 size = (size + 1) // 2
                 print(f"out of GPU memory: batches of {size} from here on")
         self.taken = time.monotonic() - started
+
+    def with_progress(self, description: str, unit: str) -> Iterator[R]:
+        """The results, each of as many items as it is long, below a bar; at the end it is said what was waited for."""
+        total, short = len(self._items), len(self._items) <= self._size
+        with tqdm(total=total, desc=description, unit=unit, mininterval=5, leave=False, disable=short) as progress:
+            for result in self:
+                yield result
+                progress.update(len(result))  # type: ignore[arg-type]
+        if self.workers:
+            print(f"{description} {self}")
 
     def _made(self, starts: range, number: int) -> M:
         return self._make(self._items[starts[number] : starts[number] + starts.step])

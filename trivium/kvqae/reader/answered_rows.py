@@ -24,9 +24,9 @@ from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Row, Selection, select_passages
+from trivium.kvqae.reader.pairs import Pair, pair_shards
 from trivium.kvqae.reader.reading import (
     Answer,
-    Pair,
     Reading,
     answer,
     load_reader,
@@ -122,9 +122,6 @@ def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
     write_csv(path, ["row", "passages", "em", "f1"], points)
 
 
-_BATCHES = 64  # of a shard
-
-
 class ReadingParameters(Parameters):
     """What section `kvqae.read` says about reading, before anything is measured."""
 
@@ -176,17 +173,13 @@ def read_selections(
 ) -> dict[Pair, Reading]:
     """What the reader in `folder` finds in every passage of these selections, each pair read once.
 
-    Shards are whole batches of all pairs, the longest first: a pair is read beside the same others wherever it is read.
-
     Raises:
         BadInput: what it finds in a passage is not a number; the message names the pair. See `load_reader`.
     """
     asked = ((each.question.text, passage) for each in selections for passage in each.passages.tolist())
     pairs = list(dict.fromkeys(asked))
     ordered = [pairs[place] for place in longest_first(pairs, texts)]
-    size = _BATCHES * parameters.batch
-    parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
-    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    shards = pair_shards(ordered, texts, parameters.batch)
     read = partial(
         read_shard,
         folder=folder,

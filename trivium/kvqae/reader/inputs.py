@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tqdm import tqdm
 
 from trivium.core.parameters import Parameters
-from trivium.formats.questions import Question
+from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
@@ -43,6 +43,29 @@ def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> P
     """Titles and texts of every passage in these arrays of ids, padding aside."""
     ids = np.unique(np.concatenate([each.ravel() for each in documents]))
     return read_passage_texts(passages, articles, ids[ids != PADDING])
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a training on questions reads.
+
+    Attributes:
+        questions, runs: folders with a file a split, `train` and `validation`.
+        passages, articles: Parquet files of the knowledge base.
+    """
+
+    questions: Path
+    runs: Path
+    passages: Path
+    articles: Path
+
+    def read(
+        self, depths: Mapping[str, int], own: Sequence[NDArray[np.int64]] = ()
+    ) -> tuple[dict[str, list[Question]], dict[str, Run], PassageTexts]:
+        """Questions and their best `depths` passages of these splits, and the texts of all these passages and `own`."""
+        asked = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
+        lists = {split: retrieved(self.runs / f"{split}.trec", asked[split], depth) for split, depth in depths.items()}
+        return asked, lists, texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
 
 
 def is_relevant(matcher: AnswerMatcher, passage: tuple[str, str]) -> bool:

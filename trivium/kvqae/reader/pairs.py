@@ -1,6 +1,6 @@
 """What the reader sees: questions paired with passages, tokens, answer positions (kvqae.md §5)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,10 @@ from trivium.measures.answers import AnswerMatcher
 from trivium.nets.reader import answer_pieces
 from trivium.nets.tokens import keep_tokens
 
+Pair = tuple[str, int]  # a question's text, a passage's number
+_BATCHES = 64  # of a shard
+_SPECIAL = 3  # [CLS] question [SEP] passage [SEP]
+
 
 class Pairs(NamedTuple):
     """Tokenised (question, passage) pairs; tensors are (pairs, tokens), padded at the end.
@@ -32,6 +36,9 @@ class Pairs(NamedTuple):
     token_type_ids: Tensor
     pieces: Tensor
     offsets: NDArray[np.int64]
+
+
+PairsOf = Callable[[Sequence[str], Sequence[int]], Pairs]  # of questions' texts and passages' numbers, side by side
 
 
 def tokenize(
@@ -94,8 +101,17 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
     return starts, ends, cut
 
 
-PairsOf = Callable[[Sequence[str], Sequence[int]], Pairs]  # of questions' texts and passages' numbers, side by side
-_SPECIAL = 3  # [CLS] question [SEP] passage [SEP]
+def pair_shards(
+    pairs: Sequence[Pair], texts: PassageTexts, batch: int
+) -> Iterator[tuple[Sequence[Pair], PassageTexts]]:
+    """Shards of whole batches of pairs, the longest first, with the texts of their passages.
+
+    So a pair is read beside the same others wherever it is read.
+    """
+    size = _BATCHES * batch
+    for start in range(0, len(pairs), size):
+        part = pairs[start : start + size]
+        yield part, texts.only(passage for _, passage in part)
 
 
 class KeptPairs:

@@ -13,51 +13,16 @@ from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.formats.questions import Question, read_questions
+from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
-from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf, answer_characters, answer_targets
 from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.reader import PassageReduction, question_loss
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
-
-    questions: Sequence[Question]
-    run: Run
-    texts: PassageTexts
-
-    def exact_match(
-        self,
-        model: BertForQuestionAnswering,
-        tokenizer: BertTokenizer,
-        *,
-        max_tokens: int,
-        answer_tokens: int,
-        batch: int,
-    ) -> float:
-        """Share of the questions whose answer, of `answer_tokens` at most, is right; `batch` pairs read together."""
-        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
-        readings = read_pairs(
-            model,
-            tokenizer,
-            [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row],
-            self.texts,
-            max_tokens=max_tokens,
-            longest=answer_tokens,
-            batch=batch,
-        )
-        right = [
-            exact_match(answer(question.text, row, readings).prediction, question.answers)
-            for question, row in zip(self.questions, passages, strict=True)
-        ]
-        return float(np.mean(right))
 
 
 class ReaderTrainingParameters(QuestionTrainingParameters):
@@ -79,6 +44,36 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
     answer_tokens: int = Field(ge=1, description="Longest answer in validation")
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
+
+    questions: Sequence[Question]
+    run: Run
+    texts: PassageTexts
+
+    def exact_match(
+        self, model: BertForQuestionAnswering, tokenizer: BertTokenizer, parameters: ReaderTrainingParameters
+    ) -> float:
+        """Share of the questions whose answer is right."""
+        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
+        pairs = [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row]
+        readings = read_pairs(
+            model,
+            tokenizer,
+            pairs,
+            self.texts,
+            max_tokens=parameters.max_tokens,
+            longest=parameters.answer_tokens,
+            batch=parameters.batch,
+        )
+        right = [
+            exact_match(answer(question.text, row, readings).prediction, question.answers)
+            for question, row in zip(self.questions, passages, strict=True)
+        ]
+        return float(np.mean(right))
 
 
 def loss_of(
@@ -123,16 +118,13 @@ def train_reader(
     base: Path,
     base_name: str,
     new_heads: bool,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
+    source: TrainingData,
     data: str,
     own: Sequence[NDArray[np.int64]] | None = None,
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """The task of both stages: read questions and runs of the splits train and validation, train, export.
+    """The task of both stages: read, train, export.
 
     `own`: passages of each training question's own article, see `split_by_relevance`.
 
@@ -145,15 +137,13 @@ def train_reader(
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
     torch.nn.Module.to(model, pick_device())
-    asked = {split: read_questions(questions / f"{split}.jsonl") for split in ("train", "validation")}
-    lists = {
-        "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
-        "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
-    }
-    texts = texts_of(passages, articles, *(run.documents for run in lists.values()), *(own or ()))
+    depths = {"train": parameters.depth, "validation": parameters.validation_passages}
+    asked, lists, texts = source.read(depths, own or ())
     examples, counts = split_by_relevance(asked["train"], lists["train"], texts, own)
     if not examples:
-        raise BadInput("no question has a relevant passage", file=runs / "train.trec", got=0, expected="at least one")
+        raise BadInput(
+            "no question has a relevant passage", file=source.runs / "train.trec", got=0, expected="at least one"
+        )
     validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
@@ -167,13 +157,7 @@ def train_reader(
         weight_decay=0,
         loss_of=lambda sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
         score="validation_em",
-        validate=lambda: validation.exact_match(
-            model,
-            tokenizer,
-            max_tokens=parameters.max_tokens,
-            answer_tokens=parameters.answer_tokens,
-            batch=parameters.batch,
-        ),
+        validate=lambda: validation.exact_match(model, tokenizer, parameters),
         work=checkpoints,
         log=log,
     )
@@ -193,14 +177,7 @@ DATA = "TriviaQA without the questions of ViQuAE"
 
 
 def take_published(
-    parameters: ReaderPretrainParameters,
-    folder: Path,
-    *,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
+    parameters: ReaderPretrainParameters, folder: Path, *, source: TrainingData, out: Path
 ) -> dict[str, float]:
     """Export the published reader as if trained here, measured on the same validation questions.
 
@@ -209,17 +186,8 @@ def take_published(
     """
     model, tokenizer = load_reader(folder, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
-    asked = read_questions(questions / "validation.jsonl")
-    lists = retrieved(runs / "validation.trec", asked, parameters.validation_passages)
-    texts = texts_of(passages, articles, lists.documents)
-    validation = Validation(asked[: parameters.validation_questions], lists, texts)
-    exact_match = validation.exact_match(
-        model,
-        tokenizer,
-        max_tokens=parameters.max_tokens,
-        answer_tokens=parameters.answer_tokens,
-        batch=parameters.batch,
-    )
-    metrics = {"validation_em": exact_match}
+    asked, lists, texts = source.read({"validation": parameters.validation_passages})
+    validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    metrics = {"validation_em": validation.exact_match(model, tokenizer, parameters)}
     save_reader(out, model, tokenizer, base=folder, data=DATA, metrics=metrics)
     return metrics

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.kvqae.reader.pairs import Pairs, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, tokenize
 from trivium.nets.device import autocast
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained
@@ -59,8 +59,6 @@ save_reader = partial(  # what `load_reader` reads
         "over the passages (Lerner et al., TAL 2022, section 7)."
     ),
 )
-
-Pair = tuple[str, int]  # the question's text, passage id
 
 
 @dataclass(frozen=True)
@@ -151,15 +149,8 @@ def read_pairs(
         return [_reading(*each) for each in zip(passages, first, last, found.tolist(), strict=True)]
 
     order = longest_first(pairs, texts)
-    found: list[Reading] = []
-    short = len(pairs) <= batch
     pipeline = Pipeline(order, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    with tqdm(total=len(pairs), desc="reading", unit="pair", mininterval=5, leave=False, disable=short) as progress:
-        for part in pipeline:
-            found += part
-            progress.update(len(part))
-    if pipeline.workers:
-        print(f"reading {pipeline}")
+    found = chain.from_iterable(pipeline.with_progress("reading", "pair"))
     return {pairs[place]: reading for place, reading in zip(order, found, strict=True)}
 
 

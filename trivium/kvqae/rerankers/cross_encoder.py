@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.pairs import Pairs, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, pair_shards, tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.bert import relevance_scores
@@ -22,8 +22,6 @@ from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained
 
-Pair = tuple[str, int]  # the question's text, passage id
-_BATCHES = 64  # of a shard
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
@@ -107,16 +105,8 @@ def score_pairs(
         return found.tolist()
 
     ordered = _longest_first(pairs, texts)
-    scores: list[float] = []
-    short = len(ordered) <= batch
     pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    with tqdm(total=len(ordered), desc="scoring", unit="pair", mininterval=5, leave=False, disable=short) as progress:
-        for part in pipeline:
-            scores += part
-            progress.update(len(part))
-    if pipeline.workers:
-        print(f"scoring {pipeline}")
-    found = dict(zip(ordered, scores, strict=True))
+    found = dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
     return np.array([found[pair] for pair in pairs], dtype=np.float64)
 
 
@@ -151,21 +141,14 @@ def rerank_by_shards(
     batch: int,
     engine: Engine,
 ) -> Run:
-    """`rerank_run` by the cross-encoder in `folder`, wherever `engine` says.
-
-    Shards are whole batches of all pairs, the longest first: a pair is scored beside the same others wherever it is.
-    """
+    """`rerank_run` by the cross-encoder in `folder`, wherever `engine` says; see `pair_shards`."""
     pairs = _pairs_of(questions, run)
-    ordered, size = _longest_first(pairs, texts), _BATCHES * batch
-    parts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
-    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    ordered = _longest_first(pairs, texts)
     score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    found: dict[Pair, float] = {}
-    for part, scores in zip(
-        parts, engine.map(score, shards, description="scoring", on_gpu=on_gpu, processes=1), strict=True
-    ):
-        found |= dict(zip(part, scores.tolist(), strict=True))
+    shards = pair_shards(ordered, texts, batch)
+    scores = engine.map(score, shards, description="scoring", on_gpu=on_gpu, processes=1)
+    found = dict(zip(ordered, chain.from_iterable(scores), strict=True))
     return _reordered(run, np.array([found[pair] for pair in pairs], dtype=np.float64))
 
 

