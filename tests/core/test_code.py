@@ -1,34 +1,22 @@
-"""Digests of small made-up packages: what changes them, what does not, and what a guard notices."""
+"""Digests of small made-up packages: what changes them, and what does not."""
 
-import ast
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-import time
-from dataclasses import FrozenInstanceError
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 
-import psutil
 import pytest
 
-from trivium.core.code import guard, source
-from trivium.core.code.closure import unclaimed_files
-from trivium.core.code.digest import Code, Parts, code_root, digest_of, versions_of
-from trivium.core.code.guard import Guard, _process_started, stage_run_by_dvc
-from trivium.core.code.normal import normal_form
-from trivium.core.code.packages import locked_versions
-from trivium.core.code.pipeline import Cell, Pipeline
-from trivium.core.code.source import Source
-from trivium.core.code.written import read_digests, write_digests
+from trivium.core.code import digest
+from trivium.core.code.digest import Code, Parts, digest_of
+from trivium.core.code.pipeline import Pipeline, read_digests, running_digest, write_code
+from trivium.core.code.syntax import SHOWING, read_facts
 from trivium.core.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
-LATER = float("inf")  # a process that starts when every file is written
 FILES = {
     "stages/__init__.py": "",
     "stages/fuse.py": "from trivium.measures import fusion\n\nprint(fusion.add(1, 2))\n",
@@ -38,7 +26,6 @@ FILES = {
     "trivium/measures/fusion.py": "import numpy as np\n\n\ndef add(a, b):\n    return np.add(a, b)\n",
     "trivium/nets/__init__.py": "",
     "trivium/nets/loss.py": 'def loss(x):\n    """A loss."""\n    return 1 - x  # a comment\n',
-    "uv.lock": '[[package]]\nname = "numpy"\nversion = "2.4.0"\n\n[[package]]\nname = "numpy"\nversion = "2.3.0"\n',
     "dvc.yaml": "stages:\n  fuse:\n    cmd: python -m stages.fuse\n  train:\n    cmd: python -m stages.train --epochs 2\n",
 }
 
@@ -71,7 +58,7 @@ def changed(root: Path, files: dict[str, str]) -> set[str]:
 
 
 def reached(root: Path, module: str = "stages.train") -> set[str]:
-    return set(Code(root).parts([module]).entries)
+    return set(Code(root).parts([module]))
 
 
 @pytest.mark.parametrize(
@@ -101,14 +88,9 @@ def test_init_counts_where_the_package_is_passed(root: Path) -> None:
     [
         ("def late():\n    from trivium.measures.fusion import add\n    return add", True),
         ("import trivium.measures.fusion", True),
-        ("from ..measures import fusion", True),
-        ("from ..measures.fusion import add", True),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from trivium.measures import fusion", False),
         ("import typing\nif typing.TYPE_CHECKING:\n    import trivium.measures.fusion", False),
-        ("TYPE_CHECKING = 0\nif TYPE_CHECKING:\n    pass\nelse:\n    import trivium.measures.fusion", True),
         ('COMMAND = ["python", "-m", "trivium.measures.fusion"]', True),
-        ("APART = 'trivium.measures.fusion'\nCOMMAND = ['python', '-m', APART]", False),
-        ("APART = 'trivium.measures.fusion'\nfrom trivium.measures import fusion", True),
         ('"""Like trivium.measures.fusion."""', False),
         ('"""trivium.measures.fusion"""', False),
         ("from trivium import measures", False),
@@ -161,7 +143,7 @@ def test_files_beside_the_code(root: Path, module: str, read: str, files: list[s
 
 def test_a_file_that_no_module_names_is_listed(root: Path) -> None:
     write(root, {"trivium/nets/forgotten.csv": ""})
-    assert unclaimed_files(Source(root)) == ["trivium/nets/forgotten.csv"]
+    assert Code(root).unclaimed_files() == ["trivium/nets/forgotten.csv"]
 
 
 READERS = {
@@ -209,73 +191,12 @@ def test_a_cell_has_its_own_member_of_a_family(root: Path) -> None:
     assert found["answer@c-0"] == found["answer@d-0"] != found["answer@a-0"]  # c and d: all members
 
 
-def test_loads_must_name_a_family(root: Path) -> None:
-    write(root, READERS)
-    write(root, {"stages/answer.py": READERS["stages/answer.py"].replace('trivium.readers": ', 'trivium.reader": ')})
-    with pytest.raises(
-        BadInput, match=r"no family that the stage reaches; got 'trivium.reader' \(choices: trivium.readers"
-    ):
-        digests(root)
-
-
-def test_a_registry_stands_beside_its_declaration(root: Path) -> None:
-    write(root, READERS)
-    interface = "from trivium.core.registry import Registry\n\nREADERS = Registry(FAMILY, 'reader', 'kind')\n"
-    registry = "from importlib import import_module\n\nimport_module(input())\n\n\nclass Registry: ...\n"
-    write(root, {"trivium/core/__init__.py": "", "trivium/core/registry.py": registry})
-    write(root, {"trivium/readers/interface.py": f'FAMILY = "trivium.readers"\n{interface}'})
-    assert {"trivium/readers/one.py", "trivium/readers/two.py"} <= reached(root, "stages.page")
-    with pytest.raises(BadInput, match=r"no such member; got 'three' \(choices: one, two\)"):
-        Code(root).parts(["stages.page"], {"trivium.readers": ["three"]})
-    write(root, {"trivium/readers/interface.py": interface})
-    with pytest.raises(BadInput, match=r"interface.py:Registry: a module is imported by a computed name"):
-        digests(root)
-
-
-def test_a_computed_import_needs_a_declaration(root: Path) -> None:
-    write(root, {"trivium/nets/loss.py": "from importlib import import_module\n\nimport_module(input())\n"})
-    with pytest.raises(BadInput, match=r"trivium/nets/loss.py:3: a module is imported by a computed name"):
-        digests(root)
-    write(root, {"trivium/nets/loss.py": FILES["trivium/nets/loss.py"]})
-    write(root, {"stages/train.py": "from importlib import import_module\n\nimport_module(input())\n"})
-    with pytest.raises(BadInput, match=r"stages/train.py:3: a module is imported by a computed name"):
-        digests(root)
-    write(root, {"stages/train.py": FILES["stages/train.py"]})
-    write(root, {"trivium/nets/loss.py": "from importlib import import_module\n\nimport_module('json')\n"})
-    assert digests(root)
-    write(root, {"trivium/nets/loss.py": "FAMILY = 'a' + input()\n"})
-    with pytest.raises(BadInput, match=r"loss.py:1: FAMILY is read without importing; expected a text, literally"):
-        digests(root)
-    write(root, {"trivium/nets/loss.py": "def\n"})
-    with pytest.raises(BadInput, match=r"loss.py:1: not Python"):
-        digests(root)
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        "load = import_module\nload(input())",
-        "list(map(import_module, input().split()))",
-        "import_module('.one', input())",
-    ],
-)
-def test_what_imports_may_not_be_handed_on(root: Path, use: str) -> None:
-    write(root, {"trivium/nets/loss.py": f"from importlib import import_module\n{use}\n"})
-    with pytest.raises(BadInput, match=r"trivium/nets/loss.py:2: a module is imported by a computed name"):
-        digests(root)
-    write(root, {"trivium/nets/loss.py": "from importlib import import_module as load\nload(input())\n"})
-    with pytest.raises(BadInput, match=r"trivium/nets/loss.py:1: a module is imported by a computed name"):
-        digests(root)
-
-
 @pytest.mark.parametrize(
     "use",
     [
         "from importlib.util import find_spec\nfind_spec('numpy.linalg')",
         "import importlib\nimportlib.import_module('numpy.linalg')",
         "__import__('numpy')",
-        "COMMAND = ['python', '-m', 'numpy']",
-        "COMMAND = ('python', '-m', 'numpy.testing', '--help')",
     ],
 )
 def test_a_package_counts_that_is_found_or_run_without_an_import(root: Path, use: str) -> None:
@@ -283,14 +204,6 @@ def test_a_package_counts_that_is_found_or_run_without_an_import(root: Path, use
     assert "package numpy" not in reached(root)
     write(root, {"trivium/nets/loss.py": f"{use}\n"})
     assert "package numpy" in reached(root)
-
-
-def test_a_package_that_is_run_brings_its_main(root: Path) -> None:
-    write(root, {"trivium/__main__.py": "import trivium.measures.fusion\n"})
-    write(root, {"trivium/nets/loss.py": "COMMAND = ['python', '-m', 'trivium', 'plan']\n"})
-    assert {"trivium/__main__.py", "trivium/measures/fusion.py"} <= reached(root)
-    write(root, {"dvc.yaml": "stages:\n  plan:\n    cmd: python -m trivium plan\n"})
-    assert changed(root, {"trivium/measures/fusion.py": ""}) == {"plan"}
 
 
 def test_a_lazy_front_door_brings_what_is_asked_for(root: Path) -> None:
@@ -308,22 +221,6 @@ def test_a_lazy_front_door_brings_what_is_asked_for(root: Path) -> None:
     assert {"trivium/measures/fusion.py", "trivium/nets/loss.py"} < reached(root, "stages.fuse")
 
 
-def test_locked_versions_count(root: Path) -> None:
-    assert locked_versions(root / "uv.lock") == {"numpy": ["2.3.0", "2.4.0"]}
-    assert Code(root).parts(["stages.fuse"]).entries["package numpy"] == "2.3.0 2.4.0"
-    assert changed(root, {"uv.lock": FILES["uv.lock"].replace("2.4.0", "2.4.1")}) == {"fuse"}
-    write(root, {"trivium/nets/loss.py": "import json, no_such_package\n"})
-    assert {name: v for name, v in Code(root).parts(["stages.train"]).entries.items() if "package" in name} == {
-        "package no-such-package": "absent"
-    }
-
-
-def test_a_package_with_dots_and_its_needs_in_the_lock(tmp_path: Path) -> None:
-    lock = 'version = 1\n\n[[package]]\nname = "Zope.Interface"\nversion = "5"\n    { name = "six", version = "1" },\n'
-    write(tmp_path, {"uv.lock": lock})
-    assert locked_versions(tmp_path / "uv.lock") == {"zope-interface": ["5"]}
-
-
 def test_the_same_wherever_it_lies_and_whatever_the_hash_seed(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "elsewhere" / "project"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("elsewhere", ".work"))
@@ -337,129 +234,6 @@ def test_the_same_wherever_it_lies_and_whatever_the_hash_seed(root: Path, tmp_pa
         command = [sys.executable, "-c", script, str(copy)]
         found.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd="/").stdout)
     assert len(found) == 1
-
-
-def test_a_broken_cache_is_only_slow(root: Path) -> None:
-    before = digests(root)
-    cache = root / ".work" / "code" / "facts.json"
-    good = json.loads(cache.read_text())
-    assert good["facts"]
-    for broken in ("", "[]", "{", '{"by": 1}', json.dumps({**good, "facts": dict.fromkeys(good["facts"], 3)})):
-        cache.write_text(broken)
-        (root / ".work" / "code" / "packages.json").write_text(broken)
-        assert digests(root) == before
-
-
-def test_what_was_read_is_kept_until_it_is_too_much(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def kept(module: str) -> set[str]:
-        """The sources whose facts are kept once a module is asked for."""
-        code = Code(root)
-        code.parts([module])
-        code.save()
-        return set(json.loads((root / ".work" / "code" / "facts.json").read_text())["facts"])
-
-    first = kept("stages.fuse")
-    both = kept("stages.train")
-    assert first < both
-    write(root, {"trivium/nets/loss.py": "loss = 1\n"})
-    monkeypatch.setattr(source, "_ENTRIES", len(both))
-    assert not first <= kept("stages.train")
-
-
-def test_normal_forms() -> None:
-    def form(source: str) -> str:
-        return normal_form(ast.parse(source))
-
-    assert form("x = 1_000") == form("x = (1000)")
-    assert form("x = 'a' 'b'") == form('x = "ab"') != form('x = b"ab"')
-    assert form("f'a' f'{b}'") == form("f'a{b}'") != form("f'{b}a'")
-    assert form("x = 1") != form("x = 1.0") != form("x = True")
-    assert form("f(a, b)") != form("f(b, a)")
-    assert form("x = None") != form("return_ = None")
-    assert form("{**a}") != form("{None: a}")
-    assert form("class A:\n    x: int = 1\n    'about x'") == form("class A:\n    x: int = 1")
-
-
-def test_the_normal_form_is_the_one_of_every_python() -> None:
-    """Computed with 3.11; 3.12 and 3.13 gave the same for every file of the project."""
-    plain = "class A(B, c=1):\n    async def f(self, a, /, b=1, *c, d: 'é\\u0870' = 2, **e):\n        return f'{a!r:>{b}}x{{' + ''\n"
-    assert normal_form(ast.parse(plain)).startswith("4112e74b7204309e")
-
-
-def guard_of(root: Path, stage: str = "train", started: float = LATER) -> Guard:
-    return Guard(root, stage, root, started)
-
-
-def test_guard_passes_and_needs_no_written_digests(root: Path) -> None:
-    guard_of(root).check()
-    write_digests(root / "code.yaml", digests(root))
-    guard = guard_of(root)
-    assert guard.digest == digests(root)["train"]
-    write(root, {"trivium/measures/fusion.py": "other = 1\n", "trivium/new.py": ""})  # not of this stage
-    guard.check()
-
-
-def test_guard_edited_before_it_starts(root: Path) -> None:
-    write_digests(root / "code.yaml", digests(root))
-    write(root, {"trivium/nets/loss.py": "def loss(x):\n    return x\n"})
-    with pytest.raises(BadInput, match=r"train: code.yaml has [0-9a-f]{16} for this stage, its code is [0-9a-f]{16}"):
-        guard_of(root)
-    guard_of(root, "fuse")
-
-
-def test_guard_edited_while_imported(root: Path) -> None:
-    started = (root / "dvc.yaml").stat().st_ctime - 10
-    with pytest.raises(BadInput, match=r"code changed while it was imported: .*trivium/nets/loss.py"):
-        guard_of(root, started=started)
-
-
-def test_guard_edited_while_running(root: Path) -> None:
-    guard = guard_of(root)
-    write(root, {"trivium/nets/loss.py": "import trivium.nets.new\n", "trivium/nets/new.py": ""})
-    with pytest.raises(BadInput, match=r"loss.py \(changed\); trivium/nets/new.py \(added\); nothing was published"):
-        guard.check()
-
-
-def test_guard_a_package_while_running(root: Path) -> None:
-    guard = guard_of(root, "fuse")
-    write(root, {"uv.lock": FILES["uv.lock"].replace("2.4.0", "2.4.1")})
-    with pytest.raises(BadInput, match=r"package numpy \(changed\)"):
-        guard.check()
-
-
-def test_guard_edited_and_put_back_while_running(root: Path) -> None:
-    guard, file = guard_of(root), root / "trivium/nets/loss.py"
-    status, text = file.stat(), file.read_text()
-    file.write_text("def loss(x):\n    return x\n")
-    file.write_text(text)
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(BadInput, match=r"replaced and put back while the stage ran: trivium/nets/loss.py; nothing"):
-        guard.check()
-
-
-def test_guard_finds_an_import_that_no_rule_sees(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guard = guard_of(root)
-    covered, beyond = ModuleType("trivium.nets.loss"), ModuleType("trivium.measures.fusion")
-    covered.__file__, beyond.__file__ = str(root / "trivium/nets/loss.py"), str(root / "trivium/measures/fusion.py")
-    monkeypatch.setitem(sys.modules, covered.__name__, covered)
-    guard.check()
-    monkeypatch.setitem(sys.modules, beyond.__name__, beyond)
-    with pytest.raises(BadInput, match=r"train: imported what its digest does not cover: trivium/measures/fusion.py;"):
-        guard.check()
-
-
-def test_guard_comment_while_running(root: Path) -> None:
-    guard, file = guard_of(root), root / "trivium/nets/loss.py"
-    file.write_text("# a comment\n" + file.read_text())
-    guard.check()
-
-
-def test_the_stage_that_dvc_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for address, stage in {"fuse": "fuse", "a@b-1": "a@b-1", "../dvc.yaml:a@b:c": "a@b:c", "dvc.yaml:x": "x"}.items():
-        monkeypatch.setenv("DVC_STAGE", address)
-        assert stage_run_by_dvc() == stage
-    monkeypatch.delenv("DVC_STAGE")
-    assert stage_run_by_dvc() is None
 
 
 def test_cells_have_dvcs_names(tmp_path: Path) -> None:
@@ -483,80 +257,9 @@ stages:
         Pipeline(tmp_path)
 
 
-def test_a_cell_does_not_change(tmp_path: Path) -> None:
-    write(tmp_path, {"dvc.yaml": FILES["dvc.yaml"]})
-    assert Pipeline(tmp_path).cells["fuse"] == Cell("fuse", "python -m stages.fuse")
-    with pytest.raises(FrozenInstanceError):
-        Pipeline(tmp_path).cells["fuse"].command = ""  # type: ignore[misc]
-
-
-def test_written_digests_come_back(tmp_path: Path) -> None:
-    assert read_digests(tmp_path / "code.yaml") == {}
-    digests = {"a@x-0.5": "12e4567890123456", "b": "1234567890123456", "é@y-1": "0000000000000001"}
-    write_digests(tmp_path / "code.yaml", digests)
-    assert read_digests(tmp_path / "code.yaml") == digests
-    with pytest.raises(BadInput, match="beginning"):
-        write_digests(tmp_path / "code.yaml", {"a": "1", "a.b": "2"})
-    (tmp_path / "code.yaml").write_text("[")
-    with pytest.raises(BadInput, match="dvc repro code"):
-        read_digests(tmp_path / "code.yaml")
-
-
-def test_the_digest_of_a_function_is_its_modules() -> None:
-    assert digest_of(unclaimed_files) == Code(ROOT).parts(["trivium.core.code.closure"]).digest
-    own = {Path(__file__).name: hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}
-    assert digest_of(digests) == Parts(own).digest  # a test's
-
-
-def test_the_versions_of_a_module_are_those_installed_and_its_digest_comes_last() -> None:
-    module = "trivium.core.tables"
-    entries = Code(ROOT).parts([module]).entries
-    found = versions_of(module)
-    assert list(found)[-1] == module
-    assert found.pop(module) == Parts(entries).digest
-    assert found == {name.split(" ")[1]: version(name.split(" ")[1]) for name in entries if " " in name}
-    assert "pyarrow" in found
-    assert list(versions_of(__name__)) == [__name__]
-
-
-def test_every_file_beside_the_projects_code_is_named() -> None:
-    assert unclaimed_files(Source(ROOT)) == []
-
-
-def test_parts_are_explained_by_their_kinds() -> None:
-    entries = {"a/m.py": "1", "a/words.yaml": "2", "package numpy": "2.4.0"}
-    parts = Parts(entries).with_setting("run.portable", "intel")
-    assert parts.explain().splitlines()[1:] == [
-        *("1 modules", "  a/m.py", "1 files", "  a/words.yaml"),
-        *("1 packages", "  numpy 2.4.0", "1 settings", "  run.portable intel"),
-    ]
-    assert Parts(entries).differences(Parts({"a/m.py": "2", "package numpy": "2.4.0", "b": "3"})) == [
-        *("a/m.py (changed)", "a/words.yaml (removed)", "b (added)")
-    ]
-    with pytest.raises(FrozenInstanceError):
-        parts.entries = {}  # type: ignore[misc]
-
-
 def test_a_module_that_is_not_there_is_named(root: Path) -> None:
     with pytest.raises(BadInput, match="no such module; got 'stages.none'; expected a module of stages, trivium"):
         Code(root).parts(["stages.train", "stages.none"])
-
-
-@pytest.mark.parametrize(
-    ("module", "statement"),
-    [
-        ("trivium/nets/__init__.py", "from ..measures import fusion"),
-        ("trivium/nets/__init__.py", "from .loss import loss\nfrom ..measures.fusion import add"),
-        ("trivium/nets/deep/__init__.py", "from ...measures import fusion"),
-        ("trivium/nets/deep/m.py", "from ...measures import fusion"),
-        ("trivium/nets/deep/m.py", "from .. import loss\nfrom ... import measures\nfrom ...measures import fusion"),
-    ],
-)
-def test_relative_imports_of_packages_and_modules(root: Path, module: str, statement: str) -> None:
-    write(root, {"trivium/nets/deep/__init__.py": "", "trivium/nets/deep/m.py": "", module: f"{statement}\n"})
-    assert "trivium/measures/fusion.py" in reached(
-        root, module.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
-    )
 
 
 def test_a_file_above_counts_only_where_the_module_says_file(root: Path) -> None:
@@ -564,88 +267,134 @@ def test_a_file_above_counts_only_where_the_module_says_file(root: Path) -> None
     assert "trivium/top.csv" not in reached(root)
 
 
-def test_the_module_is_the_first_that_a_call_tells(root: Path) -> None:
-    write(root, {"trivium/nets/loss.py": "import importlib\nimportlib.import_module('numpy', 'scipy')\n"})
-    assert {"package numpy", "package scipy"} & reached(root) == {"package numpy"}
+def test_every_file_beside_the_projects_code_is_named() -> None:
+    assert Code(ROOT).unclaimed_files() == []
 
 
-def test_guard_minds_when_a_file_came_not_what_it_says_of_its_age(root: Path) -> None:
-    for file in [*root.rglob("*.py"), root / "uv.lock"]:
-        os.utime(file, (1, 1))
-    came = max(file.stat().st_ctime for file in [*root.rglob("*.py"), root / "uv.lock"])
-    guard_of(root, started=came + 1).check()
-    with pytest.raises(BadInput, match="code changed while it was imported"):
-        guard_of(root, started=came - 1)
+def test_what_only_shows_is_declared_by_names_that_exist() -> None:
+    code = Code(ROOT)
+    assert [name for name in SHOWING if name.startswith("trivium.") and name not in code.modules] == []
+    assert not {"trivium/core/errors.py", "trivium/core/code/digest.py"} & set(code.parts(["stages.kvqae.fuse"]))
 
 
-def test_a_process_knows_when_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    started, clock = psutil.Process().create_time(), time.clock_gettime
-    assert abs(_process_started() - started) < 5
-    monkeypatch.setattr(guard.time, "clock_gettime", lambda which: clock(which) + 1e6)  # it runs for days
-    assert abs(_process_started() - (started - 1e6)) < 5
+def form(source: str) -> str:
+    return read_facts(source.encode(), "m.py").form
 
 
-def test_where_the_system_does_not_tell_a_process_has_not_started_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file is younger then; that the code stays as it is from now on is checked all the same."""
-
-    def lack(*_: object) -> None:
-        raise FileNotFoundError
-
-    with monkeypatch.context() as system:
-        system.setattr(guard.Path, "read_text", lack)
-        assert _process_started() == LATER
-    with monkeypatch.context() as system:
-        system.delattr(guard.time, "CLOCK_BOOTTIME", raising=False)
-        assert _process_started() == LATER
+def test_forms_that_differ_and_do_not() -> None:
+    assert form("x = 1_000") == form("x = (1000)")
+    assert form("x = 'a' 'b'") == form('x = "ab"') != form('x = b"ab"')
+    assert form("f'a' f'{b}'") == form("f'a{b}'") != form("f'{b}a'")
+    assert form("x = 1") != form("x = 1.0") != form("x = True")
+    assert form("f(a, b)") != form("f(b, a)")
+    assert form("{**a}") != form("{None: a}")
+    assert form("class A:\n    x: int = 1\n    'about x'") == form("class A:\n    x: int = 1")
 
 
-def test_without_a_lock_versions_are_those_installed(root: Path) -> None:
-    (root / "uv.lock").unlink()
-    assert locked_versions(root / "uv.lock") == {}
-    assert Code(root).parts(["stages.fuse"]).entries["package numpy"] == version("numpy")
-
-
-def test_packages_with_capitals_count(root: Path) -> None:
-    (root / "stages" / "draw.py").write_text("import PIL\n")
-    assert Code(root).parts(["stages.draw"]).entries["package pillow"] == version("pillow")
-
-
-def test_what_is_installed_is_asked_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = reached(root, "stages.fuse")
-    cache = root / ".work" / "code" / "packages.json"
-    kept = json.loads(cache.read_text())
-    cache.write_text(json.dumps(kept | {"providers": {"numpy": ["other-name"]}}))
-    assert "package other-name" in reached(root, "stages.fuse")
-    cache.write_text(json.dumps({"environment": "another", "providers": {"numpy": ["other-name"]}}))
-    assert reached(root, "stages.fuse") == before
-
-
-def test_what_is_installed_is_asked_again_once_a_folder_of_packages_changed(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = reached(root, "stages.fuse")
-    cache = root / ".work" / "code" / "packages.json"
-    cache.write_text(json.dumps(json.loads(cache.read_text()) | {"providers": {"numpy": ["other-name"]}}))
-    (root / "site" / "another-1.0.dist-info").mkdir(parents=True)
-    monkeypatch.syspath_prepend(root / "site")
-    assert reached(root, "stages.fuse") == before
-
-
-@pytest.mark.parametrize("package", ["no_such_package", "ast"])
-def test_stages_that_are_no_package_cannot_be_imported(package: str) -> None:
-    with pytest.raises(BadInput, match=f"got '{package}'"):
-        code_root(package)
+def test_the_form_is_the_one_of_every_python() -> None:
+    """Computed with 3.11."""
+    plain = "class A(B, c=1):\n    async def f(self, a, /, b=1, *c, d: 'é\\u0870' = 2, **e):\n        return f'{a!r:>{b}}x{{'\n"
+    assert form(plain).startswith("9d394ece175fe0bf")
 
 
 @pytest.mark.parametrize(
-    ("reference", "names"),
-    [("a.0", ["x"]), ("a[1]", ["y"]), ("m.0", ["z"]), ("a[2]", None), ("a.b", None), ("m.1", None), ("s.0", None)],
+    ("before", "after"),
+    [
+        ("raise BadInput('no', got=x)", "raise BadInput('not so', got=x)"),
+        ("raise BadInput(f'no {x}', got=x)", "raise BadInput(f'not {x}!', got=x)"),
+        ("raise KeyError('no')", "raise KeyError('not so')"),
+        ("error = BadInput('no')", "error = BadInput('not so')"),
+        ("for a in b:\n    f(a)", "from tqdm import tqdm\nfor a in tqdm(b, desc='b', total=len(b)):\n    f(a)"),
+        ("f()", "f()\nbar.update(len(x))"),
+        ("f()", "f()\ncontext.tracker.log(step, loss=float(loss) / n)"),
+        ("f()", "import mlflow\nfrom trivium.core.tracking import track\nf()"),
+        ("f()", "f()\nprint(f'{len(x)} done', file=sys.stderr)"),
+    ],
 )
-def test_references_choose_from_lists_and_mappings(tmp_path: Path, reference: str, names: list[str] | None) -> None:
-    write(tmp_path, {"params.yaml": "a: [[x], [y]]\nm: {'0': [z]}\ns: text\n"})
-    write(tmp_path, {"dvc.yaml": f"stages:\n  s: {{foreach: '${{{reference}}}', do: {{cmd: x}}}}\n"})
-    if names is None:
-        with pytest.raises(BadInput, match=r"field 'stages\.s': cannot be read"):
-            Pipeline(tmp_path)
-    else:
-        assert list(Pipeline(tmp_path).cells) == [f"s@{name}" for name in names]
+def test_what_only_shows_changes_nothing(before: str, after: str) -> None:
+    assert form(before) == form(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("raise BadInput('no', got=x + 1)", "raise BadInput('no', got=x - 1)"),
+        ("f('a')", "f('b')"),
+        ("f()", "f()\nprint(x, file=out)"),
+        ("f()", "f()\nprint(next(x))"),
+        ("f()", "f()\ntracker.log(step, loss=draw())"),
+        ("f()", "f()\nprogress.keep(x)"),
+        ("for a in tqdm(b): f(a)", "for a in tqdm(c): f(a)"),
+    ],
+)
+def test_what_also_does_something_counts(before: str, after: str) -> None:
+    assert form(before) != form(after)
+
+
+def test_versions_are_those_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, {"stages/draw.py": "import json, no_such_package, PIL\n"})
+    assert Code(root).parts(["stages.fuse"])["package numpy"] == version("numpy")
+    packages = {name: entry for name, entry in Code(root).parts(["stages.draw"]).items() if "package" in name}
+    assert packages == {"package PIL": version("pillow"), "package no_such_package": "absent"}
+    before = digests(root)
+    monkeypatch.setattr(digest, "installed_version", lambda name: "0" if name == "numpy" else "1")
+    assert {name for name, now in digests(root).items() if now != before[name]} == {"fuse"}
+
+
+def test_what_modules_say_is_kept_and_a_broken_file_is_only_slow(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests(root)
+    kept = (root / digest.CACHE).read_text()
+    with monkeypatch.context() as patch:
+        patch.setattr(digest, "read_facts", None)
+        assert digests(root) == before
+    for broken in ("", "[]", "{", json.dumps(["another", {}]), kept[:-9]):
+        (root / digest.CACHE).write_text(broken)
+        assert digests(root) == before
+
+
+def test_what_cannot_be_read_is_said(root: Path) -> None:
+    with pytest.raises(BadInput, match="no such module; got 'stages.none'; expected a module of stages, trivium"):
+        Code(root).parts(["stages.train", "stages.none"])
+    for text in ("def\n", "FAMILY = 'a' + input()\n"):
+        write(root, {"trivium/nets/loss.py": text})
+        with pytest.raises(BadInput, match=r"trivium/nets/loss.py.*: cannot be read"):
+            digests(root)
+
+
+def test_a_running_stage_has_the_digest_of_code_yaml_until_its_code_changes(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trivium.core.code.pipeline.code_root", lambda: root)
+    assert running_digest("train", root) == digests(root)["train"]  # nothing is written
+    write_code(root, root)
+    assert read_digests(root / "code.yaml") == digests(root)
+    write(root, {"trivium/nets/loss.py": FILES["trivium/nets/loss.py"] + "# another comment\n"})
+    assert running_digest("train", root) == digests(root)["train"]
+    write(root, {"trivium/nets/loss.py": "loss = 2\n"})
+    assert running_digest("fuse", root) == digests(root)["fuse"]
+    with pytest.raises(BadInput, match="the code of train was changed: nothing was published"):
+        running_digest("train", root)
+
+
+def test_names_with_dots_come_back(root: Path) -> None:
+    write(root, {"dvc.yaml": "stages: {a: {foreach: [x-0.5, y], do: {cmd: python -m stages.fuse}}}\n"})
+    write_code(root, root)
+    assert read_digests(root / "code.yaml").keys() == {"a@x-0.5", "a@y"}
+
+
+def test_the_digest_of_a_function_is_its_modules() -> None:
+    assert digest_of(version) != digest_of(read_facts) == Code(ROOT).parts(["trivium.core.code.syntax"]).digest
+    assert (
+        digest_of(digests)
+        == Parts({Path(__file__).name: digest.hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}).digest
+    )
+
+
+def test_parts_are_explained() -> None:
+    parts = Parts({"a/m.py": "1", "a/words.yaml": "2", "setting run.portable": "intel", "package numpy": "2.4.0"})
+    assert parts.explain().splitlines()[1:] == [
+        "  a/m.py",
+        "  a/words.yaml",
+        "  package numpy 2.4.0",
+        "  setting run.portable intel",
+    ]

@@ -14,7 +14,6 @@ import pytest
 from ray.exceptions import RayError
 
 from trivium.core import ray_worker
-from trivium.core.code.packages import ABSENT
 from trivium.core.errors import BadInput
 from trivium.core.parcels import InFolder, InMessage, Packer, fetch, loads
 from trivium.core.ray_worker import DONE, FAILED, OTHER_CODE, run_shard
@@ -65,7 +64,7 @@ def square(number):
     [
         ({"m": "another"}, "m", "digest of m"),
         ({"numpy": "0.1"}, "numpy", version("numpy")),
-        ({"no-such-package": "2.0"}, "no-such-package", ABSENT),
+        ({"no-such-package": "2.0"}, "no-such-package", "absent"),
         ({"numpy": "0.1", "m": "another"}, "numpy", version("numpy")),
     ],
 )

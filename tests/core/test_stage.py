@@ -127,24 +127,18 @@ def test_a_folder_named_by_a_parameter_is_an_input(folder):
 
 
 def test_a_stage_whose_code_changed_publishes_nothing(folder, monkeypatch):
-    """`code.yaml` and the guard themselves are tested in test_code.py; here: that both looks are taken."""
+    """`running_digest` itself is tested in test_code.py; here: that both looks are taken."""
     looks = []
 
-    class Guard:
-        digest = "a"
+    def look(name):
+        looks.append(name)
+        return str(len(looks))
 
-        def __init__(self, root, name):
-            looks.append(name)
-
-        def check(self):
-            looks.append("check")
-            raise BadInput("code changed")
-
-    monkeypatch.setenv("DVC_STAGE", "toy-count@a")
-    monkeypatch.setattr(stage, "Guard", Guard)
-    with pytest.raises(BadInput, match="code changed"):
+    monkeypatch.setenv("DVC_STAGE", "../dvc.yaml:toy-count@a")
+    monkeypatch.setattr(stage, "running_digest", look)
+    with pytest.raises(BadInput, match="the code was changed while the stage ran"):
         execute(main, "toy.count", CountParameters, ["--lines", "in.txt", "--metrics", "m.json"])
-    assert looks == ["toy-count@a", "check"]
+    assert looks == ["toy-count@a"] * 2
     assert not (folder / "m.json").exists()
 
 

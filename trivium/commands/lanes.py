@@ -40,8 +40,8 @@ from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.commands.in_dvc.warm_stages import has_gpu
 from trivium.commands.lane import PIPE, Went
 from trivium.commands.stage_queue import SHELL, StageQueue, expected, keep_seconds, left_out, lengths, read_seconds
-from trivium.core.code.command import OWN_STAGE, write_code
 from trivium.core.code.digest import code_root
+from trivium.core.code.pipeline import OWN_STAGE, write_code
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.page.contents import ARTICLES, OTHER_PIPELINES, stage_of

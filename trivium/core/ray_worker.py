@@ -18,8 +18,7 @@ from typing import Any
 
 from ray.exceptions import RayError
 
-from trivium.core.code.digest import module_parts
-from trivium.core.code.packages import installed_version
+from trivium.core.code.digest import installed_version, module_parts
 from trivium.core.errors import naming
 from trivium.core.parcels import (
     InFolder,

@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_model, save_model
 
 from trivium.core.atomic import write_atomically
-from trivium.core.code.guard import check_running
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 
@@ -30,7 +29,6 @@ def save_checkpoint(
         model, optimizer, scheduler: their states are saved.
         extra: small JSON values to get back, such as the best score so far.
     """
-    check_running()
     with write_atomically(folder / "checkpoint") as beside:
         beside.mkdir()
         save_model(model, str(beside / "model.safetensors"))

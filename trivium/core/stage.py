@@ -21,8 +21,8 @@ import numpy as np
 
 from trivium.core.arguments import fill_paths, inputs_of, is_output, parser_of
 from trivium.core.arithmetic import PORTABLE, remember
-from trivium.core.code.digest import code_root, digest_of
-from trivium.core.code.guard import Guard, checked, stage_run_by_dvc
+from trivium.core.code.digest import digest_of
+from trivium.core.code.pipeline import running_digest
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine, all_workers
 from trivium.core.errors import BadInput
@@ -100,21 +100,17 @@ def _paths(value: Any) -> Iterator[Path]:
 _RAY = "`uv sync --extra ray`, or `pip install trivium[ray]`"
 
 
-def _engine(run: RunParameters, work: Path, check: Callable[[], None]) -> Engine:
+def _engine(run: RunParameters, work: Path) -> Engine:
     workers = run.workers or all_workers()
     if run.engine == "local":
-        return LocalEngine(workers, run.gpu_workers, check)
+        return LocalEngine(workers, run.gpu_workers)
     try:
         from trivium.core.ray_engine import RayEngine  # its import takes a second, and it is an extra
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
         raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=_RAY) from None
-    return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work, check)
-
-
-def _unchecked() -> None:
-    """A stage run by hand publishes nothing that DVC records."""
+    return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work)
 
 
 def execute(
@@ -128,14 +124,14 @@ def execute(
 ) -> dict[str, float]:
     """Run a stage's `main` with parsed arguments; errors are raised (see `run_stage` for the command line).
 
-    Where DVC runs it, its code must be what `code.yaml` says, from here until its results are published.
+    Where DVC runs it, its code must be what `code.yaml` says, here and when its results are published.
     """
     from trivium.core.atomic import remove_folder
     from trivium.core.tables import write_json
 
     arguments = vars(parser_of(main, section, metrics, curves).parse_args(argv))
-    name = stage_run_by_dvc()
-    guard = Guard(code_root(), name) if name else None
+    name = os.environ.get("DVC_STAGE", "").rpartition("dvc.yaml:")[2]
+    digest = running_digest(name) if name else digest_of(main)
     parameter_file = arguments.pop("params")
     del arguments["section"]
     tree = read_parameters(parameter_file)
@@ -150,21 +146,16 @@ def execute(
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
     remember(run.portable)
     seed_everything(getattr(parameters, "seed", None) or arguments.get("seed") or 0)
-    work = (
-        Path(".work")
-        / section
-        / _fingerprint(section, parameters, arguments, guard.digest if guard else digest_of(main))
-    )
+    work = Path(".work") / section / _fingerprint(section, parameters, arguments, digest)
     work.mkdir(parents=True, exist_ok=True)
     drawn = Curves(work / "curves.jsonl")
     stage = os.environ.get("DVC_STAGE", section) if run.mlflow else ""
     logged = {f"{section}.{key}": value for key, value in parameters.model_dump().items()}
     with Tracker(drawn, stage, str(work), **logged) as tracker:
-        check = guard.check if guard else _unchecked
-        context = Context(tracker=tracker, work=work, engine=_engine(run, work, check))
-        with checked(check):
-            measured = main(parameters, context, **arguments) or {}
-        check()
+        context = Context(tracker=tracker, work=work, engine=_engine(run, work))
+        measured = main(parameters, context, **arguments) or {}
+        if name and running_digest(name) != digest:
+            raise BadInput("the code was changed while the stage ran: nothing was published", field=name)
         if metrics_file is not None:
             for name, value in measured.items():
                 if isinstance(value, float) and not math.isfinite(value):

@@ -1,124 +1,247 @@
-"""The digest of what a stage's modules reach, and where it comes from."""
+"""Which modules, files and packages a module reaches, and the digest of them all.
+
+**Modules.** Every import statement counts, also inside functions; not under `if TYPE_CHECKING:`. A module brings the
+`__init__` of each package above it; `from package import module` brings the module. A string constant that is the
+dotted name of a module of the project counts as an import of it, so that `[sys.executable, "-m", "trivium.a.worker"]`
+and tables for `import_module` need no more. So does the name of a Python file beside the module, such as `"worker.py"`.
+What only shows (`syntax.py`) is not followed.
+
+**Files.** A string constant that is the path of a file or of a folder without modules, seen from the module's own
+folder, from a package that another constant of the module names, or (where the module says `__file__`) from a folder
+above it: `Path(__file__).with_name("words.yaml")`, `files("trivium.page") / "templates"`. A folder counts with
+everything in it. `PackageLoader` means `"templates"`. The lock of a script, `worker.py.lock`, comes with `worker.py`.
+
+**Packages** of others count by the version that is installed of those that a module names itself.
+
+**Declarations**, module-level literals that are read without importing:
+
+- `FAMILY = "trivium.complexity.readers"` in the module that loads members of this package by name: by itself, or by a
+  `Registry`. All modules of the package but this one and its `__init__` are members. Whoever asks may say which members
+  are loaded; otherwise all count.
+- `LAZY = {"fuse": "trivium.kvqae.fuse"}` in an `__init__` that imports when asked for a name (PEP 562).
+  `from trivium import fuse` brings this one module, `import trivium` and `import *` bring all.
+- `LOADS` in the module of a stage: see `pipeline.py`.
+"""
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from trivium.core.code.closure import Closures, Members
-from trivium.core.code.packages import Packages, installed_version
-from trivium.core.code.source import OWN, Source
+from trivium.core.atomic import write_atomically
+from trivium.core.code import syntax
+from trivium.core.code.syntax import Facts, is_showing, read_facts
 from trivium.core.errors import BadInput
 
-_PACKAGE, _SETTING = "package ", "setting "
+OWN = ("stages", "trivium", "sample")
+RECORDED = "pins.lock.yaml"  # the one file beside the code that runs write
+CACHE = Path(".work") / "code.json"
+Members = Mapping[str, Sequence[str]]  # of a family: names of the modules in its package that may be loaded
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(dict[str, str]):
     """Everything that a digest covers.
 
-    Attributes:
-        entries: path of a module below the root to the digest of its normal form, path of another file to the digest of
-            its bytes, `package NAME` to its versions, and `setting NAME` to its value. Nothing in them depends on the
-            machine or on the root.
+    Path of a module below the root to the digest of its syntax tree, path of another file to the digest of its bytes,
+    `package NAME` to its version, and `setting NAME` to its value.
     """
-
-    entries: Mapping[str, str]
 
     @cached_property
     def digest(self) -> str:
         """Sixteen hexadecimal digits."""
-        lines = "".join(f"{name}\t{entry}\n" for name, entry in sorted(self.entries.items()))
+        lines = "".join(f"{name}\t{entry}\n" for name, entry in sorted(self.items()))
         return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     @property
     def paths(self) -> list[str]:
         """Modules and files, below the root."""
-        return [name for name in sorted(self.entries) if not name.startswith((_PACKAGE, _SETTING))]
-
-    @property
-    def packages(self) -> list[str]:
-        """Their names."""
-        return [name.removeprefix(_PACKAGE) for name in sorted(self.entries) if name.startswith(_PACKAGE)]
+        return [name for name in sorted(self) if " " not in name]
 
     def explain(self) -> str:
-        """The digest and all that it covers, one a line: modules, files, packages, settings."""
-        kinds = {"modules": [], "files": [], "packages": [], "settings": []}  # type: dict[str, list[str]]
-        for name, entry in sorted(self.entries.items()):
-            if name.startswith(_PACKAGE):
-                kinds["packages"].append(f"{name.removeprefix(_PACKAGE)} {entry}")
-            elif name.startswith(_SETTING):
-                kinds["settings"].append(f"{name.removeprefix(_SETTING)} {entry}")
-            else:
-                kinds["modules" if name.endswith(".py") else "files"].append(name)
-        listed = [
-            line for kind, names in kinds.items() for line in (f"{len(names)} {kind}", *(f"  {n}" for n in names))
-        ]
-        return "\n".join([self.digest, *listed])
-
-    def with_setting(self, name: str, value: object) -> "Parts":
-        """These parts, and a setting that changes what all code computes."""
-        return Parts({**self.entries, f"{_SETTING}{name}": str(value)})
-
-    def differences(self, other: "Parts") -> list[str]:
-        """What another digest's parts have changed, added or removed, in words."""
-        return [
-            f"{name} ({'added' if name not in self.entries else 'removed' if name not in other.entries else 'changed'})"
-            for name in sorted({*self.entries, *other.entries})
-            if self.entries.get(name) != other.entries.get(name)
-        ]
-
-
-def code_root(package: str = "stages") -> Path:
-    """The folder that Python imports the stages from."""
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise BadInput("cannot be imported from here", got=package, expected="the folder of dvc.yaml")
-    return Path(next(iter(spec.submodule_search_locations))).parent
+        """The digest and all that it covers, one a line: modules and files, packages, settings."""
+        return "\n  ".join(
+            [self.digest, *self.paths, *(f"{name} {self[name]}" for name in sorted(self) if " " in name)]
+        )
 
 
 class Code:
-    """The project's code at one moment; closures share what they have in common.
+    """The project's packages on disk at one moment, and what their modules reach.
 
     Args:
-        root: folder of the packages and of `uv.lock`. Results are kept in `.work/code` below it.
-        packages: the project's own.
+        root: folder that holds the packages. What modules say is kept in `.work` below it, by the digest of the source.
+
+    Attributes:
+        modules: dotted name to path below the root, with slashes.
+        files: the paths of all other files, but for hidden ones and what runs write.
+        folders: path of each folder that holds no module, at any depth, to the files in it.
     """
 
-    def __init__(self, root: Path, packages: Sequence[str] = OWN) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.source = Source(root, packages)
-        self.closures = Closures(self.source)
-        self._packages = Packages(root)
+        paths = code_files(root)
+        modules = [path for path in paths if path.endswith(".py")]
+        self.modules = {path[:-3].removesuffix("/__init__").replace("/", "."): path for path in modules}
+        self.files = {path for path in paths if path not in modules}
+        with_modules = {folder for path in modules for folder in _above(path)}
+        self.folders: dict[str, list[str]] = {}
+        for path in self.files:
+            for folder in {*_above(path)} - with_modules:
+                self.folders.setdefault(folder, []).append(path)
+        self._inside: dict[str, dict[str, str]] = {}
+        for module in self.modules:
+            package, _, name = module.rpartition(".")
+            self._inside.setdefault(package, {})[name] = module
+        self._facts: dict[str, Facts] = {}
+        self._direct: dict[str, set[str]] = {}
+        self._by = hashlib.sha256(Path(syntax.__file__).read_bytes()).hexdigest()  # other code may find other facts
+        self._kept: dict[str, Any] = {}
+        self._used: dict[str, Facts] = {}
+        with suppress(OSError, ValueError):
+            by, kept = json.loads((root / CACHE).read_bytes())
+            self._kept = kept if by == self._by else {}
+
+    def save(self) -> None:
+        """Keep what modules say for the next time, where the folder may be written to."""
+        if self._used.keys() - self._kept.keys():
+            kept = json.dumps([self._by, {digest: vars(facts) for digest, facts in self._used.items()}])
+            with suppress(OSError), write_atomically(self.root / CACHE) as file:
+                file.write_text(kept)
+
+    def facts(self, module: str) -> Facts:
+        """What a module says.
+
+        Raises:
+            BadInput: see `read_facts`.
+        """
+        if module not in self._facts:
+            path = self.modules[module]
+            source = (self.root / path).read_bytes()
+            digest = hashlib.sha256(source).hexdigest()
+            kept = self._kept.get(digest)
+            self._facts[module] = self._used[digest] = Facts(**kept) if kept else read_facts(source, path)
+        return self._facts[module]
 
     def parts(self, modules: Sequence[str], members: Members | None = None) -> Parts:
-        """What modules reach.
+        """All that modules reach at any depth, themselves included.
 
         Args:
             modules: dotted names, such as `["stages.kvqae.fuse"]`.
-            members: family to the members that may be loaded; see `Closures.closure`.
+            members: of a family, which of its members may be loaded; of a family that is not in it, all.
 
         Raises:
-            BadInput: see `Closures.closure`.
+            BadInput: no such module, or one that cannot be read.
         """
-        reach = self.closures.closure(modules, members)
-        entries = {self.source.modules[name]: self.source.facts(name).form for name in reach.modules}
-        entries |= {path: self.source.bytes_digest(path) for path in reach.files}
-        for name in reach.imported:
-            entries |= {f"{_PACKAGE}{key}": version for key, version in self._packages.versions(name).items()}
-        return Parts(entries)
+        parts = Parts()
+        for module in self.closure(modules, members):
+            facts = self.facts(module)
+            parts[self.modules[module]] = facts.form
+            parts |= {path: self._bytes_digest(path) for path in self.files_of(module)}
+            others = {name.partition(".")[0] for name, _ in facts.imports} - {
+                *OWN,
+                *sys.stdlib_module_names,
+                "__main__",
+            }
+            parts |= {f"package {name}": installed_version(name) for name in others}
+        return parts
 
-    def save(self) -> None:
-        """Keep what was read of modules for the next time."""
-        self.source.save()
+    def closure(self, modules: Sequence[str], members: Members | None = None) -> set[str]:
+        """The modules among `parts`."""
+        reached: set[str] = set()
+        todo = list(modules)
+        while todo:
+            module = todo.pop()
+            if module in reached:
+                continue
+            if module not in self.modules:
+                raise BadInput("no such module", got=module, expected=f"a module of {', '.join(OWN)}")
+            reached.add(module)
+            if module not in self._direct:
+                self._direct[module] = self._imported(module)
+            todo += self._direct[module]
+            if family := self.facts(module).declared.get("FAMILY"):
+                loaded = self.members(family, module)
+                todo += [loaded[name] for name in (members or {}).get(family, loaded)]
+        return reached
+
+    def members(self, family: str, owner: str = "") -> dict[str, str]:
+        """The members of a family by name: their modules.
+
+        Args:
+            family: as declared by `FAMILY`.
+            owner: the module that declares it, which is no member.
+        """
+        return {name: module for name, module in self._inside.get(family, {}).items() if module != owner}
+
+    def files_of(self, module: str) -> set[str]:
+        """The files that a module names."""
+        facts, own = self.facts(module), self.modules[module].rpartition("/")[0]
+        folders = {own, *(text.replace(".", "/") for text in facts.texts if text.partition(".")[0] in OWN)}
+        if facts.says_file:
+            folders |= {*_above(own)}
+        named = {f"{folder}/{text}" for folder in folders for text in facts.texts} | {f"{self.modules[module]}.lock"}
+        return named & self.files | {path for folder in named & self.folders.keys() for path in self.folders[folder]}
+
+    def unclaimed_files(self) -> list[str]:
+        """The files beside the code that no module names: nothing would run again after a change of them."""
+        return sorted(self.files.difference(*map(self.files_of, self.modules)))
+
+    def _imported(self, module: str) -> set[str]:
+        """The modules that a module imports, or names by a text; members of its family are chosen elsewhere."""
+        facts, package = self.facts(module), self.modules[module].rpartition("/")[0].replace("/", ".")
+        scripts = {f"{package}.{text[:-3]}" for text in facts.texts if text.endswith(".py")}
+        texts = {text for text in facts.texts if "." in text} | scripts
+        named = texts.difference(self.members(facts.declared.get("FAMILY", ""), module).values())
+        for imported, name in facts.imports:
+            named |= {*_prefixes(imported), f"{imported}.{name}"}
+            lazy = self.facts(imported).declared.get("LAZY", {}) if imported in self.modules else {}
+            wanted = [lazy[name]] if name in lazy else lazy.values() if name in ("", "*") else ()
+            named |= {target.partition(":")[0] for target in wanted}
+        return {name for name in {*named, *_prefixes(module)} & self.modules.keys() if not is_showing(name)}
+
+    @cache  # noqa: B019 - lives as long as one run
+    def _bytes_digest(self, path: str) -> str:
+        return hashlib.sha256((self.root / path).read_bytes()).hexdigest()
+
+
+def code_files(root: Path) -> list[str]:
+    """All modules, and all files beside them but hidden ones and what runs write; paths below the root."""
+    paths = []
+    for package in OWN:
+        for folder, below, names in os.walk(root / package):
+            below[:] = [name for name in below if name != "__pycache__" and not name.startswith(".")]
+            here = Path(folder).relative_to(root).as_posix()
+            paths += [f"{here}/{name}" for name in names if name != RECORDED and not name.startswith(".")]
+    return sorted(paths)
+
+
+@cache
+def installed_version(package: str) -> str:
+    """The version of what provides a top-level package, without a suffix such as `+cpu`; or "absent"."""
+    provided = {version(name).partition("+")[0] for name in _distributions().get(package, ())}
+    return " ".join(sorted(provided)) or "absent"
+
+
+_distributions = cache(packages_distributions)
+
+
+def code_root() -> Path:
+    """The folder that Python imports the stages from."""
+    spec = find_spec("stages")
+    if spec is None or not spec.submodule_search_locations:
+        raise BadInput("cannot be imported from here", got="stages", expected="the folder of dvc.yaml")
+    return Path(next(iter(spec.submodule_search_locations))).parent
 
 
 def digest_of(main: Callable[..., object]) -> str:
-    """The digest that names a stage's resume folder where no `Guard` has one: of all that `main`'s module reaches."""
+    """The digest of all that a function's module reaches."""
     return module_parts(module_of(main)).digest
 
 
@@ -128,42 +251,35 @@ def module_of(function: Callable[..., object]) -> str:
     return getattr(getattr(module, "__spec__", None), "name", "") or inspect.getfile(function)
 
 
-def versions_of(module: str) -> dict[str, str]:
-    """What must be the same wherever a module's functions run, whatever is locked.
-
-    Returns:
-        package to its installed version, for all packages that the module reaches; last, under the module's own name,
-        the digest of all that it reaches.
-    """
-    parts = module_parts(module)
-    return {name: installed_version(name) for name in parts.packages} | {module: parts.digest}
-
-
-@lru_cache
+@cache
 def module_parts(module: str) -> Parts:
-    """All that a module reaches; once a process: what it has imported does not change.
-
-    A module that lies outside the project's packages, such as a test's, is its file alone.
+    """All that a module reaches; of one outside the project, such as a test's, its file alone.
 
     Args:
         module: its dotted name, or its file where it has none.
-
-    Raises:
-        BadInput: there is no such module.
     """
     code = Code(code_root())
-    if module not in code.source.modules:
-        file = _file_of(module)
+    if module not in code.modules:
+        spec = None if module.endswith(".py") else find_spec(module)
+        file = Path(spec.origin if spec and spec.origin else module)
         return Parts({file.name: hashlib.sha256(file.read_bytes()).hexdigest()})
     parts = code.parts([module])
-    with suppress(OSError):  # what was read is kept for the next time, where this folder may be written to
-        code.save()
+    code.save()
     return parts
 
 
-def _file_of(module: str) -> Path:
-    spec = None if module.endswith(".py") else find_spec(module)
-    file = Path(spec.origin if spec and spec.origin else module)
-    if not file.is_file():
-        raise BadInput("no such module", got=module)
-    return file
+def versions_of(module: str) -> dict[str, str]:
+    """What must be the same wherever a module's functions run: versions of packages, and under its name its digest."""
+    parts = module_parts(module)
+    packages = {name.partition(" ")[2]: entry for name, entry in parts.items() if name.startswith("package ")}
+    return packages | {module: parts.digest}
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    return (part.replace("/", ".") for part in (*_above(name.replace(".", "/")), name))

@@ -1,56 +1,49 @@
-"""The stages of a `dvc.yaml`, cell by cell, with the names that DVC gives them, and the digest of each.
+"""The stages of a `dvc.yaml`, cell by cell, with the names that DVC gives them, the digest of each, and `code.yaml`.
 
 DVC itself is not asked: importing it takes a second. What is understood is what the project's `dvc.yaml` uses: plain
 stages, `foreach` over a list or mapping, `matrix`, and `${a.b.c}` from `params.yaml` in these two.
 """
 
+import json
+import os
 import re
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from trivium.core.code.digest import Code, Parts
+from trivium.core.atomic import write_atomically
+from trivium.core.code.digest import Code, Parts, code_files, code_root
 from trivium.core.errors import BadInput
 
-DVC_YAML, PARAMS_YAML = Path("dvc.yaml"), Path("params.yaml")
+CODE_YAML = Path("code.yaml")
+OWN_STAGE = "code"  # has no digest: it always runs
 _YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
 _COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
 _REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A stage as DVC runs it.
+class Cell(NamedTuple):
+    """A stage as DVC runs it: its command, with `${…}` as written, and what `${item}` and `${key}` mean in it."""
 
-    Attributes:
-        name: `stage`, or `stage@key`.
-        command: its command, with `${…}` as written.
-        values: what `${item}` and `${key}` mean in it.
-    """
-
-    name: str
     command: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any]
 
 
 class Pipeline:
-    """The stages of a folder.
-
-    Args:
-        folder: holds `dvc.yaml`, and `params.yaml` where a stage needs it.
+    """The stages of a folder that holds `dvc.yaml`, and `params.yaml` where a stage needs it, by their names.
 
     Raises:
         BadInput: no `dvc.yaml`, or one of them is not a YAML mapping.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / DVC_YAML
-        self._params = _read(folder / PARAMS_YAML) if (folder / PARAMS_YAML).exists() else {}
-        self.cells = {cell.name: cell for cell in self._cells(_read(self._file).get("stages") or {})}
+        file = folder / "params.yaml"
+        self._params = _read(file) if file.exists() else {}
+        self.cells = dict(self._cells(_read(folder / "dvc.yaml").get("stages") or {}))
 
     def parts(self, code: Code, name: str) -> Parts | None:
         """What a stage's command reaches; None for a command that starts no module of the project.
@@ -60,66 +53,121 @@ class Pipeline:
         list of names), or the name itself. A name that is no member restricts nothing: the stage says what is wrong.
 
         Raises:
-            BadInput: see `Closures.closure`; or `LOADS` names a family that the stage does not reach.
+            BadInput: see `Code.parts`.
         """
         cell = self.cells[name]
-        starts = [module for module in _COMMAND.findall(cell.command) if module in code.source.modules]
+        starts = [module for module in _COMMAND.findall(cell.command) if module in code.modules]
         if not starts:
             return None
-        loads = {family: text for module in starts for family, text in code.source.facts(module).loads.items()}
-        families = code.closures.closure(starts).families if loads else {}
-        declared = {name: code.closures.members(name, owner) for name, owner in families.items()}
-        for family in loads:
-            if family not in declared:
-                raise BadInput(
-                    "LOADS names no family that the stage reaches", file=starts[0], got=family, choices=declared
-                )
-        members = {family: self._members(declared[family], text, cell) for family, text in loads.items()}
-        starts += [f"{module}.__main__" for module in starts if f"{module}.__main__" in code.source.modules]
-        parts = code.parts(starts, {family: names for family, names in members.items() if names})
+        loads = {
+            family: text for start in starts for family, text in code.facts(start).declared.get("LOADS", {}).items()
+        }
+        chosen = {family: self._members(code.members(family), text, cell) for family, text in loads.items()}
+        parts = code.parts(starts, {family: names for family, names in chosen.items() if names})
         run = self._params.get("run")
-        return parts.with_setting("run.portable", run.get("portable") if isinstance(run, dict) else None)
+        portable = run.get("portable") if isinstance(run, dict) else None
+        return Parts(parts | {"setting run.portable": str(portable)})
 
-    def _members(self, existing: Container[str], text: str, cell: Cell) -> list[str]:
+    def _members(self, existing: Mapping[str, str], text: str, cell: Cell) -> list[str]:
         try:
-            told = str(_filled(text, dict(cell.values)))
-            found = told if told in existing else _at(self._params, told)
+            told = str(_filled(text, cell.values))
+            named = told if told in existing else _at(self._params, told)
         except KeyError:
             return []
-        names = found if isinstance(found, list) else [found]
+        names = named if isinstance(named, list) else [named]
         return names if all(name in existing for name in names) else []
 
-    def _cells(self, stages: Mapping[str, Any]) -> Iterator[Cell]:
+    def _cells(self, stages: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
         for name, stage in stages.items():
             try:
                 for key, values in self._variants(stage):
                     command = (stage.get("do") or stage).get("cmd", "")
                     lines = command if isinstance(command, list) else [command]
-                    yield Cell(name + key, "\n".join(map(str, lines)), values)
+                    yield f"{name}@{key}" if key else name, Cell("\n".join(map(str, lines)), values)
             except (KeyError, TypeError, AttributeError) as error:
-                raise BadInput(f"cannot be read: {error}", file=self._file, field=f"stages.{name}") from None
+                raise BadInput(f"cannot be read: {error}", file="dvc.yaml", field=f"stages.{name}") from None
 
     def _variants(self, stage: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(suffix of the name, values of the variables) for each cell of a stage, as `dvc.parsing` has them."""
+        """(key, values of the variables) for each cell of a stage, as `dvc.parsing` has them."""
         if "foreach" in stage:
             items = _filled(stage["foreach"], self._params)
             if isinstance(items, list):
                 plain = not any(isinstance(item, dict | list) for item in items)
-                keys = [_text(item) if plain else str(index) for index, item in enumerate(items)]
-                yield from ((f"@{key}", {"item": item}) for key, item in zip(keys, items, strict=True))
+                yield from ((_text(item) if plain else str(row), {"item": item}) for row, item in enumerate(items))
             else:
-                yield from ((f"@{_text(key)}", {"item": item, "key": _text(key)}) for key, item in items.items())
+                yield from ((_text(key), {"item": item, "key": _text(key)}) for key, item in items.items())
         elif "matrix" in stage:
             axes = _filled(stage["matrix"], self._params)
             for chosen in product(*(enumerate(values) for values in axes.values())):
-                parts = [
-                    f"{axis}{index}" if isinstance(value, dict | list) else _text(value)
-                    for axis, (index, value) in zip(axes, chosen, strict=True)
-                ]
                 item = {axis: value for axis, (_, value) in zip(axes, chosen, strict=True)}
-                yield f"@{'-'.join(parts)}", {"item": item, "key": "-".join(parts)}
+                texts = [
+                    f"{axis}{row}" if isinstance(value, dict | list) else _text(value)
+                    for axis, (row, value) in zip(axes, chosen, strict=True)
+                ]
+                yield "-".join(texts), {"item": item, "key": "-".join(texts)}
         else:
             yield "", {}
+
+
+def stage_parts(folder: Path, root: Path) -> dict[str, Parts]:
+    """What the code of every stage of a folder's pipeline reaches, by the stage's name.
+
+    Raises:
+        BadInput: `dvc.yaml` or a module cannot be read.
+    """
+    pipeline, code = Pipeline(folder), Code(root)
+    reached = {name: pipeline.parts(code, name) for name in pipeline.cells if name != OWN_STAGE}
+    code.save()
+    return {name: parts for name, parts in reached.items() if parts is not None}
+
+
+def write_code(folder: Path, root: Path) -> None:
+    """Write `code.yaml`: the digest of every stage, as DVC reads it; its time of change is when the code was read.
+
+    DVC takes a dot in the name of a parameter for a step down, so a stage `answer@a-0.5` stands under `answer@a-0` and
+    `5`. Digests are quoted: YAML takes some, such as `12e4567890123456`, for numbers.
+    """
+    started = time.time()
+    tree: dict[str, Any] = {}
+    for name, parts in sorted(stage_parts(folder, root).items()):
+        *above, last = name.split(".")
+        node = tree
+        for part in above:
+            node = node.setdefault(part, {})
+        node[last] = parts.digest
+    with write_atomically(folder / CODE_YAML) as file:
+        file.write_text(json.dumps(tree, indent=1) + "\n")  # JSON is YAML
+        os.utime(file, (started, started))
+
+
+def read_digests(file: Path) -> dict[str, str]:
+    """Stage to digest; empty if there is no such file."""
+    return dict(_flat(_read(file), "")) if file.exists() else {}
+
+
+def running_digest(stage: str, folder: Path = Path()) -> str:
+    """The digest that `code.yaml` has for a stage that DVC runs, which must be that of its code as it lies there now.
+
+    Raises:
+        BadInput: the code was changed since.
+    """
+    file, root = folder / CODE_YAML, code_root()
+    written = read_digests(file).get(stage)
+    if written is None or max((root / path).stat().st_mtime for path in code_files(root)) >= file.stat().st_mtime:
+        parts = stage_parts(folder, root).get(stage)
+        if parts is None or parts.digest != (written or parts.digest):
+            expected = "run it again while the code stays as it is; work kept by the same code is resumed"
+            raise BadInput(f"the code of {stage} was changed: nothing was published", file=file, expected=expected)
+        return parts.digest
+    return written
+
+
+def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", str(value)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -146,22 +194,13 @@ def _filled(value: Any, variables: Mapping[str, Any]) -> Any:
     if not isinstance(value, str):
         return value
     whole = _REFERENCE.fullmatch(value)
-    if whole:
-        return _at(variables, whole[1])
-    return _REFERENCE.sub(lambda match: _text(_at(variables, match[1])), value)
+    return _at(variables, whole[1]) if whole else _REFERENCE.sub(lambda part: _text(_at(variables, part[1])), value)
 
 
 def _at(tree: Any, name: str) -> Any:
-    """The value at a dotted name; a number chooses from a list.
-
-    Raises:
-        KeyError: there is none.
-    """
-    for key in name.replace("[", ".").replace("]", "").split("."):
-        if isinstance(tree, list) and key.isdigit() and int(key) < len(tree):
-            tree = tree[int(key)]
-        elif isinstance(tree, dict) and key in tree:
-            tree = tree[key]
-        else:
+    """The value at a dotted name; a KeyError where there is none."""
+    for key in name.split("."):
+        if not isinstance(tree, dict) or key not in tree:
             raise KeyError(name)
+        tree = tree[key]
     return tree

@@ -1,20 +1,36 @@
-"""What one module's source says of the code and files that it uses, read without importing it."""
+"""What one module's source says of the code and files that it uses, and the digest of its syntax tree.
+
+The digest leaves out how something is written (comments, docstrings, line numbers) and what only shows something, which
+this module declares for the whole project: the wording of errors, progress bars, tracking, printing. `ast.dump` prints
+what a version of Python has; here a node is its class and its non-empty fields by name, so that the same source has the
+same digest in Python 3.11 to 3.14.
+"""
 
 import ast
+import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from trivium.core.code.normal import is_text, normal_form
 from trivium.core.errors import BadInput
 
-_NAME = re.compile(r"\w[\w.\-]*(/\w[\w.\-]*)*", re.ASCII)  # of a module, a file or a folder
-_LONGEST = 100
-_IMPORTERS = {"import_module", "__import__", "run_module"}
-_FINDERS = {*_IMPORTERS, "find_spec"}  # what is found may be read without an import
-_DECLARED: dict[str, type] = {"APART": str, "FAMILY": str, "LAZY": dict, "LOADS": dict}
+SHOWING = ("tqdm", "mlflow", "ray", *(f"trivium.core.{name}" for name in ("code", "errors", "redaction", "tracking")))
+"""Packages and modules that only show, track, watch or distribute: neither they nor their versions count."""
+
+_SHOWN_BY = {  # name of an object: its methods that only show, as in `context.tracker.log(…)`
+    "bar": {"update"},
+    "logging": {"disable_progress_bar", "info", "set_verbosity_error", "warning"},
+    "progress": {"update"},
+    "tracker": {"log", "send"},
+}
+_ERRORS = {"BadInput", "SystemExit"}
+_PURE = {"abs", "float", "int", "len", "max", "min", "repr", "round", "str", "sum", "item", "join", "mean"}
+_ACTING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
+_SPELLING = {"ctx", "kind", "type_comment", "type_ignores"}
+_NAME = re.compile(r"\w[\w.\-]{0,99}(/\w[\w.\-]*)*", re.ASCII)  # of a module, a file or a folder
+_FINDERS = {"import_module", "__import__", "find_spec"}
+_DECLARED = ("FAMILY", "LAZY", "LOADS")
 
 
 @dataclass(frozen=True)
@@ -22,144 +38,155 @@ class Facts:
     """What a module says; the same for the same source, wherever it lies.
 
     Attributes:
-        form: digest of the syntax tree's normal form.
-        imports: (level, module, names) of every import statement, and of what else is imported or run by a name; names
-            are empty for `import module`.
+        form: digest of the syntax tree.
+        imports: (module, name) for each name of every import statement; the name is empty for `import module`.
         texts: string constants that could name a module, a file or a folder.
-        computed: line where a module is first imported by a computed name, 0: there is none.
         says_file: whether it says `__file__`.
-        apart, family, lazy, loads: the declarations `APART`, `FAMILY`, `LAZY` and `LOADS` (see `closure.py`), where it
-            makes them.
+        declared: the literals `FAMILY`, `LAZY` and `LOADS` (see `digest.py`), where it makes them.
     """
 
     form: str
-    imports: list[tuple[int, str, list[str]]] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    computed: int = 0
-    says_file: bool = False
-    apart: str = ""
-    family: str = ""
-    lazy: dict[str, str] = field(default_factory=dict)
-    loads: dict[str, str] = field(default_factory=dict)
+    imports: list[tuple[str, str]]
+    texts: list[str]
+    says_file: bool
+    declared: dict[str, Any]
 
 
 def read_facts(source: bytes, path: str) -> Facts:
-    """The facts of a module's source.
+    """Read the facts of a module from its source.
 
     Raises:
-        BadInput: not Python, or a declaration that is no literal of its type.
+        BadInput: not Python, or a declaration that is no literal.
     """
     try:
-        tree = ast.parse(source)
+        tree = _WithoutShown().visit(ast.parse(source))
+        declared = {name: ast.literal_eval(value) for name, value in _declarations(tree)}
     except (SyntaxError, ValueError) as error:
-        raise BadInput(f"not Python: {error}", file=path, row=getattr(error, "lineno", None)) from None
-    declared = {name: _literal(name, node, path) for name, node in _declarations(tree)}
+        raise BadInput(f"cannot be read: {error}", file=path, row=getattr(error, "lineno", None)) from None
+    form = hashlib.sha256("".join(_words(tree)).encode()).hexdigest()
     nodes = list(_executed(tree))
-    imports = [found for node in nodes for found in _imports(node)]
-    return Facts(
-        form=normal_form(tree),
-        imports=[(level, module, list(names)) for level, module, names in sorted(set(imports))],
-        texts=sorted({text for node in nodes for text in _texts(node) if _could_name(text)}),
-        computed=min(_computed(nodes), default=0),
-        says_file=any(isinstance(node, ast.Name) and node.id == "__file__" for node in nodes),
-        apart=declared.get("APART", ""),
-        family=declared.get("FAMILY", ""),
-        lazy=declared.get("LAZY", {}),
-        loads=declared.get("LOADS", {}),
+    imports = {
+        (node.module or "", alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    imports |= {(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imports |= {(str(_told(node)), "") for node in nodes if isinstance(node, ast.Call) and _told(node)}
+    constants = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    said = {_last_name(node) for node in nodes if isinstance(node, ast.Name)}
+    texts = [text for text in constants if _NAME.fullmatch(text)] + ["templates"] * ("PackageLoader" in said)
+    return Facts(form, sorted(imports), sorted(texts), "__file__" in said, declared)
+
+
+def is_showing(module: str) -> bool:
+    """Whether a module only shows, tracks, watches or distributes what others make."""
+    return f"{module}.".startswith(tuple(f"{name}." for name in SHOWING))
+
+
+class _WithoutShown(ast.NodeTransformer):
+    """Takes docstrings and what is only shown out of a tree."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) or _only_shows(node.value) else self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> ast.AST | None:
+        return None if all(is_showing(alias.name) for alias in node.names) else node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if is_showing(node.module or "") else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        parts: list[ast.expr] = []
+        for part in node.values:  # neighbouring texts are one: versions of Python cut them differently
+            if parts and isinstance(part, ast.Constant) and isinstance(parts[-1], ast.Constant):
+                parts[-1] = ast.Constant(str(parts[-1].value) + str(part.value))
+            else:
+                parts.append(part)
+        node.values = [part for part in parts if not isinstance(part, ast.Constant) or part.value]
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        _remove_wording(node)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if _last_name(node.func) == "tqdm":
+            node.keywords = []
+            if node.args:  # `for item in tqdm(items, …)` is `for item in items`
+                return self.visit(node.args[0])
+        if _last_name(node.func) in _ERRORS:
+            _remove_wording(node)
+        return self.generic_visit(node)
+
+
+def _only_shows(node: ast.expr) -> bool:
+    """Whether a statement's expression prints, tracks or moves a progress bar, and does nothing else."""
+    if not isinstance(node, ast.Call):
+        return False
+    shows = _last_name(node.func) == "print" and all(
+        key.arg != "file" or _last_name(key.value) == "stderr" for key in node.keywords
     )
+    if isinstance(node.func, ast.Attribute):
+        shows = node.func.attr in _SHOWN_BY.get(_last_name(node.func.value), ())
+    told = [inner for part in (*node.args, *node.keywords) for inner in ast.walk(part)]
+    pure = all(_last_name(inner.func) in _PURE for inner in told if isinstance(inner, ast.Call))
+    return shows and pure and not any(isinstance(inner, _ACTING) for inner in told)
+
+
+def _remove_wording(node: ast.AST) -> None:
+    """Empty the texts in an error's arguments; what is computed in them stays."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            inner.value = ""
+        elif isinstance(inner, ast.JoinedStr):
+            inner.values = [part for part in inner.values if isinstance(part, ast.FormattedValue)]
+
+
+def _words(node: Any) -> Iterator[str]:
+    if isinstance(node, ast.Constant):
+        # `ascii` rather than `repr`: which characters are printable differs between versions.
+        yield f"{type(node.value).__name__}:{node.value!a} "
+    elif isinstance(node, ast.AST):
+        yield f"({type(node).__name__} "
+        for name in sorted({*node._fields} - _SPELLING):
+            value = getattr(node, name, None)
+            if value is not None and value != []:
+                yield f"{name}="
+                yield from _words(value)
+        yield ")"
+    elif isinstance(node, list):
+        yield "["
+        for item in node:
+            yield from _words(item)
+        yield "]"
+    else:
+        yield f"{node!a} "
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node but docstrings, what stands under `if TYPE_CHECKING:`, and the table of a lazy `__init__`."""
+    """Every node but what stands under `if TYPE_CHECKING:`, and the table of a lazy `__init__`."""
     for child in ast.iter_child_nodes(node):
-        if is_text(child) or "LAZY" in _targets(child):
+        if isinstance(child, ast.If) and _last_name(child.test) == "TYPE_CHECKING":
             continue
-        if isinstance(child, ast.If) and _type_checking(child.test):
-            for other in child.orelse:
-                yield other
-                yield from _executed(other)
-            continue
-        yield child
-        yield from _executed(child)
+        if "LAZY" not in _targets(child):
+            yield child
+            yield from _executed(child)
 
 
-def _type_checking(test: ast.expr) -> bool:
-    return _last_name(test) == "TYPE_CHECKING"
+def _told(call: ast.Call) -> object:
+    """What a call finds or imports by a constant name."""
+    name = call.args[0] if call.args and _last_name(call.func) in _FINDERS else None
+    return name.value if isinstance(name, ast.Constant) else None
 
 
 def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _imports(node: ast.AST) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            yield 0, alias.name, ()
-    elif isinstance(node, ast.ImportFrom):
-        yield node.level, node.module or "", tuple(alias.name for alias in node.names)
-    elif isinstance(node, ast.Call) and (text := _told(node)):
-        yield 0, text, ()
-    elif isinstance(node, ast.List | ast.Tuple):
-        for option, module in pairwise(node.elts):
-            if isinstance(module, ast.Constant) and isinstance(option, ast.Constant) and option.value == "-m":
-                yield 0, str(module.value), ("__main__",)
-
-
-def _texts(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    elif isinstance(node, ast.Call) and _last_name(node.func) == "PackageLoader":
-        yield "templates"  # Jinja's default
-
-
-def _could_name(text: str) -> bool:
-    return len(text) <= _LONGEST and _NAME.fullmatch(text) is not None
-
-
-def _told(call: ast.Call) -> str:
-    """The module that a call finds or imports, where it is told by a constant, and not seen from another module."""
-    name = call.args[0] if _last_name(call.func) in _FINDERS and call.args else None
-    told = name.value if isinstance(name, ast.Constant) else None
-    return told if isinstance(told, str) and not told.startswith(".") else ""
-
-
-def _computed(nodes: Sequence[ast.AST]) -> Iterator[int]:
-    """Lines that hand on, rename or call what imports, but for calls that tell the module."""
-    telling = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _told(node)}
-    for node in nodes:
-        if isinstance(node, ast.alias):
-            if node.asname and node.name in _IMPORTERS:
-                yield node.lineno
-        elif isinstance(node, ast.expr) and _last_name(node) in _IMPORTERS and id(node) not in telling:
-            yield node.lineno
-
-
 def _targets(statement: ast.AST) -> list[str]:
-    if isinstance(statement, ast.Assign):
-        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return [statement.target.id]
-    return []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else getattr(statement, "targets", [])
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _declarations(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     for statement in tree.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             yield from ((name, statement.value) for name in _targets(statement) if name in _DECLARED)
-
-
-def _literal(name: str, node: ast.expr, path: str) -> Any:
-    """The value of a declaration: a text, or a mapping of texts to texts."""
-    expected = _DECLARED[name]
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        value = None
-    if not isinstance(value, expected) or (
-        isinstance(value, dict) and not all(isinstance(text, str) for pair in value.items() for text in pair)
-    ):
-        described = "a text" if expected is str else "a mapping of texts to texts"
-        raise BadInput(
-            f"{name} is read without importing", file=path, row=node.lineno, expected=f"{described}, literally"
-        )
-    return value
