@@ -237,6 +237,8 @@ def test_the_cells_of_decorrelation_have_what_they_need(scale):
     pairs = {(each["dataset"], each["filling"], each["captions"]) for each in section["pairings"].values()}
     assert {(data, filling) for data, filling, _ in pairs} <= painted
     assert {data for data, _ in painted} <= set(section["datasets"])
+    painted |= {(data, "none") for data in section["datasets"]}  # stage removals makes an empty D'
+    pairs |= {(data, "none", "none") for data in section["datasets"]}
     for cell in cells.values():
         assert {(cell.dataset, cell.filling), (cell.dataset, cell.queries)} <= painted
         assert (cell.dataset, cell.filling, cell.captions) in pairs

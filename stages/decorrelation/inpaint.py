@@ -10,7 +10,6 @@ from trivium.core.tables import write_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
-    Subset,
     _images,
     load_filling,
     paint_shard,
@@ -18,16 +17,8 @@ from trivium.decorrelation.painting.inpainting import (
     subsets,
     weights_file,
 )
-from trivium.formats.pictures import Removal
 
-LOADS = {
-    "trivium.decorrelation.painting.fillings": "${item.filling}"
-}  # of these families a cell loads its own member alone
-
-SUBSETS: tuple[Subset, ...] = ("train", "test", "empty")
-
-
-SUMMARY = "filling.json"
+LOADS = {"trivium.decorrelation.painting.fillings": "${item.filling}"}  # a cell loads its own filling alone
 
 
 def _has_gpu() -> bool:
@@ -46,19 +37,19 @@ def main(
     parameters: InpaintParameters,
     context: Context,
     *,
+    dataset: str,
     filling: str,
-    raw: Path,
-    removals: Path,
+    raw: Path = Path("data/decorrelation/raw/{dataset}"),
+    removals: Path = Path("data/decorrelation/removals/{dataset}"),
     base: Path = Path("models/decorrelation/base"),
-    out: Path,
+    out: Path = Path("data/decorrelation/painted/{dataset}/{filling}"),
 ) -> dict[str, float]:
     """Paint what --removals says out of the pictures of --raw; --base holds the weights of fillings that have some.
 
-    Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts. Filling `none`
-    paints nothing.
+    Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts.
     """
     kind, settings = FILLINGS[filling], parameters.told(filling)
-    chosen: dict[Subset, list[Removal]] = subsets(removals) if kind.paints else {each: [] for each in SUBSETS}
+    chosen = subsets(removals)
     counts = {subset: len(each) for subset, each in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None
     work = context.work / _version(weights) if weights else context.work
@@ -72,7 +63,7 @@ def main(
         weights=weights,
         work=work,
     )
-    waiting = [shard for subset in SUBSETS for shard in shards(subset, chosen[subset], parameters.shard_size)]
+    waiting = [shard for subset, each in chosen.items() for shard in shards(subset, each, parameters.shard_size)]
     try:
         processes, description = kind.processes(settings), f"in-painting, {filling}"
         on_gpu = processes is not None and context.engine.has_gpu(_has_gpu)
@@ -85,7 +76,7 @@ def main(
             cache.cache_clear()
     with write_atomically(out) as beside:
         beside.mkdir()
-        write_json(beside / SUMMARY, {"filling": filling, "counts": counts})
+        write_json(beside / "filling.json", {"filling": filling, "counts": counts})
         for written in painted:
             subset, number = written.parent.name.split("-")
             (beside / subset).mkdir(exist_ok=True)
@@ -94,4 +85,9 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.inpaint", InpaintParameters)
+    run_stage(
+        main,
+        "decorrelation.inpaint",
+        InpaintParameters,
+        metrics="metrics/decorrelation/inpaint_{dataset}_{filling}.json",
+    )

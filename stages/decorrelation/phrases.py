@@ -31,9 +31,15 @@ class PhrasesParameters(Parameters):
 
 
 def main(
-    parameters: PhrasesParameters, context: Context, *, raw: Path, out: Path, out_classes: Path
+    parameters: PhrasesParameters,
+    context: Context,
+    *,
+    dataset: str,
+    raw: Path = Path("data/decorrelation/raw/{dataset}"),
+    out: Path = Path("data/decorrelation/phrases/{dataset}.parquet"),
+    out_classes: Path = Path("metrics/decorrelation/phrases_{dataset}.csv"),
 ) -> dict[str, float]:
-    """Write the noun phrases and named classes of every caption in --raw; metric `chunker_spacy` says who chunked."""
+    """Write the noun phrases and named classes of --dataset's captions; metric `chunker_spacy` says who chunked."""
     corpus = load_corpus(raw)
     if not any(picture.captions for picture in corpus.pictures):
         raise BadInput("no caption", file=raw)
@@ -54,4 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.phrases", PhrasesParameters)
+    run_stage(main, "decorrelation.phrases", PhrasesParameters, metrics="metrics/decorrelation/phrases_{dataset}.json")

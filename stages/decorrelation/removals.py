@@ -12,8 +12,9 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.regions.regions import Limits
-from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.decorrelation.regions.removal_table import PAIRS, write_removals
 from trivium.decorrelation.regions.removals import (
     _REJECTED,
     EMPTY_REASONS,
@@ -51,11 +52,21 @@ class RemovalsParameters(Parameters):
 
 
 def main(
-    parameters: RemovalsParameters, context: Context, *, raw: Path, phrases: Path, out: Path, out_classes: Path
+    parameters: RemovalsParameters,
+    context: Context,
+    *,
+    dataset: str,
+    raw: Path = Path("data/decorrelation/raw/{dataset}"),
+    phrases: Path = Path("data/decorrelation/phrases/{dataset}.parquet"),
+    out: Path = Path("data/decorrelation/removals/{dataset}"),
+    out_classes: Path = Path("metrics/decorrelation/removals_{dataset}.csv"),
+    out_painted: Path = Path("data/decorrelation/painted/{dataset}/none"),
+    out_pairs: Path = Path("data/decorrelation/pairs/{dataset}/none_none.parquet"),
 ) -> dict[str, float]:
     """Find what can be removed from training and test pictures, and a box without objects in test pictures.
 
-    Writes `removals.parquet` and `empty.parquet` into `out`, and the counts by split and class to `out_classes`.
+    Writes `removals.parquet` and `empty.parquet` into `out`, and the counts by split and class to `out_classes`; an
+    empty D' into `out_painted` and `out_pairs`, for trainings on D alone.
     """
     corpus = load_corpus(raw)
     splits = [split for split in USED if split == "test" or parameters.training != "none"]
@@ -87,6 +98,10 @@ def main(
                 raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
         write_removals(folder / "empty.parquet", boxes)
     write_classes(out_classes, corpus.classes, tally)
+    with write_atomically(out_painted) as folder:
+        folder.mkdir()
+        write_json(folder / "filling.json", {"filling": "none", "counts": {"train": 0, "test": 0, "empty": 0}})
+    write_table(out_pairs, PAIRS.empty_table())
     return {
         **{f"pictures_{split}": float(sum(picture.split == split for picture in used)) for split in USED},
         **{f"removals_{split}": total(tally, "removals", [split]) for split in USED},
@@ -99,4 +114,6 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.removals", RemovalsParameters)
+    run_stage(
+        main, "decorrelation.removals", RemovalsParameters, metrics="metrics/decorrelation/removals_{dataset}.json"
+    )

@@ -1,41 +1,59 @@
-"""Stage `decorrelation-retrieve`. Captions that a model retrieves for painted and untouched test pictures."""
+"""Stage `decorrelation-retrieve`. Captions that models retrieve for painted and untouched test pictures."""
 
 from pathlib import Path
 
+from trivium.core.atomic import remove_folder, write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json, write_json
+from trivium.decorrelation.matrix import read_cells
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 
-LOADS = {"trivium.decorrelation.models.kinds": "${item.model}"}  # of these families a cell loads its own member alone
+LOADS = {"trivium.decorrelation.painting.fillings": "none"}  # names of fillings alone are asked for
 
 
 def main(
     parameters: RetrieveParameters,
     context: Context,
     *,
-    dataset: str,
-    model: Path,
-    raw: Path = Path("data/decorrelation/raw/{dataset}"),
-    removals: Path = Path("data/decorrelation/removals/{dataset}"),
-    painted: Path,
-    out: Path,
+    used: Path = Path("params.yaml"),
+    models: Path = Path("models/decorrelation/cells"),
+    raw: Path = Path("data/decorrelation/raw"),
+    removals: Path = Path("data/decorrelation/removals"),
+    painted: Path = Path("data/decorrelation/painted"),
+    out: Path = Path("data/decorrelation/retrieved"),
 ) -> dict[str, float]:
-    """Ask --model about the test pictures of --dataset: painted, drawn again, untouched; tables go to --out."""
-    if dataset not in parameters.candidates:
-        raise BadInput("no number of candidates for the data set", field="candidates", got=dataset,
-                       choices=parameters.candidates)  # fmt: skip
-    return ask(
-        parameters,
-        candidates=parameters.candidates[dataset],
-        model=model,
-        raw=raw,
-        removals=removals,
-        painted=painted,
-        engine=context.engine,
-        work=context.work,
-        out=out,
-    )
+    """Ask the model of every cell of `used` (a params.yaml) about its data set's test pictures.
+
+    The folders hold one of their own for each cell, or data set. A stage that was killed goes on with the cell, and
+    within it with the shard, that it lacks.
+    """
+    metrics: dict[str, float] = {}
+    retrieved = context.work / "retrieved"
+    for name, cell in read_cells(used).items():
+        if cell.dataset not in parameters.candidates:
+            raise BadInput("no number of candidates for the data set", field="candidates", got=cell.dataset,
+                           choices=parameters.candidates)  # fmt: skip
+        finished = context.work / f"{name}.json"
+        if not finished.exists():
+            counts = ask(
+                parameters,
+                candidates=parameters.candidates[cell.dataset],
+                model=models / name,
+                raw=raw / cell.dataset,
+                removals=removals / cell.dataset,
+                painted=painted / cell.dataset / cell.queries,
+                engine=context.engine,
+                work=context.work / name,
+                out=retrieved / name,
+            )
+            write_json(finished, counts)
+            remove_folder(context.work / name)
+        metrics |= {f"{name}_{what}": value for what, value in read_json(finished).items()}
+    with write_atomically(out) as partial:
+        retrieved.replace(partial)
+    return metrics
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.retrieve", RetrieveParameters)
+    run_stage(main, "decorrelation.retrieve", RetrieveParameters, metrics="metrics/decorrelation/retrieve.json")

@@ -57,13 +57,18 @@ def main(
     context: Context,
     *,
     cell: str,
-    raw: Path,
-    pairs: Path,
-    painted: Path,
+    dataset: str,
+    filling: str,
+    captions: str,
+    raw: Path = Path("data/decorrelation/raw/{dataset}"),
+    pairs: Path = Path("data/decorrelation/pairs/{dataset}/{filling}_{captions}.parquet"),
+    painted: Path = Path("data/decorrelation/painted/{dataset}/{filling}"),
     base: Path = Path("models/decorrelation/base"),
     out: Path = Path("models/decorrelation/cells/{cell}"),
 ) -> dict[str, float]:
-    """Train the model of --cell on its part of D and of D' (--pairs, --painted); export it with a card.
+    """Train the model of --cell on its part of D and of D'; export it with a card.
+
+    The cell's --dataset, --filling and --captions say where these are.
 
     Variant zero_shot exports it untouched.
     """

@@ -23,7 +23,7 @@ from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
-from stages.decorrelation import entities, inpaint, phrases, removals, retrieve, train
+from stages.decorrelation import entities, inpaint, phrases, removals, train
 from stages.kvqae import (
     bm25_triviaqa,
     dense_search,
@@ -80,7 +80,7 @@ from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.retrieval.answers import RetrieveParameters
+from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
@@ -170,7 +170,9 @@ def describe(inputs: Path, context: Context, out: Path) -> object:
 
 def find_phrases(inputs: Path, context: Context, out: Path) -> object:
     raw = write_coco(inputs / "raw")
-    return phrases.main(PHRASES, context, raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv")
+    return phrases.main(
+        PHRASES, context, dataset="coco", raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv"
+    )
 
 
 def find_removals(inputs: Path, context: Context, out: Path) -> object:
@@ -194,7 +196,14 @@ def paint(inputs: Path, context: Context, out: Path) -> object:
     test_inpaint.write_world(inputs)
     own = test_inpaint.parameters(shard_size=1)
     return inpaint.main(
-        own, context, filling="blur", raw=inputs / "raw", removals=inputs / "removals", base=inputs, out=out / "painted"
+        own,
+        context,
+        dataset="coco",
+        filling="blur",
+        raw=inputs / "raw",
+        removals=inputs / "removals",
+        base=inputs,
+        out=out / "painted",
     )
 
 
@@ -347,8 +356,8 @@ def train_retrieval_model(inputs: Path, context: Context, out: Path) -> object:
         update={"cell": cell("coco", "clip", "ours")}
     )
     return train.main(
-        own, context, cell="coco_clip_ours_0", raw=inputs / "raw", pairs=inputs / "pairs.parquet",
-        painted=inputs / "painted", base=base, out=out / "model",
+        own, context, cell="coco_clip_ours_0", dataset="coco", filling="cv2", captions="grammatical",
+        raw=inputs / "raw", pairs=inputs / "pairs.parquet", painted=inputs / "painted", base=base, out=out / "model",
     )  # fmt: skip
 
 
@@ -356,9 +365,9 @@ def retrieve_captions(inputs: Path, context: Context, out: Path) -> object:
     world, base = write_retrieval_world(inputs / "world"), write_base_model("blip", inputs / "base")
     start("blip", base, SETTINGS["blip"], CAPTIONS).save(inputs / "model")
     own = RetrieveParameters(depth=4, picture_batch=5, caption_batch=8, threads=1, candidates={"coco": 6})
-    return retrieve.main(
-        own, context, dataset="coco", model=inputs / "model", raw=world / "raw", removals=world / "removals",
-        painted=world / "painted", out=out / "retrieved",
+    return ask(
+        own, candidates=6, model=inputs / "model", raw=world / "raw", removals=world / "removals",
+        painted=world / "painted", engine=context.engine, work=context.work / "cell", out=out / "retrieved",
     )  # fmt: skip
 
 

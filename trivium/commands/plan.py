@@ -194,8 +194,6 @@ class Quantities:
         """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""
         section, real = self.parameters["decorrelation"], self.parameter("world.decorrelation_models") != "sample"
         fillings = [FILLINGS[painting["filling"]] for painting in section["paintings"].values()]
-        painting = [filling for filling in fillings if filling.paints]
-        share = len(painting) / len(fillings)
         shown, queries = self.value("shown"), 3 * self.value("test_pictures")  # a test picture is painted several times
         everything = shown == self.value("pictures")
         of_shown = 7 / 8 if everything else queries / shown
@@ -213,10 +211,10 @@ class Quantities:
         ]
         models = sum(ESTIMATES["models_gb"][name] for name in section["base_models"]["models"])
         return {
-            "painted": (queries + shown / 2 if everything else queries) * share,
-            "painted_gb": share * of_shown * self.value("picture_gb") * 465 / 162 * smaller,
-            "painting_teraflop": fmean(filling.teraflop for filling in painting or fillings),
-            "painting_seconds": fmean(filling.core_seconds for filling in painting or fillings),
+            "painted": queries + shown / 2 if everything else queries,
+            "painted_gb": of_shown * self.value("picture_gb") * 465 / 162 * smaller,
+            "painting_teraflop": fmean(filling.teraflop for filling in fillings),
+            "painting_seconds": fmean(filling.core_seconds for filling in fillings),
             "training_teraflop": sum(trainings) / len(cells),
             "matching_teraflop": fmean(teraflop[cell["model"]] for cell in cells.values()),
             "clip_teraflop": teraflop["clip"],

@@ -21,9 +21,9 @@ from trivium.core.image_shards import write_images
 from trivium.core.stage import Context
 from trivium.core.tables import read_table
 from trivium.core.tracking import Tracker
-from trivium.decorrelation.captions.pairs import SCHEMA, PairsParameters
+from trivium.decorrelation.captions.pairs import PairsParameters
 from trivium.decorrelation.models.blip import BEGIN_CAPTION
-from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.decorrelation.regions.removal_table import PAIRS, write_removals
 from trivium.formats.pictures import Removal, removal_id
 
 PARAMETERS = PairsParameters(captions_an_image=1, beams=1, max_tokens=6, batch=2, seed=0)
@@ -51,7 +51,9 @@ def world(tmp_path_factory) -> Path:
     raw = write_coco(folder / "raw")
     context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
     parameters = phrases.PhrasesParameters(matching="strict", chunker="rules", spacy_model="none", chunk=100)
-    phrases.main(parameters, context, raw=raw, out=folder / "phrases.parquet", out_classes=folder / "classes.csv")
+    phrases.main(
+        parameters, context, dataset="coco", raw=raw, out=folder / "phrases.parquet", out_classes=folder / "classes.csv"
+    )
     write_removals(folder / "removals" / "removals.parquet", REMOVALS)
     painted = [(each.id, _png(each.picture)) for each in REMOVALS if each.split == "train" and each.drawn]
     write_images(folder / "painted" / "train", painted)
@@ -71,11 +73,11 @@ def run(world: Path, out: Path, captions: str, **changes: object) -> tuple[dict[
     context = Context(tracker=Tracker(), work=out, engine=LocalEngine(1))
     looks = {"painted": world / "painted", "base": out} if captions == "captioner" else {}
     metrics = main(
-        PARAMETERS.model_copy(update=changes), context, captions=captions, phrases=world / "phrases.parquet",
+        PARAMETERS.model_copy(update=changes), context, dataset="coco", filling="cv2", captions=captions, phrases=world / "phrases.parquet",
         removals=world / "removals", out=out / "pairs.parquet", **looks,
     )  # fmt: skip
     table = read_table(out / "pairs.parquet")
-    assert table.schema.equals(SCHEMA)
+    assert table.schema.equals(PAIRS)
     return metrics, table.to_pylist()
 
 
@@ -105,7 +107,7 @@ def test_every_drawn_removal_of_a_picture_gives_a_pair(world, tmp_path):
     write_removals(tmp_path / "removals" / "removals.parquet", several)
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     metrics = main(
-        PARAMETERS, context, captions="noun_phrase", phrases=world / "phrases.parquet",
+        PARAMETERS, context, dataset="coco", filling="cv2", captions="noun_phrase", phrases=world / "phrases.parquet",
         removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
     )  # fmt: skip
     rows = read_table(tmp_path / "pairs.parquet").to_pylist()
@@ -131,12 +133,6 @@ def test_the_seed_decides_which_caption(world, tmp_path):
     assert len(set(chosen.values())) > 4
 
 
-def test_none_is_an_empty_table(world, tmp_path):
-    metrics, rows = run(world, tmp_path, "none")
-    assert rows == []
-    assert (metrics["pairs"], metrics["removals"]) == (0, 4)
-
-
 def test_prompts_name_what_remains(world, tmp_path):
     _, rows = run(world, tmp_path, "prompt")
     assert len(rows) == 3
@@ -151,7 +147,7 @@ def test_captions_that_become_empty_are_counted(world, tmp_path, captions, empti
     write_removals(tmp_path / "removals" / "removals.parquet", both)
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     metrics = main(
-        PARAMETERS.model_copy(update={"captions_an_image": 5}), context, captions=captions,
+        PARAMETERS.model_copy(update={"captions_an_image": 5}), context, dataset="coco", filling="cv2", captions=captions,
         phrases=world / "phrases.parquet", removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
     )  # fmt: skip
     assert metrics["dropped_emptied"] + metrics["pairs"] == 5
@@ -218,9 +214,14 @@ def test_bad_requests_are_refused(world, tmp_path):
         run(world, tmp_path, "poems")
     context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
     inputs = {"phrases": world / "phrases.parquet", "removals": world / "removals", "out": tmp_path / "x.parquet"}
-    with pytest.raises(BadInput, match="--painted and --base"):
-        main(PARAMETERS, context, captions="captioner", **inputs)
     write_removals(tmp_path / "removals" / "removals.parquet", [removal(77, "dog", ("cat",))])
     with pytest.raises(BadInput, match="picture of a removal has no captions.*77"):
-        main(PARAMETERS, context, captions="noun_phrase", **inputs | {"removals": tmp_path / "removals"})
+        main(
+            PARAMETERS,
+            context,
+            dataset="coco",
+            filling="cv2",
+            captions="noun_phrase",
+            **inputs | {"removals": tmp_path / "removals"},
+        )
     assert not (tmp_path / "x.parquet").exists()

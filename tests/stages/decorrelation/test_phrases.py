@@ -38,7 +38,9 @@ def parse_articles(document: Doc) -> Doc:
 def run(raw: Path, out: Path, **changes: object) -> dict[str, float]:
     context = Context(tracker=Tracker(), work=out, engine=LocalEngine(1))
     parameters = PARAMETERS.model_copy(update=changes)
-    return main(parameters, context, raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv")
+    return main(
+        parameters, context, dataset="coco", raw=raw, out=out / "phrases.parquet", out_classes=out / "classes.csv"
+    )
 
 
 def test_every_caption_of_coco_has_its_phrases_and_classes(tmp_path):

@@ -308,8 +308,9 @@ def run(raw, context=None, out=None, **changes):
     """The stage's metrics; here it writes beside the raw folder."""
     folder = raw.parent
     return main(
-        parameters(**changes), context or here(folder), raw=raw, phrases=folder / "phrases.parquet",
+        parameters(**changes), context or here(folder), dataset="coco", raw=raw, phrases=folder / "phrases.parquet",
         out=(out or folder) / "out", out_classes=(out or folder) / "classes.csv",
+        out_painted=(out or folder) / "none", out_pairs=(out or folder) / "none_none.parquet",
     )  # fmt: skip
 
 

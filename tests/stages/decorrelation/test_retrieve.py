@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from stages.decorrelation import retrieve
+from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.stage import Context
-from trivium.core.tables import read_table, write_table
+from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.models.preparation import PlainPreparation
@@ -235,23 +236,37 @@ def test_what_cannot_be_asked(world, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def stage(world, tmp_path, own=None, **changes):
+CELLS = ("coco_clip_finetune_0", "coco_clip_ours_0")
+
+
+def stage(world, tmp_path, own=None):
+    """The stage on two cells of one data set."""
+    inputs = tmp_path / "inputs"
+    links = {"raw/coco": "raw", "removals/coco": "removals", "painted/coco/cv2": "painted"}
+    for link, folder in (links | {f"models/{name}": "base/tiny" for name in CELLS}).items():
+        (inputs / link).parent.mkdir(parents=True, exist_ok=True)
+        if not (inputs / link).exists():
+            (inputs / link).symlink_to(world / folder)
     (tmp_path / "work").mkdir(exist_ok=True)
+    cells = {name: cell("coco", "clip", name.split("_")[2]) for name in CELLS}
+    write_json(inputs / "params.yaml", {"decorrelation": {"cells": cells}})  # JSON is YAML
     context = Context(tracker=Tracker(), work=tmp_path / "work", engine=LocalEngine(1))
-    places = {name: world / name for name in ("raw", "removals", "painted")}
-    places |= {"model": world / "base" / "tiny", "out": tmp_path / "out", "dataset": "coco"}
-    return retrieve.main(own or parameters(), context, **(places | changes))
+    places = {name: inputs / name for name in ("models", "raw", "removals", "painted")}
+    return retrieve.main(own or parameters(), context, used=inputs / "params.yaml", out=tmp_path / "out", **places)
 
 
 def same(one, two):
     return all(read_table(one / file.name) == read_table(file) for file in two.iterdir())
 
 
-def test_the_stage_asks_one_model(world, tmp_path):
-    assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
-    files = sorted(file.name for file in (tmp_path / "alone").iterdir())
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == files
-    assert same(tmp_path / "out", tmp_path / "alone")
+def test_the_stage_asks_every_model(world, tmp_path):
+    alone = ask(world, tmp_path / "alone")
+    assert stage(world, tmp_path) == {f"{name}_{what}": value for name in CELLS for what, value in alone.items()}
+    assert sorted(folder.name for folder in (tmp_path / "out").iterdir()) == sorted(CELLS)
+    for name in CELLS:
+        files = sorted(file.name for file in (tmp_path / "alone").iterdir())
+        assert sorted(file.name for file in (tmp_path / "out" / name).iterdir()) == files
+        assert same(tmp_path / "out" / name, tmp_path / "alone")
 
 
 @pytest.mark.parametrize("kind", [TinyModel, Matching])
@@ -260,7 +275,7 @@ def test_every_picture_is_decoded_and_every_sentence_read_once(world, tmp_path, 
     decoded, tokenised, scaled, tokenize = [], [], PlainPreparation.scaled, kind.tokenize
     monkeypatch.setattr(PlainPreparation, "scaled", lambda *of: (decoded.append(of), scaled(*of))[1])
     monkeypatch.setattr(kind, "tokenize", lambda *of: (tokenised.append(of), tokenize(*of))[1])
-    metrics = stage(world, tmp_path)
+    metrics = ask(world, tmp_path / "out")
     pictures = sum(metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered"))
     assert len(decoded) == pictures
     assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(world / "raw")).texts))
@@ -280,10 +295,10 @@ def test_a_killed_stage_goes_on_where_it_was(world, tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             stage(world, tmp_path)
     assert not (tmp_path / "out").exists()
-    before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "work" / "made").iterdir()}
+    before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "work" / CELLS[0] / "made").iterdir()}
     assert sorted(before) == sorted(made)
-    assert stage(world, tmp_path) == ask(world, tmp_path / "alone")
-    assert all((tmp_path / "out" / name).stat().st_mtime_ns == at for name, at in before.items())
+    stage(world, tmp_path)
+    assert all((tmp_path / "out" / CELLS[0] / name).stat().st_mtime_ns == at for name, at in before.items())
 
 
 @pytest.mark.parametrize("kind", [TinyModel, Matching])
@@ -331,7 +346,7 @@ def test_stored_pictures_are_read_late_and_sent_as_bytes(tmp_path):
         list(batches[0])
 
 
-@pytest.mark.parametrize("after", [1, 7, 16])
+@pytest.mark.parametrize("after", [1, 16, 30])
 def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, monkeypatch, after):
     register(monkeypatch, Matching)
     ask(world, tmp_path / "alone")
@@ -348,8 +363,8 @@ def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, 
     with pytest.raises(KeyboardInterrupt):
         stage(world, tmp_path)
     stage(world, tmp_path)
-    assert len(set(written)) == len(written) == 1 + 9 + 9 + 6  # captions, batches, these matched for lists and ranks
-    assert same(tmp_path / "out", tmp_path / "alone")
+    assert len(written) == 2 * (1 + 9 + 9 + 6)  # captions, batches, these matched for lists and ranks, of both cells
+    assert all(same(tmp_path / "out" / name, tmp_path / "alone") for name in CELLS)
 
 
 def test_a_data_set_without_candidates_is_refused(world, tmp_path):

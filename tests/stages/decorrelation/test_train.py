@@ -41,7 +41,8 @@ def stage(world, out, own=None, variant="ours", seed=0, **changes):
     said = cell("coco", "clip", "ours") | changes
     context = Context(tracker=Tracker(), work=work, engine=LocalEngine(1))
     own = (own or parameters()).model_copy(update={"cell": said})
-    return train.main(own, context, cell=f"coco_{said['model']}_{variant}_{seed}", out=out, **places)
+    return train.main(own, context, cell=f"coco_{said['model']}_{variant}_{seed}", dataset="coco", filling=said["filling"],
+                      captions=said["captions"], out=out, **places)  # fmt: skip
 
 
 def weights(folder):

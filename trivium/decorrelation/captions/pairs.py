@@ -20,6 +20,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches
 from trivium.decorrelation.captions import grammatical_removal
 from trivium.decorrelation.captions.grammatical_removal import article, join
+from trivium.decorrelation.regions.removal_table import PAIRS
 from trivium.formats.pictures import Phrase, Removal
 from trivium.language.english.lexicon import COMPOUND_PREPOSITIONS
 from trivium.language.english.sentences import Sentence, read_sentence
@@ -112,10 +113,7 @@ def prompt(classes: Sequence[str], key: str) -> str:
     return fill(random.Random(key).choice(templates()), classes)
 
 
-Captions = Literal["none", "noun_phrase", "grammatical", "prompt", "captioner"]
-
-
-SCHEMA = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])
+Captions = Literal["noun_phrase", "grammatical", "prompt", "captioner"]
 
 
 _COLUMNS = ["caption", "picture", "split", "text", "phrases", "classes"]
@@ -164,7 +162,7 @@ def without_phrases(removal: Removal, source: Mapping[str, Any], captions: Capti
     return remove(source["text"], phrases, removal.removed)
 
 
-class _Painted:
+class PaintedCaptions:
     """Captions of painted pictures, a batch at a time."""
 
     def __init__(self, painted: Path, captioner: Path, parameters: PairsParameters) -> None:
@@ -187,7 +185,7 @@ def make_pairs(
     parameters: PairsParameters,
     counts: Counter[str],
     engine: Engine,
-    painted: _Painted | None = None,
+    painted: PaintedCaptions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream the rows of D'; `counts` is filled on the way. The captioner writes here, others where `engine` says.
 
@@ -259,4 +257,4 @@ def _batch(
     counts["dropped_emptied"] += len(sources) - len(rows)
     seen.update(row["text"] for row in rows)
     counts["different_captions"] = len(seen)
-    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+    return pa.RecordBatch.from_pylist(rows, schema=PAIRS)

@@ -37,7 +37,6 @@ class Filling(ABC, Generic[S]):
         name: of its module.
         label: for tables, as in "pictures painted over with …".
         Settings: what `decorrelation.inpaint.fillings.<name>` may say.
-        paints: False where its pictures are not painted at all.
         inpaints: whether it invents what could be behind, as the paper's own filling; table 3 has one row for these.
         teraflop, core_seconds: what a picture of 640 × 480 takes, for `make plan`; the core also reads and writes it.
         weights: folder of its weights in `models/decorrelation/base`; None without any.
@@ -50,7 +49,6 @@ class Filling(ABC, Generic[S]):
     name: ClassVar[str]
     label: ClassVar[str]
     Settings: ClassVar[type[Settings]] = Settings
-    paints: ClassVar[bool] = True
     inpaints: ClassVar[bool] = False
     teraflop: ClassVar[float] = 0.0
     core_seconds: ClassVar[float] = 0.02

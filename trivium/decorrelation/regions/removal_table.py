@@ -1,8 +1,9 @@
-"""The file of removals (decorrelation.md §1): one row a picture and class that goes from it."""
+"""The files of removals, one row a picture and class that goes from it, and of D' (decorrelation.md §1, §2)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,6 +27,8 @@ SCHEMA = pa.schema(
         ("drawn", pa.bool_()),
     ]
 )
+PAIRS = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])
+_FIELDS = {"removal": "id", "class": "class_name"}  # of `Removal`, where a column has another name
 _ROWS = 4096  # written at a time
 
 
@@ -48,43 +51,15 @@ def read_removals(path: Path) -> list[Removal]:
         if values["split"] not in SPLITS:
             raise BadInput("no such split", file=path, row=row, field="split", got=values["split"], choices=SPLITS)
         seen.add(values["removal"])
-        removals.append(
-            Removal(
-                id=values["removal"],
-                picture=values["picture"],
-                name=values["name"],
-                split=values["split"],
-                class_name=values["class"],
-                removed=tuple(values["removed"]),
-                remaining=tuple(values["remaining"]),
-                mask=values["mask"],
-                height=values["height"],
-                width=values["width"],
-                share=values["share"],
-                drawn=values["drawn"],
-            )
-        )
+        fields: dict[str, Any] = {_FIELDS.get(name, name): value for name, value in values.items()}
+        for name in ("removed", "remaining"):
+            fields[name] = tuple(fields[name])
+        removals.append(Removal(**fields))
     return removals
 
 
 def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:
-    rows = iter(removals)
-    while chunk := list(islice(rows, _ROWS)):
-        yield pa.RecordBatch.from_pylist([_row(removal) for removal in chunk], schema=SCHEMA)
-
-
-def _row(removal: Removal) -> dict[str, object]:
-    return {
-        "removal": removal.id,
-        "picture": removal.picture,
-        "name": removal.name,
-        "split": removal.split,
-        "class": removal.class_name,
-        "removed": list(removal.removed),
-        "remaining": list(removal.remaining),
-        "mask": removal.mask,
-        "height": removal.height,
-        "width": removal.width,
-        "share": removal.share,
-        "drawn": removal.drawn,
-    }
+    given = iter(removals)
+    while chunk := list(islice(given, _ROWS)):
+        rows = [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
+        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

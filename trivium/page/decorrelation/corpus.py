@@ -103,7 +103,7 @@ def removals_html(
                 "painted": [
                     (FILLINGS[each["filling"]].label, read_json(folder / f"inpaint_{painting}.json"))
                     for painting, each in paintings.items()
-                    if each["dataset"] == name and FILLINGS[each["filling"]].paints
+                    if each["dataset"] == name
                 ],
                 "pairs": pairs,
                 "phrases": phrases,

@@ -12,7 +12,6 @@ class Nothing(Filling[Settings]):
 
     name = "none"
     label = "nothing"
-    paints = False
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
         """The pictures as they are."""
