@@ -29,8 +29,7 @@ from sample.french.french_world import build_french
 from stages.complexity.prompt import PromptParameters
 from tests.complexity.local_server import serving, write_chat_template
 from tests.prompting.loopback_endpoint import Loopback, said
-from trivium.complexity.prompting.prompted_models import PromptedModel
-from trivium.complexity.prompting.prompts import Messages, messages_of
+from trivium.complexity.prompting import Messages, PromptedModel, messages_of
 from trivium.complexity.readers.interface import READERS, Reader, Reading, settings_of
 from trivium.core.parameters import read_parameters, section_of, validate
 from trivium.formats.squad import write_squad

@@ -23,15 +23,13 @@ import torch
 
 from bench import harness
 from bench.real.piaf import committed
-from trivium.complexity.frames.baseline import MostFrequentFrame
-from trivium.complexity.frames.frame_parser import FrameParserParameters, train_parser
-from trivium.complexity.frames.labels import collect_labels, form_of
+from trivium.complexity.frames.labels import MostFrequentFrame, collect_labels, form_of
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import FrameParser, start_parser
+from trivium.complexity.frames.parser_training import FrameParserParameters, train_parser
 from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total, triggers_in
-from trivium.complexity.frames.training_readings import place_frames
-from trivium.complexity.frames.windows import windows_of
+from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json

@@ -25,7 +25,7 @@ from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.complexity.readers.reader_training import train
-from trivium.complexity.scoring.baselines import best_overlap_sentence, random_span
+from trivium.complexity.scoring.systems import best_overlap_sentence, random_span
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json

@@ -6,8 +6,8 @@ from math import log2
 from statistics import fmean
 
 from sample.french.french_world import FrenchWorld
-from trivium.complexity.factors.arcs import arcs
-from trivium.complexity.frames.shared_participants import shares_participant
+from trivium.complexity.factors.members.f4 import arcs
+from trivium.complexity.factors.overlap import shares_participant
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.measures.agreement import cramers_v, cramers_v_corrected
 

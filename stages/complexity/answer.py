@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from trivium.complexity.readers.answering import answer_job
+from trivium.complexity.readers.finetuning import answer_job
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task

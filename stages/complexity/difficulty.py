@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, field_validator
 
 from trivium.complexity.difficulty.analysis import difficulty
-from trivium.complexity.difficulty.brought_sets import brought_sets
-from trivium.complexity.difficulty.settings import DifficultySettings, Judge
+from trivium.complexity.difficulty.material import DifficultySettings, Judge, brought_sets
 from trivium.core.atomic import write_atomically
 from trivium.core.stage import Context, run_stage
 from trivium.page.difficulty import write_difficulty

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.complexity.factors.corpora import Corpora, lexical_units, predicted_units
-from trivium.complexity.factors.factor_rows import factor_rows, table_schema
-from trivium.complexity.factors.inflections import known_inflections
-from trivium.complexity.factors.registry import AnyFactors, FactorsParameters
+from trivium.complexity.factors.corpora import Corpora, known_inflections, lexical_units, predicted_units
+from trivium.complexity.factors.registry import AnyFactors, FactorsParameters, factor_rows, table_schema
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.formats.conllu import read_conllu

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from trivium.complexity.readers.finetuning import FinetuneJob, FinetuneParameters, finetune_job
-from trivium.complexity.readers.settings import ReaderSettings
+from trivium.complexity.readers.interface import ReaderSettings
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json

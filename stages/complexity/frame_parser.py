@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.complexity.frames.frame_parser import LICENCE, FrameParserParameters, parser_job, write_frames
 from trivium.complexity.frames.parser_folder import describe_parser, load_parser
+from trivium.complexity.frames.parser_training import LICENCE, FrameParserParameters, parser_job, write_frames
 from trivium.complexity.frames.scores import evaluate
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task

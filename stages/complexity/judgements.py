@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.complexity.judging.files import read_judgements
-from trivium.complexity.judging.judgements import (
+from trivium.complexity.judging import (
     JudgementsParameters,
     agreement,
     correct_answers,
     judgements_table,
+    labelling_config,
     make_tasks,
     read_answers,
+    read_judgements,
 )
-from trivium.complexity.judging.label_studio import labelling_config
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage

@@ -6,8 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.complexity.effects.factor_table import read_factors, read_names
-from trivium.complexity.partitions.card import card
-from trivium.complexity.partitions.partition import MEAN, chosen_factors, curve_rows, frame_rows, parts_of
+from trivium.complexity.partitions import MEAN, card, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv

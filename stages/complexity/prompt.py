@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
-from trivium.complexity.prompting.prompted_models import JOURNAL, PromptedModel, answer
-from trivium.complexity.prompting.prompts import Messages, draw_examples, messages_of
+from trivium.complexity.prompting import JOURNAL, Messages, PromptedModel, answer, draw_examples, messages_of
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage

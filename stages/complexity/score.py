@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.scoring import systems
-from trivium.complexity.scoring.frame_spread import FRAME_COLUMNS
-from trivium.complexity.scoring.models import Asked, row_of
-from trivium.complexity.scoring.table1 import ScoreParameters, score, scores_table
+from trivium.complexity.scoring.table1 import FRAME_COLUMNS, Asked, ScoreParameters, row_of, score, scores_table
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table

@@ -15,7 +15,7 @@ from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.commands import thorough
 from trivium.commands.claim_runs import ClaimRun
-from trivium.complexity.prompting.prompted_models import JOURNAL
+from trivium.complexity.prompting import JOURNAL
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 STAGE = """stages:
@@ -44,7 +44,7 @@ sections = dict.fromkeys(("claim", "table-2", "table-3", "table-4"), str(kvqae["
 # A question is answered at a cost, which the metric counts; then it breaks off unless a file is there.
 PROMPT = """
 import json, pathlib, sys, yaml
-from trivium.complexity.prompting.prompted_models import JOURNAL
+from trivium.complexity.prompting import JOURNAL
 from trivium.prompting.answer_cache import AnswerCache, Reply
 from trivium.core.tracking import project_root
 seed = yaml.safe_load(open("params.yaml"))["complexity"]["world"]["seed"]

@@ -6,7 +6,7 @@ from transformers import AutoTokenizer
 from tests.complexity.local_server import serving, write_chat_template
 from tests.complexity.tiny_generators import write_llama
 from tests.stages.complexity.test_prompt import INSTRUCTION, predictions, run, world  # noqa: F401 - a fixture
-from trivium.complexity.prompting.prompts import draw_examples, messages_of
+from trivium.complexity.prompting import draw_examples, messages_of
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import read_squad
 

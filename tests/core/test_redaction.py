@@ -13,7 +13,7 @@ import yaml
 
 from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import MODEL
-from trivium.complexity.prompting.prompted_models import PromptedModel
+from trivium.complexity.prompting import PromptedModel
 from trivium.core import redaction
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.complexity.prompting.prompts import draw_examples
+from trivium.complexity.prompting import draw_examples
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.measures.french import SHARE, WORDS, KnownTexts

@@ -9,9 +9,9 @@ import pyarrow as pa
 import yaml
 
 from stages.complexity import factors, judgements, partition, score, simulate, validate
+from trivium.complexity import judging as judgements_library
 from trivium.complexity.effects import simulation
 from trivium.complexity.factors.registry import AnyFactors
-from trivium.complexity.judging import judgements as judgements_library
 from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context

@@ -13,7 +13,7 @@ from tests import tiny_project
 from tests.complexity.tiny_readers import questions
 from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import INSTRUCTION, MODEL, example, reader
-from trivium.complexity.prompting.prompted_models import JOURNAL
+from trivium.complexity.prompting import JOURNAL
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
 from trivium.prompting.answer_cache import FILE, AnswerCache, Reply, key_of

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import get_args
 
 from trivium.complexity.difficulty.analysis import Difficulty, difficulty
-from trivium.complexity.difficulty.llm_judge import LlmJudge
-from trivium.complexity.difficulty.settings import DifficultySettings, Judge, Missing
+from trivium.complexity.difficulty.judges import LlmJudge
+from trivium.complexity.difficulty.material import DifficultySettings, Judge, Missing
 from trivium.complexity.factors.free_factors import LABELS
-from trivium.complexity.prompting.prompted_models import JOURNAL
+from trivium.complexity.prompting import JOURNAL
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
 from trivium.language.reading.languages import LANGUAGES

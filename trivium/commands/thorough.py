@@ -29,7 +29,7 @@ from trivium.commands.in_dvc.parent import ENDS_WITH
 from trivium.commands.lanes import room
 from trivium.commands.same_bits import SameBits
 from trivium.commands.scale import rescale
-from trivium.complexity.prompting.prompted_models import JOURNAL
+from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline

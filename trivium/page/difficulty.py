@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.analysis import LEAST_MODELS, Difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
-from trivium.complexity.difficulty.human_verdicts import RIGHT
-from trivium.complexity.difficulty.trivial_answers import BASELINES
+from trivium.complexity.difficulty.judges import RIGHT
+from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import LABELS, PROPERTIES
 from trivium.core.atomic import write_atomically

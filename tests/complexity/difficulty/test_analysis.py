@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from tests.complexity.difficulty.asked import answers, english_set, question
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
-from trivium.complexity.difficulty.settings import DifficultySettings
+from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.errors import BadInput
 from trivium.measures.agreement import hardness_agreement
 
@@ -50,7 +50,7 @@ def test_a_planted_effect_is_found_and_comes_from_reading():
 
 def test_an_effect_that_random_spans_have_too_comes_from_the_measure():
     """A model that draws spans has a gain, or loss, that is the measure's; so has the one that picks a sentence."""
-    from trivium.complexity.difficulty.trivial_answers import random_spans
+    from trivium.complexity.difficulty.scores import random_spans
     from trivium.complexity.factors.free_factors import read_text
     from trivium.language.reading.languages import LANGUAGES
 
@@ -176,7 +176,7 @@ def test_the_smallest_effect_shrinks_with_the_set():
 
 @pytest.mark.real
 def test_piaf_with_the_best_overlap_sentence(real):
-    from trivium.complexity.scoring.baselines import best_overlap_sentence
+    from trivium.complexity.scoring.systems import best_overlap_sentence
     from trivium.formats.question_sets import read_question_set
 
     piaf = read_question_set(real("piaf") / "piaf-v1.0.json")

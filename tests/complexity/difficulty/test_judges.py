@@ -7,9 +7,8 @@ from sklearn.metrics import cohen_kappa_score
 from tests.complexity.difficulty.asked import answers, english_set
 from tests.prompting.loopback_endpoint import Loopback, said
 from trivium.complexity.difficulty.analysis import difficulty
-from trivium.complexity.difficulty.human_verdicts import HumanVerdicts, kappa, read_verdicts
-from trivium.complexity.difficulty.llm_judge import LlmJudge, verdict
-from trivium.complexity.difficulty.settings import DifficultySettings
+from trivium.complexity.difficulty.judges import HumanVerdicts, LlmJudge, kappa, read_verdicts, verdict
+from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.errors import BadInput
 from trivium.prompting.answer_cache import Reply
 from trivium.prompting.asking import EndpointModel

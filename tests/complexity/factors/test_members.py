@@ -8,8 +8,7 @@ import yaml
 from tests.complexity.factor_world import ADAPTATION, EXAMPLES, SYNTAX, TEXTS, TRAINING
 from tests.complexity.paper_factors import PARAMETERS
 from tests.page.test_complexity_parts import PUBLISHED
-from trivium.complexity.factors.corpora import Corpora, lexical_units
-from trivium.complexity.factors.inflections import known_inflections
+from trivium.complexity.factors.corpora import Corpora, known_inflections, lexical_units
 from trivium.complexity.factors.registry import FACTORS, AnyFactors
 from trivium.page.complexity.reasons import PROPERTIES
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from defusedxml import ElementTree
 
-from trivium.complexity.judging.label_studio import VERDICTS, answer_code, labelling_config, read_export, task
+from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, read_export, task
 from trivium.core.errors import BadInput
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'

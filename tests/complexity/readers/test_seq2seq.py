@@ -9,9 +9,9 @@ from safetensors.torch import load_file, save_file
 
 from tests.complexity.tiny_generators import seq2seq_settings, write_t5
 from tests.complexity.tiny_readers import questions
+from trivium.complexity.readers.generation import prompts_of
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader
-from trivium.complexity.readers.templates import prompts_of
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trivium.complexity.factors.overlap import STOP_WORDS, content_stems, overlap, sentence_of, sentences
-from trivium.complexity.scoring.baselines import ALONE, best_overlap_sentence, random_span, same_group_donors
+from trivium.complexity.scoring.systems import ALONE, best_overlap_sentence, random_span, same_group_donors
 from trivium.formats.framed_texts import Span
 
 TEXT = "Le roi fuit. L'armée attaqua la ville en 1915 ! « Où est le fort ? » Les armées quittèrent les villes."

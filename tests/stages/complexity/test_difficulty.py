@@ -7,7 +7,7 @@ import pytest
 
 from stages.complexity import difficulty
 from stages.complexity.difficulty import DifficultyParameters
-from trivium.complexity.difficulty.brought_sets import brought_sets
+from trivium.complexity.difficulty.material import brought_sets
 from trivium.core.errors import BadInput
 from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import SquadQuestion, write_squad

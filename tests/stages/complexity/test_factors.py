@@ -26,12 +26,10 @@ from tests.complexity.factor_world import (
 )
 from tests.complexity.paper_factors import FACTORS, chosen, labels
 from trivium.complexity.effects.factor_table import read_factors, read_names
-from trivium.complexity.factors.arcs import Arcs, arcs, head_token
-from trivium.complexity.factors.corpora import Corpora, lexical_units
-from trivium.complexity.factors.factor_rows import factor_rows, table_schema
-from trivium.complexity.factors.inflections import Inflections, known_inflections
+from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f0 import rare_cut
-from trivium.complexity.factors.registry import AnyFactors
+from trivium.complexity.factors.members.f4 import Arcs, arcs, head_token
+from trivium.complexity.factors.registry import AnyFactors, factor_rows, table_schema
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu

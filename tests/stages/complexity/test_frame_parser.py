@@ -11,14 +11,18 @@ from safetensors.torch import load_file, save_file
 
 from stages.complexity.frame_parser import main
 from tests.complexity.frame_world import find, make_texts, write_encoder
-from trivium.complexity.frames.baseline import MostFrequentFrame, ambiguous_units
-from trivium.complexity.frames.frame_parser import FrameParserParameters
-from trivium.complexity.frames.labels import FrameLabels, collect_labels, occurrences
+from trivium.complexity.frames.labels import (
+    FrameLabels,
+    MostFrequentFrame,
+    ambiguous_units,
+    collect_labels,
+    occurrences,
+)
 from trivium.complexity.frames.parser_folder import Asked, load_parser, start_parser
+from trivium.complexity.frames.parser_training import FrameParserParameters, teach
 from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse, read_tags
 from trivium.complexity.frames.scores import elements_in, frames_in
-from trivium.complexity.frames.training_readings import place_frames, teach
-from trivium.complexity.frames.windows import windows_of
+from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context

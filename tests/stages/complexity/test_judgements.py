@@ -9,7 +9,7 @@ from stages.complexity import score
 from stages.complexity.judgements import main
 from tests.complexity.judging.test_label_studio import annotation
 from tests.complexity.scored_world import answer, write_world
-from trivium.complexity.judging.judgements import JudgementsParameters
+from trivium.complexity.judging import JudgementsParameters
 from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput

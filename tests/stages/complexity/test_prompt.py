@@ -15,9 +15,7 @@ import yaml
 from stages.complexity.prompt import PromptParameters, main
 from tests.complexity.tiny_readers import questions
 from tests.prompting.loopback_endpoint import Loopback, failed, said
-from trivium.complexity.prompting.extracts import extract
-from trivium.complexity.prompting.prompted_models import PromptedModel
-from trivium.complexity.prompting.prompts import draw_examples, messages_of
+from trivium.complexity.prompting import PromptedModel, draw_examples, extract, messages_of
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json

@@ -11,9 +11,8 @@ from scipy.stats import kruskal
 
 from stages.complexity.score import main
 from tests.complexity.scored_world import answer, write_world
-from trivium.complexity.scoring.frame_spread import PERMUTATIONS, spread, spread_by_chance
 from trivium.complexity.scoring.systems import NO_SEED, RESERVED, System
-from trivium.complexity.scoring.table1 import ScoreParameters, shuffled
+from trivium.complexity.scoring.table1 import PERMUTATIONS, ScoreParameters, shuffled, spread, spread_by_chance
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context

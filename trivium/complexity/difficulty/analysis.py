@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.effects import difficulty_rows
-from trivium.complexity.difficulty.human_verdicts import HumanVerdicts, Kappa, kappa, read_verdicts
-from trivium.complexity.difficulty.llm_judge import LlmJudge
+from trivium.complexity.difficulty.judges import HumanVerdicts, Kappa, LlmJudge, kappa, read_verdicts
 from trivium.complexity.difficulty.material import (
     MOST_MISSING,
     Answers,
+    DifficultySettings,
     Given,
     Say,
     clusters_of,
     kept_questions,
     take_answers,
 )
-from trivium.complexity.difficulty.scores import Scorer
-from trivium.complexity.difficulty.settings import DifficultySettings
-from trivium.complexity.difficulty.trivial_answers import best_overlap_answers, random_spans
+from trivium.complexity.difficulty.scores import Scorer, best_overlap_answers, random_spans
 from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
 from trivium.complexity.factors.free_factors import FreeFactors, ReadText, free_factors, read_text
 from trivium.core.errors import BadInput

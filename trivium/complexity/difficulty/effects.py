@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.difficulty.settings import DifficultySettings
-from trivium.complexity.difficulty.trivial_answers import BASELINES
+from trivium.complexity.difficulty.material import DifficultySettings
+from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
 from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import clustered_difference, mean_differences

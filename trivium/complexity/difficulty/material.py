@@ -1,16 +1,42 @@
-"""What is analysed: a question set, every model's answers to it, and which of them are not there."""
+"""What is analysed: a question set, every model's answers to it, which of them are missing, and with which numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from trivium.complexity.difficulty.settings import Missing
 from trivium.core.errors import BadInput
-from trivium.formats.answer_files import read_answers
+from trivium.core.parameters import Parameters
+from trivium.formats.answer_files import model_names, read_answers
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
+
+Judge = Literal["rouge_l", "f1", "exact_match", "llm"]
+Missing = Literal["zero", "drop"]
+
+
+class DifficultySettings(Parameters):
+    """Section `complexity.difficulty`; the command `trivium difficulty` has these numbers as well."""
+
+    judge: Judge = Field(default="rouge_l", description="The score that is analysed")
+    missing: Missing | None = Field(
+        default=None,
+        description="Answers that are not there: they score 0, or their questions are left out; null: 0, and refused "
+        "where a model lacks more than a tenth",
+    )
+    risk: float = Field(
+        default=0.05, gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction"
+    )
+    power: float = Field(default=0.8, gt=0, lt=1, description="With which the smallest δ would be found")
+    smallest_set: int = Field(default=8, ge=1, description="Fewest questions in either set of an analysed factor")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the intervals")
+    resamples: int = Field(default=2000, ge=1, description="Bootstrap samples of articles or contexts")
+    draws: int = Field(default=5, ge=1, description="Random spans a question, of which the baseline is the mean")
+    seed: int = Field(default=0, ge=0, description="Of the bootstrap and of the random spans")
+
 
 MOST_MISSING = 0.1  # share of the questions that a model may lack unasked
 _ABSTAINED = ("", "unanswerable", "no answer")
@@ -115,3 +141,31 @@ def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int
     labels = titles if by_title else [question.context for question in questions]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return "article" if by_title else "context", np.array([numbers[label] for label in labels])
+
+
+ANSWERS = "answers"
+
+
+def brought_sets(folder: Path, taken: Collection[str]) -> dict[str, tuple[Path, dict[str, Path]]]:
+    """By name the question set and the files of answers by model: `<name>/questions.*` and `<name>/answers/*`.
+
+    Args:
+        folder: a folder a set; files in it are passed over.
+        taken: names that no set may have.
+
+    Raises:
+        BadInput: not one file of questions, no answers, two files of one model, or a name that cannot be used.
+    """
+    sets = {}
+    for place in sorted(each for each in folder.iterdir() if each.is_dir()):
+        if not place.name.isidentifier() or not place.name.isascii() or place.name in taken:
+            raise BadInput("no name for a set", file=place, expected=f"letters, digits and _; not {', '.join(taken)}")
+        questions = sorted(place.glob("questions.*"))
+        if len(questions) != 1:
+            raise BadInput("not one file of questions", file=place, got=[each.name for each in questions],
+                           expected="questions.json, .jsonl or .parquet")  # fmt: skip
+        answers = sorted(each for each in (place / ANSWERS).glob("*") if not each.name.startswith("."))
+        if not answers:
+            raise BadInput("no answers", file=place / ANSWERS, expected="a file a model, named as the model")
+        sets[place.name] = (questions[0], model_names(answers))
+    return sets

@@ -1,19 +1,25 @@
-"""The whole analysis of a table of scores: which factors make which models worse (complexity.md §5).
+"""Table 2, the whole analysis of a table of scores: which factors make which models worse (complexity.md §5).
 
 The paper's: δ and Mann-Whitney. Beyond it: Holm's correction over the table, bootstrap intervals of whole texts (and
 trainings), frames as the units, all factors in one regression. A single verdict, `found`, asks for all of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.effects.regression import Joint, joint_regression
 from trivium.complexity.scoring.score_table import model_means
+from trivium.core.csv_tables import write_csv
+from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import NO, YES, below_zero, mean_differences
+from trivium.measures.effects import NO, YES, below_zero, floor_points, mean_differences
 from trivium.measures.rank_tests import FrameLevel, frame_level, mann_whitney
 from trivium.measures.significance import holm
 
@@ -148,3 +154,57 @@ def analyse(
 def large_enough(factors: NDArray[np.int8], smallest_set: int) -> NDArray[np.bool_]:
     """(factors,) whether E_f and Ē_f both have at least so many examples, of (factors, examples) codes."""
     return np.minimum((factors == YES).sum(axis=1), (factors == NO).sum(axis=1)) >= smallest_set
+
+
+AGREEMENT_COLUMNS = ("model", "other", "spearman", "kendall", "hardest_overlap", "hardest_kappa")
+
+
+def effects_table(effects: Effects, models: Sequence[str], factors: Sequence[str]) -> pa.Table:
+    """One row a model and factor; null where an analysis cannot tell."""
+    shape = effects.delta.shape
+    per_factor = np.tile(np.arange(shape[1]), shape[0])
+
+    def numbers(values: NDArray[np.float64]) -> pa.Array:
+        return pa.array(values.ravel(), from_pandas=True)  # NaN becomes null
+
+    levels = [effects.frame_level[column] for column in per_factor]
+    joint = effects.joint
+    return pa.table(
+        {
+            "model": [model for model in models for _ in factors],
+            "factor": [*factors] * len(models),
+            "yes": effects.yes[per_factor],
+            "no": effects.no[per_factor],
+            "delta": numbers(effects.delta),
+            "delta_floor": numbers(floor_points(effects.delta)),
+            "p": numbers(effects.p),
+            "p_holm": numbers(effects.p_holm),
+            "low": numbers(effects.low),
+            "high": numbers(effects.high),
+            "p_frame": numbers(effects.p_frame),
+            "frame_test": [level.kind for level in levels],
+            "frames": pa.array([level.frames for level in levels], pa.int64()),
+            "validated": effects.validated.ravel(),
+            "significant": effects.significant.ravel(),
+            "holm_significant": effects.holm_significant.ravel(),
+            "joint": numbers(joint.coefficient),
+            "joint_low": numbers(joint.low),
+            "joint_high": numbers(joint.high),
+            "joint_p": numbers(joint.p),
+            "joint_p_frame": numbers(joint.p_frame),
+            "p_all": numbers(effects.p_all),
+            "p_all_holm": numbers(effects.p_all_holm),
+            "found": effects.found.ravel(),
+            "found_holm": effects.found_holm.ravel(),
+        }
+    )
+
+
+def write_agreement(path: Path, models: Sequence[str], agreement: HardnessAgreement) -> None:
+    """One CSV line a pair of models; empty where a model's scores are all equal."""
+    matrices = (agreement.spearman, agreement.kendall, agreement.overlap, agreement.kappa)
+    rows = (
+        [models[a], models[b], *(None if np.isnan(matrix[a, b]) else float(matrix[a, b]) for matrix in matrices)]
+        for a, b in combinations(range(len(models)), 2)
+    )
+    write_csv(path, AGREEMENT_COLUMNS, rows)

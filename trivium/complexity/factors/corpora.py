@@ -1,14 +1,93 @@
-"""What the factors are measured against: the corpora around the evaluation examples (complexity.md §4)."""
+"""What the factors are measured against: the corpora around the evaluation examples, inflections (complexity.md §4).
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+Is a trigger, or an inflection of it, among the words of a question (factor f3)? No lemmatiser of French comes without a
+download, and questions are not parsed. What is parsed are the texts: their syntax and their annotated triggers say of
+each form which lemmas it has. A word is an inflection of the trigger when that table gives it the trigger's lemma.
+Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`), for the reader sees the same word; they are
+told apart so that they can be counted. A table made of texts may know such a form by the other lemma alone ("attaque",
+never seen as a verb), or not at all: so it counts, too, when it is spelt as a regular form. A word that the table does
+not hold and that has but the Snowball stem of the lemma, or of one of its known forms, may be an inflection
+("assiégea") or a derivation ("attaqué" of the noun `attaque`, "installation" of `installer`): it is told apart, so that
+f3 can leave the question out.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from trivium.complexity.factors.inflections import Inflections
+import snowballstemmer
+
 from trivium.core.tables import read_table
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText
+from trivium.measures.french import words
+
+Presence = Literal["lemma", "homograph", "spelling", "stem"]
+_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "spelling", "stem")  # from sure to unsure
+_ENDINGS = ("e", "es", "é", "ée", "és", "ées")  # of verbs in -er, those that nouns and adjectives have as well
+_STEMMER = snowballstemmer.stemmer("french")
+
+
+class Inflections:
+    """Which lemmas a form has, from pairs of form and lemma; pairs of several words are left to their parts."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        lemmas: dict[str, set[str]] = defaultdict(set)
+        forms: dict[str, set[str]] = defaultdict(set)
+        for form, lemma in pairs:
+            form_words, lemma_words = words(form), words(lemma)
+            if len(form_words) == len(lemma_words) == 1:
+                lemmas[form_words[0]].add(lemma_words[0])
+                forms[lemma_words[0]].add(form_words[0])
+        self._lemmas = dict(lemmas)
+        self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *known}))) for lemma, known in forms.items()}
+
+    def __len__(self) -> int:
+        """How many forms are known."""
+        return len(self._lemmas)
+
+    def presence(self, lemma: str, text: str) -> Presence | None:
+        """How the lemma occurs in a text, at the best; None when it does not.
+
+        "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "spelling": a form
+        unknown or known by other lemmas alone, spelt as a regular form of this one; "stem": an unknown form with its
+        stem, an inflection or a derivation. Of a lemma of several words ("prendre fin") each must occur, and the least
+        sure one counts.
+        """
+        found = words(text)
+        kinds = [self._word(part, found) for part in words(lemma)]
+        if not kinds or None in kinds:
+            return None
+        return max((kind for kind in kinds if kind is not None), key=_ORDER.index)
+
+    def _word(self, lemma: str, found: list[str]) -> Presence | None:
+        forms = [word for word in found if word == lemma or lemma in self._lemmas.get(word, ())]
+        if any(word == lemma or len(self._lemmas[word]) == 1 for word in forms):
+            return "lemma"
+        if forms:
+            return "homograph"
+        if _regular_forms(lemma) & set(found):
+            return "spelling"
+        unknown = [word for word in found if word not in self._lemmas]
+        stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
+        return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
+
+
+def _regular_forms(lemma: str) -> set[str]:
+    """Forms that a verb in -er shares with nouns and adjectives; of any other lemma, its plural in -s."""
+    return {lemma[:-2] + ending for ending in _ENDINGS} if lemma.endswith("er") else {lemma + "s"}
+
+
+def known_inflections(syntax: Mapping[str, list[Sentence]], texts: Iterable[AnnotatedText]) -> Inflections:
+    """The table of a corpus: every token of its syntax, every trigger of its texts."""
+    trees = [sentence for sentences in syntax.values() for sentence in sentences]
+    pairs = [(token.form, token.lemma) for sentence in trees for token in sentence.tokens]
+    for text in texts:
+        pairs += [(each.lexical_unit.span.of(text.text), each.lexical_unit.lemma) for each in text.frames]
+    return Inflections(pairs)
+
 
 LexicalUnits = Mapping[str, Counter[str]]  # frame → how often each lexical unit evokes it
 

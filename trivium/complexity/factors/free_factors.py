@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.factors.arcs import distance, head_token
+from trivium.complexity.factors.members.f4 import distance, head_token
 from trivium.complexity.factors.overlap import sentence_of
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Span

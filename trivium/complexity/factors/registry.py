@@ -1,12 +1,21 @@
-"""The factors there are, and section `complexity.factors` of params.yaml, which says which of them run."""
+"""The factors there are, which of them run, and the table of what each says of every example (complexity.md §4).
 
+A factor is yes (E_f, expected harder), no (Ē_f) or neither (null, counted).
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from pydantic import Field, create_model, model_validator
 
+from trivium.complexity.effects.factor_table import schema
+from trivium.complexity.factors.corpora import Corpora
 from trivium.complexity.factors.factor import Factor
 from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
+from trivium.formats.framed_texts import Example
+from trivium.measures.agreement import cramers_v, cramers_v_corrected
 
 FAMILY = "trivium.complexity.factors.members"
 FACTORS: Registry[Factor] = Registry(FAMILY, "factor", "complexity.factors")  # in the order in which tables show them
@@ -35,3 +44,50 @@ def _fields() -> dict[str, Any]:
 
 
 AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=FactorsParameters, **_fields())
+
+
+def table_schema(factors: Sequence[Factor]) -> pa.Schema:
+    """Of the table of these factors; columns behind them stand in alphabetical order."""
+    columns = {name: kind for factor in factors for name, kind in factor.columns.items()}
+    return schema({factor.name: factor.label for factor in factors}, dict(sorted(columns.items())))
+
+
+def factor_rows(
+    examples: Sequence[Example], corpora: Corpora, factors: Sequence[Factor]
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """One row of `table_schema` an example, and the metrics: shares of yes, uncounted examples, what factors count."""
+    judged = {factor.name: factor.judge(examples, corpora) for factor in factors}
+    columns = {name: each.says for name, each in judged.items()}
+    columns |= dict(sorted((name, values) for each in judged.values() for name, values in each.columns.items()))
+    rows = [
+        {
+            "id": example.id,
+            "text_id": example.text.id,
+            "frame": example.frame.frame,
+            "answer_element": example.answer_element,
+            **{name: values[row] for name, values in columns.items()},
+        }
+        for row, example in enumerate(examples)
+    ]
+    metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
+    for each in judged.values():
+        metrics |= each.metrics
+    return rows, metrics | summary(rows, list(judged))
+
+
+def summary(rows: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> dict[str, float]:
+    """Of each factor: share of yes among all examples, uncounted examples, Cramér's V with the answer element.
+
+    V as it is (`_balance`) and without its bias (`_balance_corrected`).
+    """
+    metrics = {}
+    for name in factors:
+        counted = [row for row in rows if row[name] is not None]
+        metrics[f"{name}_share"] = sum(row[name] for row in counted) / len(rows)
+        metrics[f"{name}_uncounted"] = float(len(rows) - len(counted))
+        if counted:
+            sorted_two_ways = [row["answer_element"] for row in counted], [row[name] for row in counted]
+            for key, measure in (("balance", cramers_v), ("balance_corrected", cramers_v_corrected)):
+                balance = measure(*sorted_two_ways)
+                metrics |= {} if balance is None else {f"{name}_{key}": balance}
+    return metrics

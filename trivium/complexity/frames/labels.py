@@ -1,6 +1,7 @@
-"""What the frame parser may answer: frames, their elements, and the lexicon of words that evoke them.
+"""What the frame parser may answer: frames, their elements, and the lexicon of words that evoke them; the baseline.
 
-All of it is read off the annotated training texts, and travels with the parser in `labels.json`.
+All of it is read off the annotated training texts, and travels with the parser in `labels.json`. The baseline is the
+most frequent frame of each lemma.
 """
 
 import unicodedata
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.frames.windows import words_of
-from trivium.formats.framed_texts import AnnotatedText
+from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
 
 Unit = tuple[str, str]  # lemma, part of speech
 UNKNOWN = "other"  # part of speech of a trigger that the lexicon lacks
@@ -148,3 +149,45 @@ def occurrences(text: str, forms: set[str]) -> list[tuple[str, int, int]]:
 
 def _most_frequent(counts: Counter[str]) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
+
+
+class MostFrequentFrame:
+    """Knows the lexicon of the training texts and nothing of the context.
+
+    Given a trigger and its lemma: the lemma's most frequent frame; the most frequent frame of all for an unknown
+    lemma. Given a text only: every occurrence of a form that was a trigger in at least half of its occurrences is one.
+    A form that was a trigger only inside a longer one ("conséquent" in "par conséquent") has no occurrence of its own,
+    and counts as always a trigger.
+    """
+
+    def __init__(self, labels: FrameLabels) -> None:
+        lemmas: dict[Unit, Counter[str]] = {unit: Counter(counts) for unit, counts in labels.units.items()}
+        totals = sum(lemmas.values(), Counter())
+        self._labels = labels
+        self._best = {unit: _best(counts) for unit, counts in lemmas.items()}
+        self._otherwise = _best(totals)
+        self._forms = {
+            form for form, units in labels.forms.items() if 2 * sum(units.values()) >= labels.occurrences.get(form, 0)
+        }
+
+    def frame(self, lemma: str, part_of_speech: str) -> str:
+        """The frame of a trigger whose lexical unit is known."""
+        return self._best.get((lemma, part_of_speech), self._otherwise)
+
+    def parse(self, text: str) -> list[FrameInstance]:
+        """Triggers and frames of a text, without elements."""
+        found = []
+        for form, start, end in occurrences(text, self._forms):
+            units = self._labels.forms[form]
+            unit = min(units, key=lambda each: (-units[each], each))
+            found.append(FrameInstance(self._best[unit], LexicalUnit(*unit, Span(start, end)), ()))
+        return found
+
+
+def ambiguous_units(labels: FrameLabels) -> set[Unit]:
+    """The lexical units that evoked more than one frame in the training texts."""
+    return {unit for unit, counts in labels.units.items() if len(counts) > 1}
+
+
+def _best(counts: Counter[str]) -> str:
+    return min(counts, key=lambda frame: (-counts[frame], frame))

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from trivium.complexity.frames.labels import UNKNOWN, form_of
 from trivium.complexity.frames.parser_folder import Asked, FrameParser, collate
-from trivium.complexity.frames.windows import Window, words_of
+from trivium.complexity.frames.windows import Window, span_of, words_of
 from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import best_bio_tags, bio_spans
 from trivium.nets.device import length_sorted_batches
@@ -167,8 +167,3 @@ def parse(
             )
         )
     return frames
-
-
-def span_of(window: Window, first: int, last: int) -> Span:
-    """Characters from the first to the last of these words."""
-    return Span(window.words[first].start, window.words[last].end)

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from trivium.complexity.frames.baseline import MostFrequentFrame, ambiguous_units
-from trivium.complexity.frames.labels import Unit
+from trivium.complexity.frames.labels import MostFrequentFrame, Unit, ambiguous_units
 from trivium.complexity.frames.parser_folder import FrameParser
-from trivium.complexity.frames.parsing import find_elements, find_triggers, frames_of_triggers, parse, span_of
-from trivium.complexity.frames.training_readings import Placed, place_frames
-from trivium.complexity.frames.windows import Window, windows_of
+from trivium.complexity.frames.parsing import find_elements, find_triggers, frames_of_triggers, parse
+from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, windows_of
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance
 from trivium.measures.frames import SetScore, f1_randomization, mcnemar_exact, score_sets
 

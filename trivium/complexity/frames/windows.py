@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from transformers import PreTrainedTokenizerBase
 
-from trivium.formats.framed_texts import Span
+from trivium.formats.framed_texts import AnnotatedText, FrameInstance, Span
 
 # An elided word ends with its apostrophe: l' armée. Combining marks (NFD) belong to their letter.
 _WORD = re.compile(r"(?:\w[\u0300-\u036f]*)+['’]?|[^\w\s]")
@@ -123,3 +123,45 @@ def _window(place: int, text: str, words: list[Span], tokenizer: PreTrainedToken
         firsts.append(real[first][0] if real else 0)
         lasts.append(real[last][0] if real else 0)
     return Window(place, tuple(words), tuple(encoded["input_ids"]), tuple(firsts), tuple(lasts))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A gold frame in the window that holds its trigger: first and last word of the trigger."""
+
+    text: int
+    instance: FrameInstance
+    window: Window
+    first: int
+    last: int
+
+
+def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> tuple[list[Placed], int]:
+    """Every gold frame whose trigger is inside one window, in order, and how many triggers are not."""
+    by_text: dict[int, list[Window]] = {}
+    for window in windows:
+        by_text.setdefault(window.text, []).append(window)
+    placed, lost = [], 0
+    for place, text in enumerate(texts):
+        for instance in text.frames:
+            for window in by_text.get(place, ()):
+                words = words_under(window, instance.lexical_unit.span)
+                if words is not None:
+                    placed.append(Placed(place, instance, window, *words))
+                    break
+            else:
+                lost += 1
+    return placed, lost
+
+
+def words_under(window: Window, span: Span) -> tuple[int, int] | None:
+    """First and last word that share a character with the span; None when it is not whole in the window."""
+    if span.start < window.words[0].start or span.end > window.words[-1].end:
+        return None
+    touched = [place for place, word in enumerate(window.words) if word.overlaps(span)]
+    return (touched[0], touched[-1]) if touched else None
+
+
+def span_of(window: Window, first: int, last: int) -> Span:
+    """Characters from the first to the last of these words."""
+    return Span(window.words[first].start, window.words[last].end)

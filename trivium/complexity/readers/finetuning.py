@@ -1,4 +1,7 @@
-"""Adapt a base model to French reading: FQuAD, two epochs, no search; one model a name and seed (complexity.md §2)."""
+"""Adapt a base model to French reading, two epochs, no search, and ask it every evaluation question (complexity.md §2).
+
+There is one model a name and seed.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,11 +12,13 @@ from typing import Annotated, Any
 import torch
 from pydantic import Field, model_validator
 
-from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading
+from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading, load_reader
 from trivium.complexity.readers.reader_training import mean_loss, train
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
+from trivium.formats.frame_corpora import read_examples
+from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
@@ -135,3 +140,41 @@ def finetune(
     trained = sum(weights.numel() for weights in reader.module.parameters() if weights.requires_grad)
     metrics |= {"parameters": float(sum(weights.numel() for weights in reader.module.parameters()))}
     return reader, metrics | {"parameters_trained": float(trained), "validation_questions": float(len(asked))}
+
+
+def answer_job(
+    checkpoints: Path, *, model: Path, questions: Path, texts: Path, batch_size: int, out: Path, log: Curve
+) -> tuple[Metrics, list[Point]]:
+    """Write an answer a question; a few minutes' work, without checkpoints.
+
+    All questions stay together: how they stand in batches may turn a tie between two answers.
+
+    Args:
+        checkpoints: not used.
+        model: folder of the reader.
+        questions, texts: see `read_examples`.
+        batch_size: readings together.
+        out: file of the answers.
+        log: takes nothing.
+
+    Returns:
+        `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand); of readers
+        that write, 0 for others: `contexts_cut` (the end of the text did not fit into the prompt),
+        `answers_behind_cut` (so that the reference answer was not read, or not all of it), `not_ended` (answers cut at
+        their longest).
+    """
+    examples = read_examples(questions, texts)
+    reader = load_reader(model)
+    readings = [Reading(each.id, each.question, each.text.text) for each in examples]
+    answers = reader.answer(readings, batch_size)
+    pairs = list(zip(examples, answers, strict=True))
+    write_predictions(out, {each.id: answer.text for each, answer in pairs})
+    found = sum(bool(answer.text) and answer.text in each.text.text for each, answer in pairs)
+    return {
+        "questions": float(len(answers)),
+        "empty": float(sum(not answer.text.strip() for answer in answers)),
+        "verbatim": found / len(answers),
+        "contexts_cut": float(sum(answer.read < len(each.text.text) for each, answer in pairs)),
+        "answers_behind_cut": float(sum(answer.read < each.answer.end for each, answer in pairs)),
+        "not_ended": float(sum(not answer.ended for answer in answers)),
+    }, log.points

@@ -9,9 +9,8 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from trivium.complexity.effects.factor_table import coded
-from trivium.complexity.factors.overlap import sentence_of, sentences
+from trivium.complexity.factors.overlap import sentence_of, sentences, shares_participant
 from trivium.complexity.factors.registry import FACTORS
-from trivium.complexity.frames.shared_participants import shares_participant
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.formats.framed_texts import Example
 from trivium.measures.effects import NEITHER, NO, YES

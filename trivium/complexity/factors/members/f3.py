@@ -6,9 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from trivium.complexity.factors.corpora import Corpora
+from trivium.complexity.factors.corpora import Corpora, Presence
 from trivium.complexity.factors.factor import Factor, Judged
-from trivium.complexity.factors.inflections import Presence
 from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
 

@@ -28,8 +28,17 @@ from trivium.complexity.readers.generation import (
     padded,
     pairs_of,
 )
-from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import GenerativeSettings, ReaderSettings, Template
+from trivium.complexity.readers.interface import (
+    Answer,
+    Feature,
+    Features,
+    GenerativeSettings,
+    ReaderSettings,
+    Reading,
+    Template,
+    read_settings,
+    write_settings,
+)
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion

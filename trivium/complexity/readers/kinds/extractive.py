@@ -18,8 +18,15 @@ from pydantic import Field, model_validator
 from torch import Tensor
 from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerFast
 
-from trivium.complexity.readers.interface import Answer, Feature, Features, Reading, read_settings, write_settings
-from trivium.complexity.readers.settings import ReaderSettings
+from trivium.complexity.readers.interface import (
+    Answer,
+    Feature,
+    Features,
+    ReaderSettings,
+    Reading,
+    read_settings,
+    write_settings,
+)
 from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion

@@ -1,14 +1,15 @@
 """Corpora of increasing complexity: the evaluation set cut by how many validated factors hold (complexity.md §6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.complexity.effects.factor_table import FactorTable
 from trivium.complexity.factors.corpora import lexical_units
-from trivium.complexity.partitions.card import Part
 from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
@@ -17,6 +18,25 @@ from trivium.measures.effects import NO, YES
 from trivium.measures.frames import entropy_bits
 
 MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of the evaluation set.
+
+    Attributes:
+        name: of its folder.
+        kind: "count" (how many of the chosen factors hold) or "factor".
+        factor: its factor; "" for a count.
+        level: how many hold, or "yes" or "no".
+        members: (examples,) which ones.
+    """
+
+    name: str
+    kind: str
+    factor: str
+    level: str
+    members: NDArray[np.bool_]
 
 
 def chosen_factors(effects: Path, factors: Sequence[str], majority: float) -> tuple[str, ...]:
@@ -109,3 +129,61 @@ def frame_rows(
             }
         )
     return sorted(rows, key=lambda row: row[MEAN])
+
+
+def definition(part: Part, chosen: Sequence[str], names: Mapping[str, str], *, validated: bool) -> str:
+    """What a part holds, what is done with questions in neither set of a factor, and where the factors come from."""
+    if part.kind == "count":
+        listed = "; ".join(f"{name} ({names[name]})" for name in chosen)
+        source = (
+            "The factors were chosen because most models score lower where they hold, on these very questions: that "
+            "scores fall from part to part is partly so by construction."
+            if validated
+            else "The factors are those of the paper: here none makes most models worse."
+        )
+        return (
+            f"Questions for which exactly {part.level} of {len(chosen)} complexity factors hold: {listed}. A factor "
+            f"that counts a question in neither of its sets does not hold for it.\n\n{source}"
+        )
+    said = "holds" if part.level == "yes" else "does not hold"
+    return (
+        f"Questions for which factor {part.factor} ({names[part.factor]}) {said}. Questions in neither set of the "
+        "factor are left out."
+    )
+
+
+def card(
+    part: Part,
+    rows: Sequence[Mapping[str, Any]],
+    chosen: Sequence[str],
+    names: Mapping[str, str],
+    *,
+    validated: bool,
+    measure: str,
+    corpus: str,
+    parser: str,
+) -> str:
+    """The data set's README: definition, size, origin, every model's score, its place from easiest to hardest.
+
+    Args:
+        part: what the card is of.
+        rows: of PARTITION_COLUMNS.
+        chosen: the factors that are counted.
+        names: what each factor says.
+        validated: whether they were chosen by the effects, or stand in for lack of any.
+        measure: of the scores.
+        corpus: what it is cut from.
+        parser: whose syntax f4 rests on.
+    """
+    own = [row for row in rows if row["partition"] == part.name]
+    ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
+    scores = "\n".join(f"| {row['model']} | {row['score']:.4f} |" for row in own)
+    places = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
+    return (
+        "---\nlanguage: fr\ntask_categories:\n- question-answering\n---\n"
+        f"# {part.name}\n\n{definition(part, chosen, names, validated=validated)}\n\n"
+        f"- questions: {own[0]['examples']}, {100 * own[0]['share']:.1f} % of the evaluation set\n"
+        f"- format: SQuAD (`data.json`)\n- easiest to hardest: {places}\n"
+        f"- cut from: {corpus}, whose licence it has\n- syntax, for f4: {parser}\n\n"
+        f"## Scores ({measure})\n| model | score |\n|---|---|\n{scores}\n"
+    )

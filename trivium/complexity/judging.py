@@ -1,0 +1,288 @@
+"""Human judgements of answers: Label Studio's tasks out, its export or CSV in, Fleiss' κ, shares (complexity.md §3).
+
+Judged are each model's answers of its first seed, to a sample of questions that is the same for all models. An empty
+answer needs no annotator: it is incorrect.
+
+A task is one distinct answer to one question. Annotators do not see which models gave it: it goes by a code made of the
+question's id and the answer. When models are trained again, judgements of answers that no model gives any more no
+longer find their code, and are counted as stale instead of being taken for judgements of the new answers.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_csv_records, read_table
+from trivium.formats import label_studio as label_studio_export
+from trivium.formats.framed_texts import Example
+from trivium.formats.label_studio import ExportedAnnotation
+from trivium.measures.agreement import fleiss_kappa
+
+VERDICTS = ("correct", "partial", "incorrect")
+_CONTROL = "verdict"
+_INSTRUCTIONS = "Does the answer say what the document says in reply to the question? Judge the content, not the form."
+
+
+def answer_code(identifier: str, answer: str) -> str:
+    """What an answer goes by; the same text given by several models has one code."""
+    return hashlib.sha256(f"{identifier}\0{answer}".encode()).hexdigest()[:16]
+
+
+def task(identifier: str, document: str, question: str, answer: str, reference: str | None) -> dict[str, Any]:
+    """One task in Label Studio's import format; without a reference, annotators judge from the document alone."""
+    data = {
+        "id": identifier,
+        "answer_id": answer_code(identifier, answer),
+        "document": document,
+        "question": question,
+        "answer": answer,
+    }
+    return {"data": data if reference is None else {**data, "reference": reference}}
+
+
+def labelling_config(*, show_reference: bool) -> str:
+    """The labelling interface: document, question, answer, perhaps the reference, and the choice of a verdict.
+
+    Texts reach it as task data, shown by `Text`, which renders no markup.
+    """
+    shown = [("Document", "document"), ("Question", "question")]
+    shown += [("Reference answer", "reference")] if show_reference else []
+    shown += [("Answer to judge", "answer")]
+    lines = [f"  <Header value={quoteattr(_INSTRUCTIONS)}/>"]
+    for title, name in shown:
+        lines += [f"  <Header value={quoteattr(title)}/>", f'  <Text name="{name}" value="${name}"/>']
+    lines += [f'  <Choices name="{_CONTROL}" toName="answer" choice="single-radio" required="true" showInLine="true">']
+    lines += [f'    <Choice value="{verdict}" hotkey="{key}"/>' for key, verdict in enumerate(VERDICTS, 1)]
+    return "\n".join(["<View>", *lines, "  </Choices>", "</View>", ""])
+
+
+def read_export(path: Path) -> tuple[list[tuple[str, str, str, str, int]], int, int]:
+    """Read an export in the format "JSON" (a list of tasks with their annotations).
+
+    Returns:
+        Judgements (question id, answer code, annotator, verdict, row), how many tasks have none, and how many
+        annotations were skipped by their annotator (`was_cancelled`).
+
+    Raises:
+        BadInput: names the task (counted from 1) and the field.
+    """
+    judgements: list[tuple[str, str, str, str, int]] = []
+    empty = skipped = 0
+    for exported in label_studio_export.read_export(path, {_CONTROL: "choices"}, others=True):
+        identifier, code = (_text(exported.data, name, path, exported.row) for name in ("id", "answer_id"))
+        skipped += exported.cancelled
+        empty += not exported.annotations
+        judgements += [
+            (identifier, code, each.annotator, _verdict(each, path, exported.row), exported.row)
+            for each in exported.annotations
+        ]
+    return judgements, empty, skipped
+
+
+def _text(data: Mapping[str, Any], name: str, path: Path, row: int) -> str:
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise BadInput("missing or not a text", file=path, row=row, field=f"data.{name}", got=value)
+    return value
+
+
+def _verdict(annotation: ExportedAnnotation, path: Path, row: int) -> str:
+    chosen = list(annotation.controls.get(_CONTROL, ()))
+    if len(chosen) != 1 or chosen[0] not in VERDICTS:
+        got = chosen[0] if len(chosen) == 1 else chosen
+        field = f"{annotation.field}.result"
+        raise BadInput("not one verdict", file=path, row=row, field=field, got=got, choices=VERDICTS)
+    return chosen[0]
+
+
+COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
+Answers = Mapping[str, Mapping[str, str]]  # by model, then question
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One annotator's verdict on one answer.
+
+    Attributes:
+        item: what was judged: the code of an answer (Label Studio), or a question and model (CSV).
+        id: the question.
+        models: those whose answer it is.
+    """
+
+    item: str
+    id: str
+    models: tuple[str, ...]
+    annotator: str
+    verdict: str
+
+
+def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[Judgement], dict[str, int]]:
+    """A file, or every file of a folder: `*.json` as Label Studio exports it, `*.csv` with COLUMNS.
+
+    Returns:
+        The judgements, and counts: stale (of answers that no model gives now), unjudged_tasks, skipped_annotations.
+
+    Raises:
+        BadInput: see `read_csv_records`; an unknown question, model or verdict, or an answer judged twice by one.
+    """
+    counts = Counter(stale=0, unjudged_tasks=0, skipped_annotations=0)
+    judgements: list[Judgement] = []
+    seen: dict[tuple[str, str, str], str] = {}
+    readers = {".json": _from_label_studio, ".csv": _from_csv}
+    for path in sorted(place.iterdir()) if place.is_dir() else [place]:
+        if path.name.startswith(".") or path.suffix == ".md":
+            continue
+        if path.suffix not in readers:
+            raise BadInput("not a file of judgements", file=path, got=path.suffix, choices=readers)
+        for row, judgement in readers[path.suffix](path, ids, answers, counts):
+            for model in judgement.models:
+                key = (judgement.id, model, judgement.annotator)
+                if key in seen:
+                    raise BadInput(
+                        f"annotator {judgement.annotator!r} judged an answer twice, first in {seen[key]}",
+                        file=path,
+                        row=row,
+                        field="annotator",
+                        got=judgement.id,
+                    )
+                seen[key] = f"{path.name}:{row}"
+            judgements.append(judgement)
+    return judgements, dict(counts)
+
+
+def _from_label_studio(
+    path: Path, ids: set[str], answers: Answers, counts: Counter[str]
+) -> Iterator[tuple[int, Judgement]]:
+    found, unjudged, skipped = read_export(path)
+    counts["unjudged_tasks"] += unjudged
+    counts["skipped_annotations"] += skipped
+    models: dict[str, list[str]] = defaultdict(list)
+    for model, given in answers.items():
+        for identifier, answer in given.items():
+            models[answer_code(identifier, answer)].append(model)
+    for identifier, code, annotator, verdict, row in found:
+        if identifier not in ids:
+            raise BadInput("unknown question", file=path, row=row, field="data.id", got=identifier)
+        if code in models:
+            yield row, Judgement(code, identifier, tuple(models[code]), annotator, verdict)
+        else:
+            counts["stale"] += 1
+
+
+def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:
+    for row, line in read_csv_records(path, COLUMNS):
+        found = _judgement(line, path, row, ids, answers)
+        if found is None:
+            counts["stale"] += 1
+        else:
+            yield row, found
+
+
+def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], answers: Answers) -> Judgement | None:
+    """One line's; None when the model has another answer now."""
+    for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
+        if line[field] not in choices:
+            shown = None if field == "id" else choices
+            raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
+    if not line["annotator"]:
+        raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
+    identifier, model = line["id"], line["model"]
+    if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+        return None
+    return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
+
+
+class JudgementsParameters(Parameters):
+    """Section `complexity.judgements`."""
+
+    questions: int = Field(ge=1, description="Questions whose answers are exported for judging; all, if fewer")
+    show_reference: bool = Field(description="Annotators see the reference answer beside the document")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap draws of texts")
+    seed: int = Field(ge=0, description="Of the sample of questions, the order of tasks and the draws")
+
+
+def read_answers(scores: Path) -> dict[str, dict[str, str]]:
+    """Each model's answers of its first seed; baselines are not judged."""
+    table = read_table(scores, ["id", "model", "kind", "seed", "prediction"])
+    rows = [row for row in table.to_pylist() if row["kind"] != "baseline"]
+    first: dict[str, int] = {}
+    for row in rows:
+        first[row["model"]] = min(row["seed"], first.get(row["model"], row["seed"]))
+    answers: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        if row["seed"] == first[row["model"]]:
+            answers[row["model"]][row["id"]] = row["prediction"]
+    return dict(answers)
+
+
+def make_tasks(examples: Sequence[Example], answers: Answers, parameters: JudgementsParameters) -> list[dict]:
+    """The tasks of a random sample of questions, one a distinct answer, in random order."""
+    rng = np.random.default_rng(parameters.seed)
+    sampled = sorted(rng.permutation(len(examples))[: parameters.questions].tolist())
+    tasks = [
+        task(
+            each.id,
+            each.text.text,
+            each.question,
+            answer,
+            each.answer_text if parameters.show_reference else None,
+        )
+        for each in (examples[place] for place in sampled)
+        for answer in sorted({given[each.id] for given in answers.values() if given[each.id].strip()})
+    ]
+    return [tasks[place] for place in rng.permutation(len(tasks))]
+
+
+def agreement(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """Fleiss' κ over the judged items, and how many have but one annotator (they are left out of it)."""
+    by_item: dict[str, Counter[str]] = defaultdict(Counter)
+    for judgement in judgements:
+        by_item[judgement.item][judgement.verdict] += 1
+    metrics = {"items": float(len(by_item))}
+    if by_item:
+        counts = np.array([[votes[verdict] for verdict in VERDICTS] for votes in by_item.values()])
+        metrics["items_of_one_annotator"] = float((counts.sum(axis=1) == 1).sum())
+        kappa = fleiss_kappa(counts)
+        metrics |= {} if kappa is None else {"kappa": kappa}
+    return metrics
+
+
+def correct_answers(judgements: Sequence[Judgement], answers: Answers) -> dict[str, dict[str, bool]]:
+    """By model and question, whether more than half of the annotators say `correct`; only judged or empty answers.
+
+    An empty answer is incorrect where the question was judged for any model.
+    """
+    votes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for judgement in judgements:
+        for model in judgement.models:
+            votes[model, judgement.id][judgement.verdict] += 1
+    judged = dict.fromkeys(judgement.id for judgement in judgements)
+    correct: dict[str, dict[str, bool]] = {}
+    for model, given in answers.items():
+        correct[model] = {}
+        for identifier in judged:
+            counted = votes.get((model, identifier))
+            if counted is not None:
+                correct[model][identifier] = 2 * counted["correct"] > counted.total()
+            elif not given[identifier].strip():
+                correct[model][identifier] = False
+    return correct
+
+
+def judgements_table(judgements: Sequence[Judgement]) -> pa.Table:
+    """One row a judgement and model: id, model, item, annotator, verdict."""
+    rows = [(each.id, model, each.item, each.annotator, each.verdict) for each in judgements for model in each.models]
+    names = ("id", "model", "item", "annotator", "verdict")
+    columns = [[row[number] for row in rows] for number in range(len(names))]
+    return pa.table({name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)})

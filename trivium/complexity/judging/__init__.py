@@ -1,1 +1,0 @@
-"""Human judgements of answers."""

@@ -1,1 +1,0 @@
-"""Corpora of increasing complexity."""

@@ -1,0 +1,154 @@
+"""Prompted models: what they are told, what of a reply is scored, and asking every question (complexity.md §2).
+
+They are told to *extract*, the format of input and output, one or two examples. A chat has user and assistant only:
+Mixtral's template knows no system role, so the instruction opens the first turn. Only wrapping that the prompt's own
+format suggests is taken off a reply; talk is scored as it is, as the paper's scores were.
+
+A model without an endpoint is not run, and has no file. Every answer is kept as it comes, in the journal of the main
+repository: a run that breaks off goes on where it was, also one in an experiment's folder that vanishes with it; and a
+rerun asks nothing. What DVC tracks is a copy of the journal, to share.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from trivium.core.errors import BadInput
+from trivium.formats.framed_texts import Example, end_of, unify
+from trivium.formats.squad import SquadQuestion
+from trivium.measures.french import KnownTexts
+from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.asking import EndpointModel, ask_all
+
+ANSWER = "Réponse :"
+INPUT = "Document : {context}\nQuestion : {question}\n" + ANSWER
+Messages = list[dict[str, str]]
+
+
+def draw_examples(
+    training: Sequence[SquadQuestion], count: int, seed: int, evaluated: Collection[str]
+) -> list[SquadQuestion]:
+    """So many training questions about different contexts; fewer asked for are the first of more.
+
+    Args:
+        training: questions to draw from.
+        count: of examples.
+        seed: of the draw.
+        evaluated: texts that questions will be asked about; no context that overlaps one of them is drawn.
+
+    Raises:
+        BadInput: not so many contexts that are not evaluated.
+    """
+    drawn: list[SquadQuestion] = []
+    seen: set[str] = set()
+    asked_about = KnownTexts(evaluated)
+    for place in np.random.default_rng(seed).permutation(len(training)):
+        if len(drawn) == count:
+            break
+        question = training[place]
+        if question.context not in seen and not asked_about.overlap(question.context):
+            seen.add(question.context)
+            drawn.append(question)
+    if len(drawn) < count:
+        raise BadInput("too few training contexts for the examples", field="examples", got=len(drawn),
+                       expected=f"{count} that are not evaluated")  # fmt: skip
+    return drawn
+
+
+def messages_of(instruction: str, examples: Sequence[SquadQuestion], question: str, context: str) -> Messages:
+    """The chat that asks one question: a turn of user and assistant an example, then the question."""
+    messages: Messages = []
+    for example in examples:
+        messages.append({"role": "user", "content": _input(example.question, example.context)})
+        messages.append({"role": "assistant", "content": example.answers[0][0]})
+    messages.append({"role": "user", "content": _input(question, context)})
+    messages[0]["content"] = f"{instruction.strip()}\n\n{messages[0]['content']}"
+    return messages
+
+
+def _input(question: str, context: str) -> str:
+    return INPUT.format(question=question, context=context)
+
+
+KINDS = ("verbatim", "unwrapped", "talked", "empty")
+_LABEL = ANSWER.rstrip(" :")
+_QUOTES = (("«", "»"), ("“", "”"), ("‘", "’"), ('"', '"'), ("'", "'"), ("`", "`"))
+
+
+@dataclass(frozen=True)
+class Extract:
+    """An answer and what was said.
+
+    Attributes:
+        answer: what is scored.
+        kind: `verbatim` (stands in the document), `unwrapped` (does so after the label "Réponse :" or quotation marks
+            around it were taken off), `talked` (does not: kept as it is), `empty`.
+    """
+
+    answer: str
+    kind: str
+
+
+def extract(said: str, document: str) -> Extract:
+    """What of a reply is scored.
+
+    Standing in the document means: up to case, Unicode normal form, kinds of space, and a final full stop.
+    """
+    said = said.strip()
+    if not said:
+        return Extract("", "empty")
+    if _stands_in(said, document):
+        return Extract(said, "verbatim")
+    bare = _unwrap(said)
+    if bare and _stands_in(bare, document):
+        return Extract(bare, "unwrapped")
+    return Extract(said, "talked")
+
+
+def _stands_in(answer: str, document: str) -> bool:
+    wanted = unify(answer).casefold().removesuffix(".").rstrip()
+    return bool(wanted) and wanted in unify(document).casefold()
+
+
+def _unwrap(said: str) -> str:
+    label = end_of(said, 0, _LABEL)
+    if label is not None and said[label:].lstrip().startswith(":"):
+        said = said[label:].lstrip()[1:].strip()
+    bare = said.removesuffix(".").rstrip()
+    for left, right in _QUOTES:
+        if len(bare) > 1 and bare.startswith(left) and bare.endswith(right):
+            return bare[1:-1].strip()
+    return said
+
+
+JOURNAL = Path("data") / "complexity" / "answers"
+"""The folder of all answers, below the project's root. No output of a stage: DVC replaces those when it checks out an
+experiment, and deletes them with the folder of a temporary one."""
+
+
+class PromptedModel(EndpointModel):
+    """A model behind an endpoint that is shown examples."""
+
+    examples: int = Field(ge=0, le=8, description="Training questions shown with their answers")
+
+
+def answer(
+    model: PromptedModel, examples: Sequence[Example], chats: Mapping[str, Messages], cache: AnswerCache
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Answers by question, those refused left out; and counts (see `main`)."""
+    keys = {identifier: key_of(model.model, messages, model.sampling) for identifier, messages in chats.items()}
+    known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
+    replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
+    extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}
+    kinds = Counter(each.kind for each in extracts.values())
+    counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
+    counts |= {kind: kinds[kind] for kind in KINDS}
+    counts["reasoned"] = sum(reply.reasoning > 0 for reply in replies.values())
+    counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
+    counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
+    counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())
+    return {identifier: each.answer for identifier, each in extracts.items()}, counts

@@ -1,1 +1,0 @@
-"""Prompted models behind an endpoint."""
