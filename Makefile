@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status dag compare test test-all kill check format report bench real fuzz mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
+.PHONY: help setup repro status dag compare test test-all kill check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -82,11 +82,8 @@ test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests o
 kill: $(BIN)/.ready  ## kill a run N times, finish it and compare it with an undisturbed run; SEED=0; PER=2 kills a round; G=tiny for the whole graph on a tiny world
 	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G) $(if $(PER),--per-round $(PER))
 
-fuzz: $(BIN)/.ready  ## read N damaged files with the code for every format; goes on where it was stopped: make fuzz N=200000 SEED=0
-	@python -m tests.fuzz --cases "$(or $(N),200000)" --seed $(SEED)
-
-mutate: $(BIN)/.ready  ## change the code in N places, one at a time, and see whether a test notices: make mutate N=2000 SEED=0
-	@python -m tests.mutation --mutants "$(or $(N),2000)" --seed $(SEED)
+mutate: $(BIN)/.ready  ## change the code of measures, formats and core, one place at a time, and see whether a test notices: M="trivium.measures.odmap*"
+	@mutmut run $(M)
 
 check: $(BIN)/.ready  ## check lint, format and types
 	@ruff check . && ruff format --check . && mypy

@@ -75,9 +75,6 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
         (["kill"], ["-m tests.kill --kills 12 --seed 0 --project five"]),
         (["kill", "N=9", "SEED=3", "G=tiny"], ["-m tests.kill --kills 9 --seed 3 --project tiny"]),
         (["kill", "PER=6"], ["-m tests.kill --kills 12 --seed 0 --project five --per-round 6"]),
-        (["fuzz"], ["-m tests.fuzz --cases 200000 --seed 0"]),
-        (["mutate", "N=40", "SEED=2"], ["-m tests.mutation --mutants 40 --seed 2"]),
-        (["mutate"], ["-m tests.mutation --mutants 2000 --seed 0"]),
     ],
 )
 def test_what_a_target_asks_for(project, arguments, asked):
