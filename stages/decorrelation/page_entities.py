@@ -8,12 +8,12 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.page.common import write_part
 from trivium.page.decorrelation.entities import entities_html
+from trivium.page.html import write_part
 
 
 class EntitiesPageParameters(Parameters):
-    """Section `decorrelation.page.entities`."""
+    """Section `decorrelation.page_entities`: nothing of its own."""
 
     elsewhere: ClassVar = {
         "coco": "world.coco",
@@ -32,10 +32,10 @@ def main(
     entities: Path = Path("metrics/decorrelation/entities_table.json"),
     out: Path = Path("metrics/report/parts/decorrelation/entities.json"),
 ) -> None:
-    """Render the table of stage entities."""
+    """Make the table of stage entities."""
     html = entities_html(read_json(entities), level=parameters.significance, confidence=parameters.confidence)
     write_part(out, parameters.coco, {"entities": html})
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.page.entities", EntitiesPageParameters)
+    run_stage(main, "decorrelation.page_entities", EntitiesPageParameters)

@@ -10,12 +10,12 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.page.common import write_part
-from trivium.page.kvqae.construction import construction_html, nobody_annotated, statistics_html, without_annotations
+from trivium.page.html import write_part
+from trivium.page.kvqae.construction import construction_sections
 
 
 class ConstructionPageParameters(Parameters):
-    """Section `kvqae.page.construction`."""
+    """Section `kvqae.page_construction`: nothing of its own."""
 
     elsewhere: ClassVar = {"world": "world.kvqae", "annotations": "world.kvqae_annotations"}
     world: str = Field(description="Where the questions come from")
@@ -37,22 +37,12 @@ def main(
     published: Path = Path("tests/published/kvqae.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/construction.json"),
 ) -> None:
-    """Render Table 1 and the steps from their metrics, files named as the stages.
-
-    What simulated annotators said of real questions stands beside nothing of the paper's: it is left out.
-    """
+    """Make Table 1 and the steps of their metrics, files named as the stages."""
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    simulated = parameters.annotations == "sample" and parameters.world != "sample"
     steps = {path.stem: read_json(path) for path in construction}
-    note = ""
-    if parameters.annotations == "sample" and parameters.world != "sample":
-        steps["rebuild"] = without_annotations(steps["rebuild"])
-        note = nobody_annotated()
-    sections = {
-        "table-1": note + statistics_html(steps["rebuild"], printed),
-        "construction": note + construction_html(steps, printed),
-    }
-    write_part(out, parameters.world, sections)
+    write_part(out, parameters.world, construction_sections(steps, printed, simulated=simulated))
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page.construction", ConstructionPageParameters)
+    run_stage(main, "kvqae.page_construction", ConstructionPageParameters)

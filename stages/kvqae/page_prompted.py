@@ -8,13 +8,13 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.page.common import write_part
+from trivium.page.html import write_part
 from trivium.page.kvqae.reading import prompted_html
-from trivium.page.kvqae.smaller_base import noted
+from trivium.page.published import noted
 
 
 class PromptedPageParameters(Parameters):
-    """Section `kvqae.page.prompted`."""
+    """Section `kvqae.page_prompted`: nothing of its own."""
 
     elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
     world: str = Field(description="Where the data comes from")
@@ -28,4 +28,4 @@ def main(parameters: PromptedPageParameters, context: Context, *, answered: Path
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page.prompted", PromptedPageParameters)
+    run_stage(main, "kvqae.page_prompted", PromptedPageParameters)

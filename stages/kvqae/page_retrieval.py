@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_retrieval`. Tables 2 to 4 on the page."""
+"""Stage `kvqae-page_retrieval`. Tables 2 to 4 on the page, which stand there before anything is re-ranked or read."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,15 +9,14 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.page.common import write_part
+from trivium.page.html import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
-from trivium.page.kvqae.published import TABLES
 from trivium.page.kvqae.retrieval import labels_of, retrieval_html
-from trivium.page.kvqae.smaller_base import noted
+from trivium.page.published import TABLES, noted
 
 
 class RetrievalPageParameters(Parameters):
-    """Section `kvqae.page.retrieval`."""
+    """Section `kvqae.page_retrieval`: nothing of its own."""
 
     elsewhere: ClassVar = {
         "world": "world.kvqae",
@@ -43,21 +42,18 @@ def main(
     published: Path = Path("tests/published/kvqae.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/retrieval.json"),
 ) -> None:
-    """Render the tables of stage `evaluate` and what they show."""
-    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    """Make the tables of stage `evaluate` and what they show."""
+    blocks, printed = read_json(evaluation), yaml.safe_load(published.read_text(encoding="utf-8"))
     told = parameters.statistics | parameters.evaluate
-    level, confidence = told["significance"], told["confidence"]
     labels = labels_of(parameters.image_encoders, parameters.weights)
     sample = parameters.world == "sample" or parameters.base is not None
-    blocks = read_json(evaluation)
-    sections = {
-        name: findings_html(retrieval_findings(blocks, RETRIEVAL.get(name, ()), level))
-        + retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample)
-        for name, wanted in TABLES.items()
-    }
-    sections["claim"] = first_claim_html(blocks, level)
+    sections = {"claim": first_claim_html(blocks, told["significance"])}
+    for name, wanted in TABLES.items():
+        found = retrieval_findings(blocks, RETRIEVAL.get(name, ()), told["significance"])
+        tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample)
+        sections[name] = findings_html(found) + tables
     write_part(out, parameters.world, noted(sections, parameters.base))
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page.retrieval", RetrievalPageParameters)
+    run_stage(main, "kvqae.page_retrieval", RetrievalPageParameters)

@@ -13,10 +13,11 @@ from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
-from trivium.page.assembly import pages, thorough_html, weaker_html
-from trivium.page.claims_table import claims_html, front_html
+from trivium.page.assembly import pages
 from trivium.page.contents import read_articles
+from trivium.page.html import render
 from trivium.page.reproduction import read_cells, read_log
+from trivium.page.thorough import claims_html, front_html
 
 
 class PageParameters(Parameters):
@@ -51,12 +52,13 @@ def main(
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)
             article["claim"] = f"{article['claim'] or ''}{front_html(judged, name)}" or None
-        for title, html, dated in (
-            ("Weaker and other worlds", weaker_html, thorough / f"{name}_weaker.json"),
-            ("Thorough", thorough_html, thorough / f"{name}.json"),
+        for title, template, dated in (
+            ("Weaker and other worlds", "weaker.html", thorough / f"{name}_weaker.json"),
+            ("Thorough", "thorough.html", thorough / f"{name}.json"),
         ):
             if dated.exists():
-                section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html(read_json(dated))}
+                html = render(template, result=read_json(dated))
+                section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html}
                 article["sections"].append(section | {"folded": True})
     for name, text in pages(articles, read_cells(published), read_log(log), parameters.portable).items():
         with write_atomically(out.with_name(name)) as beside:

@@ -321,7 +321,7 @@ def test_what_a_member_of_a_family_made_goes_with_it(tmp_path, monkeypatch):
     for file in files:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    assert lanes.remove_parts({"kvqae-page_prompted@a", "kvqae-page_sizes"})
+    assert lanes.remove_parts({"kvqae-page_prompted@a", "kvqae-page_results"})
     assert [file.exists() for file in files] == [False, True]
     assert not lanes.remove_parts({"kvqae-page_prompted@a"})
 

@@ -41,7 +41,7 @@ PARAMETERS: dict[str, Any] = {
     "paintings": {
         f"{dataset}_{filling}": {"dataset": dataset, "filling": filling}
         for dataset in ("coco", "flickr30k", "control")
-        for filling in ("none", "cv2")
+        for filling in ("cv2",)
     },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
@@ -56,13 +56,10 @@ PARAMETERS: dict[str, Any] = {
     },
     "page": {
         "significance": 0.05,
-        "tables": {},
-        "findings": {"margin": 0.05},
+        "margin": 0.05,
         "gallery": {"examples": 8, "image_side": 160, "sentence_characters": 160, "seed": 0},
-        "entities": {},
-        "corpus": {},
-        "sizes": {},
     },
+    "page_entities": {},
 }
 
 EVALUATE = tables.EvaluateParameters(**PARAMETERS["evaluate"])
@@ -406,19 +403,16 @@ def paths(folder: Path) -> dict[str, Path]:
 
 
 def evaluated(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> dict[str, Path]:
-    """The world with its evaluation; returns the arguments of the report."""
+    """The world with its evaluation; returns the arguments of the page."""
     write_world(folder, cells)
     write_json(
         folder / "metrics" / "evaluate.json",
         evaluate.main(EVALUATE, None, **paths(folder)),  # type: ignore[arg-type]
     )
-    return {name: folder / name for name in ("raw", "phrases", "removals", "painted", "retrieved")} | {
-        "evaluation": folder / "evaluation.parquet",
-        "evaluated": folder / "metrics" / "evaluate.json",
-        "comparisons": folder / "metrics" / "comparisons.json",
-        "classes": folder / "metrics" / "classes.csv",
+    return {
+        "data": folder,
+        "measured": folder / "metrics",
         "entities": folder / "metrics" / "entities_table.json",
-        "folder": folder / "metrics",
         "published": Path("tests/published/decorrelation.yaml"),
         "used": folder / "params.yaml",
         "paper": Path("scales/paper.yaml"),

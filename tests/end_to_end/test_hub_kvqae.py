@@ -58,7 +58,7 @@ def test_what_the_public_files_lack_is_counted_on_the_way(project: Project):
     assert metrics(project, "question_features_arcface")["unreadable_not_an_image"] == 1
     search = metrics(project, "image_search")
     assert (search["test_image_missing"], search["test_image_unreadable"], search["kb_image_unreadable"]) == (1, 1, 1)
-    assert metrics(project, "page_gallery")["gallery_pictures_missing"] >= 2
+    assert metrics(project, "page_results")["gallery_pictures_missing"] >= 2
 
 
 def test_no_question_behind_viquae_is_trained_on(project: Project, scale: str):

@@ -108,7 +108,7 @@ def test_the_page_says_that_it_is_a_pilot(pilot: Pilot):
 
 
 def test_then_the_rest(pilot: Pilot):
-    pilot.run("dvc", "repro", "kvqae-page_reading", "kvqae-page_reranking", "kvqae-lexical_overlap")
+    pilot.run("dvc", "repro", "kvqae-page_results")
     later = [path for path, _ in pilot.hub.requests[len(pilot.first) :]]
     assert {name for name in LATER if any(name in path for path in later)} == {
         "triviaqa_for_viquae",

@@ -45,7 +45,7 @@ ENVIRONMENT = {"NO_PROXY": "*", "OMP_NUM_THREADS": "1"}
 WORLD = "decorrelation-world@coco"
 KILLS = 3
 SEED = 40
-PARTS = ("tables", "findings", "gallery", "corpus", "sizes")
+PARTS = ("results",)
 
 
 def zipped(files: dict[str, Path]) -> bytes:
@@ -119,7 +119,7 @@ def test_both_models_are_judged_among_the_captions_of_all_splits(served: Served)
 def test_the_page_has_every_section(served: Served):
     folder = served[0].folder / "metrics" / "report" / "parts" / "decorrelation"
     assert {f"{part}.json" for part in PARTS} <= {file.name for file in folder.iterdir()}
-    gallery = json.loads((folder / "gallery.json").read_text())["sections"]["gallery"]
+    gallery = json.loads((folder / "results.json").read_text())["sections"]["gallery"]
     assert "BLIP zero-shot right" in gallery
 
 

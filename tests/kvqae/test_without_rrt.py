@@ -152,7 +152,8 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     assert first["values"] == second["values"]  # ArcFace alone
     published = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
     choice = read_json(Path("choice.json"))
-    sections = reranking_sections(tables, choice, "", parameters, published, level=0.01, confidence=0.95, sample=False)
+    trained = {"initial_validation_mrr": 0.4, "validation_mrr": 0.3}
+    sections = reranking_sections(tables, choice, trained, parameters, published, sample=False)
     assert list(sections) == ["table-5", "table-6"]
     for html in sections.values():
         assert "RRT was left out (kvqae.rrt.use)" in html

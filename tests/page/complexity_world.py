@@ -92,12 +92,7 @@ PARAMETERS: dict[str, Any] = {
     "page": {
         "weak_exact": 0.25,
         "models": {"confidence": 0.95, "resamples": 100, "seed": 0},
-        "factors": {},
-        "instrument": {},
-        "parsers": {},
-        "partitions": {},
         "examples": {"examples": 30, "margin": 300, "answer_characters": 200, "seed": 0},
-        "sizes": {},
     },
 }
 FRAME_PARSER = {
@@ -211,10 +206,12 @@ def answers(examples: list[Example], right: float, seed: int) -> dict[str, str]:
 
 
 def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
-    """Run everything before the report; returns the arguments of its parts but `out`."""
+    """Run everything before the report; returns the arguments of the page but `out`."""
     examples = make_examples(texts)
     annotated = list({each.text.id: each.text for each in examples}.values())
-    asked = {"questions": folder / "questions.jsonl", "texts": folder / "texts.jsonl"}
+    raw, measured = folder / "raw/calor", folder / "metrics"
+    asked = {"questions": raw / "questions.jsonl", "texts": raw / "frames/test.jsonl"}
+    measured.mkdir()
     write_texts(asked["texts"], annotated)
     write_examples(asked["questions"], examples)
     write_conllu(
@@ -255,7 +252,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         brought=folder / "judged",
         out=folder / "judgements.parquet",
         out_label_studio=folder / "label_studio",
-        out_frames=folder / "judged_frames.csv",
+        out_frames=measured / "frame_judgements.csv",
     )
     metrics["factors"] = factors.main(
         AnyFactors(**PARAMETERS["factors"]),
@@ -272,14 +269,14 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         scores=folder / "scores.parquet",
         factors=folder / "factors.parquet",
         out=folder / "effects.parquet",
-        out_agreement=folder / "agreement.csv",
+        out_agreement=measured / "agreement.csv",
     )
     metrics["simulate"] = simulate.main(
         simulation.SimulateParameters(**PARAMETERS["simulate"], risk=0.05, confidence=0.95, smallest_set=1),
         None,
         factors=folder / "factors.parquet",
         out=folder / "simulations.csv",
-        out_powers=folder / "powers.csv",
+        out_powers=measured / "powers.csv",
     )
     metrics["partition"] = partition.main(
         partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
@@ -290,27 +287,17 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         scores=folder / "scores.parquet",
         effects=folder / "effects.parquet",
         out=folder / "partitions",
-        out_curves=folder / "partitions.csv",
-        out_frames=folder / "frames.csv",
+        out_curves=measured / "partitions.csv",
+        out_frames=measured / "illustrations.csv",
     )
     for stage, found in metrics.items():
-        write_json(folder / "metrics" / f"{stage}.json", found)
+        write_json(measured / f"{stage}.json", found)
     tree = {"world": {"calor": "sample"}, "complexity": PARAMETERS}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
     (folder / "paper.yaml").write_text("complexity: {simulate: {simulations: 200}}\n", encoding="utf-8")
     return {
-        **asked,
-        "scores": folder / "scores.parquet",
-        "factors": folder / "factors.parquet",
-        "effects": folder / "effects.parquet",
-        "agreement": folder / "agreement.csv",
-        "powers": folder / "powers.csv",
-        "partitions": folder / "partitions.csv",
-        "frames": folder / "frames.csv",
-        "judged": folder / "judged_frames.csv",
-        "folder": folder / "metrics",
-        "frame_parser": folder / "metrics" / "frame_parser.json",
-        "syntax": folder / "metrics" / "syntax.json",
+        "data": folder,
+        "measured": measured,
         "published": Path(__file__).parents[1] / "published" / "complexity.yaml",
         "used": folder / "params.yaml",
         "paper": folder / "paper.yaml",

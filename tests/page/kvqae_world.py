@@ -14,7 +14,6 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
 from trivium.measures.runs import Run
-from trivium.page.contents import ARTICLES
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
@@ -125,7 +124,7 @@ READ = {
 }
 
 
-def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> Path:
+def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> None:
     """Both seeds read these passages, and found characters 3 to 8 in each."""
     rows = [
         (question, seed, prediction if seed == 0 else "other", found, [3] * len(found), [8] * len(found))
@@ -133,11 +132,11 @@ def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> Path:
         for question, found in lists.items()
     ]
     write_table(path, pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows]))
-    return path
 
 
 def write_world(folder: Path) -> dict[str, Any]:
     """The arguments of the article's parts but `out`."""
+    dataset, measured = folder / "dataset", folder / "metrics"
     questions = [
         {
             "id": name,
@@ -149,52 +148,49 @@ def write_world(folder: Path) -> dict[str, Any]:
         }
         for name, answer in ANSWERS.items()
     ]
-    write_json_lines(folder / "test.jsonl", questions)
+    write_json_lines(dataset / "viquae/test.jsonl", questions)
     write_table(
-        folder / "articles.parquet",
+        folder / "kb/articles.parquet",
         pa.table({"title": TITLES, "wikipedia_id": ["1", "2", "3"], "image": ["ann.jpg", "bob.jpg", "gone.jpg"]}),
     )
     write_table(
-        folder / "passages.parquet", pa.table({"passage": range(4), "article": [0, 1, 2, 2], "text": list(TEXTS)})
+        folder / "kb/passages.parquet", pa.table({"passage": range(4), "article": [0, 1, 2, 2], "text": list(TEXTS)})
     )
     initial, reranked = {"q0": [1, 0, 3], "q1": [1, 3], "q2": [3, 2]}, {"q0": [0, 1, 3], "q1": [0, 1], "q2": [2, 3]}
-    runs = {}
-    for name, lists in (("initial", initial), ("reranked", reranked)):
+    for name, lists in (("fused/dpr_few_shot_image", initial), ("reranked_text_image", reranked)):
         scored = {query: {passage: -float(rank) for rank, passage in enumerate(row)} for query, row in lists.items()}
-        runs[name] = folder / name / "test.trec"
-        write_run(runs[name], Run.from_dict(scored, name=name))
-    write_images(folder / "questions", [(f"{name}.jpg", jpeg("white")) for name in ANSWERS])
-    write_images(folder / "kb", [("ann.jpg", jpeg("blue")), ("bob.jpg", b"not an image")])
+        write_run(folder / "runs" / name / "test.trec", Run.from_dict(scored, name="run"))
+    write_images(dataset / "images/questions", [(f"{name}.jpg", jpeg("white")) for name in ANSWERS])
+    write_images(folder / "raw/images/kb", [("ann.jpg", jpeg("blue")), ("bob.jpg", b"not an image")])
     faces = [
         {"name": f"{name}.jpg", "width": 120, "height": 90, "detected": name == "q0", "box": box}
         for name, box in zip(ANSWERS, ([30.0, 20.0, 60.0, 70.0], None, None), strict=True)
     ]
-    write_table(folder / "faces.parquet", pa.Table.from_pylist(faces))
+    write_table(folder / "features/questions/arcface/pictures.parquet", pa.Table.from_pylist(faces))
     for stage, values in METRICS.items():
-        write_json(folder / "construction" / f"{stage}.json", values)
+        write_json(measured / f"{stage}.json", values)
     names = ("article_face", "article_no_face", "article", "passage", "passage_persons", "passage_non_persons")
-    write_json(folder / "tables.json", {name: block(name, {"bm25": 0.1, "dpr_few_shot": 0.2}) for name in names})
-    for name, content in (
-        ("reranking", RERANKED),
-        ("choice", CHOICE),
-        ("read", READ),
-        ("difficulty", {"f1": 0.3, "questions": 3.0, "passages_read": 5.0}),
-    ):
-        write_json(folder / f"{name}.json", content)
-    write_json(folder / "cross_encoder.json", {"initial_validation_mrr": 0.423, "validation_mrr": 0.276})
-    write_json(folder / "overlap.json", {"stems_instead_of_lemmas": 1.0})
+    write_json(
+        folder / "evaluation/tables.json", {name: block(name, {"bm25": 0.1, "dpr_few_shot": 0.2}) for name in names}
+    )
+    write_json(folder / "evaluation/reranking.json", RERANKED)
+    write_json(folder / "tuning/reranking.json", CHOICE)
+    write_json(measured / "read.json", READ)
+    write_json(measured / "difficulty.json", {"f1": 0.3, "questions": 3.0, "passages_read": 5.0})
+    write_json(measured / "rerank_finetune.json", {"initial_validation_mrr": 0.423, "validation_mrr": 0.276})
+    write_json(measured / "lexical_overlap.json", {"stems_instead_of_lemmas": 1.0})
     write_table(
-        folder / "overlap.parquet",
+        measured / "lexical_overlap.parquet",
         pa.table({"system": ["bm25", "bm25"], "relevant": [True, False], "overlap": [0.5, 0.25]}),
     )
     csv.write_csv(
         pa.table({"row": ["few_shot_fused_chosen"] * 2, "passages": [1, 2], "em": [0.1, 0.2], "f1": [0.2, 0.3]}),
-        folder / "sweep.csv",
+        measured / "passages_read.csv",
     )
     numbers = dict.fromkeys(("delta", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high"), 0.5)
     factor = {"factor": "no_face", "yes": 1, "no": 2, **numbers}
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
-    csv.write_csv(pa.Table.from_pylist([factor | verdicts]), folder / "difficulty.csv")
+    csv.write_csv(pa.Table.from_pylist([factor | verdicts]), measured / "difficulty.csv")
     used = {
         "world": {},
         "statistics": {"significance": 0.01, "confidence": 0.95},
@@ -209,33 +205,21 @@ def write_world(folder: Path) -> dict[str, Any]:
         "initial": {"folder": "fused", "run": "dpr_few_shot_image"},
         "rrt": {"use": True},
         "difficulty": {},
-        "page": {part: {} for part in ARTICLES["kvqae"].parts} | {"gallery": PARAMETERS},
+        "page": {"gallery": PARAMETERS},
+        "page_construction": {},
+        "page_retrieval": {},
     }
     world = {"kvqae": "sample", "kvqae_annotations": "sample"}
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": world}, sort_keys=False))
+    answers(folder / "answers/few_shot_fused.parquet", initial, "Cork")
+    answers(folder / "answers/few_shot_reranked.parquet", reranked, "Brno")
     return {
-        "construction": sorted((folder / "construction").glob("*.json")),
-        "evaluation": folder / "tables.json",
-        "reranking": folder / "reranking.json",
-        "reranking_choice": folder / "choice.json",
-        "cross_encoder": folder / "cross_encoder.json",
-        "reading": folder / "read.json",
-        "overlap": folder / "overlap.parquet",
-        "overlap_metrics": folder / "overlap.json",
-        "sweep": folder / "sweep.csv",
-        "difficulty": folder / "difficulty.csv",
-        "difficulty_metrics": folder / "difficulty.json",
+        "construction": sorted(measured / f"{stage}.json" for stage in METRICS),
+        "data": folder,
+        "evaluation": folder / "evaluation/tables.json",
+        "dataset": dataset,
+        "measured": measured,
         "published": ROOT / "tests/published/kvqae.yaml",
         "used": folder / "params.yaml",
         "paper": folder / "params.yaml",
-        "questions": folder / "test.jsonl",
-        "run": runs["initial"],
-        "answers": answers(folder / "initial.parquet", initial, "Cork"),
-        "reranked_run": runs["reranked"],
-        "reranked_answers": answers(folder / "reranked.parquet", reranked, "Brno"),
-        "faces": folder / "faces.parquet",
-        "articles": folder / "articles.parquet",
-        "passages": folder / "passages.parquet",
-        "question_images": folder / "questions",
-        "kb_images": folder / "kb",
     }

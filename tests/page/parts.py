@@ -1,9 +1,11 @@
 """An article of the page on a small world: every part by its stage, which gets what dvc.yaml says and no more."""
 
+import ast
 import inspect
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import yaml
@@ -40,6 +42,15 @@ def declared(tree: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def section_and_model(module: ModuleType) -> tuple[str, type[Parameters]]:
+    """The section of `params.yaml` and its model as a stage's module hands them to `run_stage`."""
+    source = ast.parse(inspect.getsource(module))
+    (call,) = (
+        node for node in ast.walk(source) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage"
+    )
+    return ast.literal_eval(call.args[1]), getattr(module, ast.unparse(call.args[2]))
+
+
 def render_part(
     pipeline: str, part: str, arguments: dict[str, Any], out: Path, settings: dict[str, Any] | None = None
 ) -> dict[str, float]:
@@ -49,7 +60,7 @@ def render_part(
         pipeline, part: as in `ARTICLES`.
         arguments: of any part of the article by name; `folder` holds the metrics of stages, `used` the parameters.
         out: folder of the parts.
-        settings: in place of what the part's own section has.
+        settings: in place of single values in the parts of its own section.
     """
     name = f"{pipeline}-page_{part}"
     module = import_module(f"stages.{pipeline}.page_{part}")
@@ -58,13 +69,12 @@ def render_part(
     used = out / f"{name}.yaml"
     used.parent.mkdir(parents=True, exist_ok=True)
     used.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
-    section = f"{pipeline}.page.{part}"
-    (model,) = (
-        each
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Parameters) and each is not Parameters
-    )
-    values = values_of(tree, section, model, used, {}) | (settings or {})
+    section, model = section_and_model(module)
+    values = values_of(tree, section, model, used, {})
+    values = {
+        name: value | (settings or {}).get(name, {}) if isinstance(value, dict) else value
+        for name, value in values.items()
+    }
     given = {"thorough": out / "never_made.json"} | arguments | {"used": used}
     words = words_of(STAGES[name])
     if "found" in words:
@@ -82,11 +92,11 @@ def render(
 
     Args:
         pipeline, arguments, out: as of `render_part`.
-        settings: by part, in place of what its own section has.
+        settings: as of `render_part`.
     """
     metrics: dict[str, float] = {}
     for part in ARTICLES[pipeline].parts:
-        metrics |= render_part(pipeline, part, arguments, out, settings.get(part))
+        metrics |= render_part(pipeline, part, arguments, out, settings)
     (article,) = (each for each in read_articles(out, {}) if each["pipeline"] == pipeline)
     assert article["missing"] == []
     return metrics, article

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.page.agreement import agreement
+from trivium.page.published import agreement
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from trivium.page.claims import claim_html, verdict
-from trivium.page.complexity.findings import first_claim_html as complexity
+from trivium.page.complexity.factors import first_claim_html as complexity
 from trivium.page.decorrelation.findings import first_claim_html as decorrelation
 from trivium.page.decorrelation.results import Results
 from trivium.page.kvqae.findings import first_claim_html as kvqae
 from trivium.page.kvqae.gallery import NO_PICTURE, picture_html
+from trivium.page.thorough import claim_html, verdict
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
 from trivium.commands.claim_runs import TRAINED
 from trivium.core.parameters import read_parameters
-from trivium.page import claims_table
+from trivium.page import thorough
 
 ROOT = Path(__file__).parents[2]
 TAGS = re.compile("<[^>]+>")
 
 
 def claims_html(folder, pipeline):
-    return claims_table.claims_html(list(judge(pipeline, kept(folder, pipeline))), folder, pipeline)
+    return thorough.claims_html(list(judge(pipeline, kept(folder, pipeline))), folder, pipeline)
 
 
 def front_html(folder, pipeline):
-    return claims_table.front_html(judge(pipeline, kept(folder, pipeline)), pipeline)
+    return thorough.front_html(judge(pipeline, kept(folder, pipeline)), pipeline)
 
 
 def rows_of(html):
@@ -62,7 +62,7 @@ def test_longer_trainings_are_told_where_the_scale_has_them(tmp_path):
         for stage, changes in told.get(pipeline, {}).items() if stage in TRAINED
         for key, value in changes.items() if key.endswith("steps")
     )}  # fmt: skip
-    assert longer == claims_table.LONGER
+    assert longer == thorough.LONGER
     for pipeline in longer:
         keep(tmp_path, pipeline, evidence(pipeline))
         assert "longer than those of the tables below" in (claims_html(tmp_path, pipeline) or "")

@@ -72,7 +72,7 @@ def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, section
         re.split(r" (?:extractive|generative|answers|trivial)", row[0])[0]: row
         for row in Outline(sections["table-1"]).rows
     }
-    found = read_json(world["folder"] / "score.json")
+    found = read_json(world["measured"] / "score.json")
     camembert = rows["CamemBERT"]
     for column, name in enumerate(("rouge_l_paper", "rouge_l", "em", "f1"), 1):
         value, deviation = found[f"camembert_{name}"], found[f"camembert_{name}_sd"]
@@ -99,8 +99,8 @@ def test_what_was_not_run_here_has_the_numbers_of_make_thorough(world, tmp_path)
     found = {f"score.{model}_{name}": 0.25 for model in ("minilm", "camembert") for name in ("rouge_l", "em")}
     kept = {"pipeline": "complexity", "commit": "0123456789", "date": "2026-01-02", "parameters": told}
     write_json(tmp_path / "thorough.json", kept | {"metrics": found | {"score.minilm_em_sd": 0.01}})
-    render_part("complexity", "models", world | {"thorough": tmp_path / "thorough.json"}, tmp_path)
-    table = read_json(tmp_path / "complexity" / "models.json")["sections"]["table-1"]
+    render_part("complexity", "results", world | {"thorough": tmp_path / "thorough.json"}, tmp_path)
+    table = read_json(tmp_path / "complexity" / "results.json")["sections"]["table-1"]
     rows = {row[0].split(" ")[0]: row for row in Outline(table).rows}
     assert rows["MiniLM"][1:] == ["–", "25.0 †", "25.0 ± 1.0 †", *"–––––"]
     assert "†" not in "".join(rows["CamemBERT"]), "several trainings here"
@@ -109,7 +109,7 @@ def test_what_was_not_run_here_has_the_numbers_of_make_thorough(world, tmp_path)
 
 def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, sections):
     rows = Outline(sections["table-2"]).rows
-    effects = {(row["model"], row["factor"]): row for row in read_table(world["effects"]).to_pylist()}
+    effects = {(row["model"], row["factor"]): row for row in read_table(world["data"] / "effects.parquet").to_pylist()}
     camembert = next(row for row in rows if row[0] == "CamemBERT")
     for column in range(7):
         cell = effects["camembert", f"f{column}"]
@@ -132,13 +132,13 @@ def test_figure_2_shows_every_model_but_no_baseline(sections):
 
 def test_figure_2_says_whether_the_spread_exceeds_chance(world, tmp_path):
     folder = tmp_path / "metrics"
-    shutil.copytree(world["folder"], folder)
+    shutil.copytree(world["measured"], folder)
     found = read_json(folder / "score.json")
     found |= {"camembert_frame_sd": 0.2, "camembert_frame_sd_by_chance": 0.1, "camembert_frame_sd_p": 0.004}
     found |= {"t5_frame_sd": 0.1, "t5_frame_sd_by_chance": 0.11, "t5_frame_sd_p": 0.6}
     del found["mine & yours_frame_sd_by_chance"], found["mine & yours_frame_sd_p"]
     write_json(folder / "score.json", found)
-    html = render(world | {"folder": folder}, tmp_path)[1]["sections"][1]["html"]
+    html = render(world | {"measured": folder}, tmp_path)[1]["sections"][1]["html"]
     assert "CamemBERT</strong>: yes. Standard deviation 20.0 points, 10.0 by chance, p = 0.004." in html
     assert "T5 &lt;tiny&gt;</strong>: no. Standard deviation 10.0 points, 11.0 by chance, p = 0.600." in html
     assert "mine &amp; yours</strong>: cannot be told." in html
@@ -146,7 +146,7 @@ def test_figure_2_says_whether_the_spread_exceeds_chance(world, tmp_path):
 
 def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
     folder = tmp_path / "metrics"
-    shutil.copytree(world["folder"], folder)
+    shutil.copytree(world["measured"], folder)
     found = read_json(folder / "simulate.json")
     for method, rate in {"holm": (0.275, 0.16, 0.43), "found_holm": (0.0, 0.0, 0.09)}.items():
         name = f"null_any_false_alarm_{method}"
@@ -155,7 +155,7 @@ def test_beneath_table_2_stands_how_often_nothing_is_marked(world, tmp_path):
     counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
     counted |= {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0}
     write_json(folder / "validate.json", read_json(folder / "validate.json") | counted)
-    metrics, article = render(world | {"folder": folder}, tmp_path)
+    metrics, article = render(world | {"measured": folder}, tmp_path)
     html = " ".join(next(each["html"] for each in article["sections"] if each["id"].endswith("table-2")).split())
     assert "on simulated scores of 2 models" in html
     assert "Holm’s correction over the table marks some cell in 28 % of the tables [16, 43]" in html
@@ -194,7 +194,10 @@ def test_planted_effects_are_told_beside_the_paper_s(world, sections, tmp_path):
 
 
 def test_findings_give_scores_behind_the_factors(world, sections):
-    factors, scores = read_table(world["factors"]).to_pylist(), read_table(world["scores"]).to_pylist()
+    factors, scores = (
+        read_table(world["data"] / "factors.parquet").to_pylist(),
+        read_table(world["data"] / "scores.parquet").to_pylist(),
+    )
     rows = Outline(sections["findings"]).rows
     few = {row["id"] for row in factors if row["f5_elements"] == 2}
     values = [row["rouge_l"] for row in scores if row["model"] == "camembert" and row["id"] in few]
@@ -226,20 +229,29 @@ def test_a_small_browser_shows_both_sides_of_every_factor(world, sections, tmp_p
     assert shown == sides(sections["examples"])[1]
 
 
+def changed(world, folder, name, table):
+    """The stages' outputs with another table of that name."""
+    for kept in ("raw", "scores.parquet", "factors.parquet", "effects.parquet"):
+        if kept != f"{name}.parquet":
+            (folder / kept).symlink_to(world["data"] / kept)
+    write_table(folder / f"{name}.parquet", table)
+    return folder
+
+
 def test_factors_of_other_questions_are_refused(world, tmp_path):
-    table = read_table(world["factors"])
-    write_table(tmp_path / "factors.parquet", table.slice(1).replace_schema_metadata(table.schema.metadata))
+    table = read_table(world["data"] / "factors.parquet")
+    data = changed(world, tmp_path, "factors", table.slice(1).replace_schema_metadata(table.schema.metadata))
     with pytest.raises(BadInput, match="factors of other questions"):
-        render_part("complexity", "factors", world | {"factors": tmp_path / "factors.parquet"}, tmp_path)
+        render_part("complexity", "results", world | {"data": data}, tmp_path)
 
 
 def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
-    judged = tmp_path / "judged.csv"
-    judged.write_text("model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n", encoding="utf-8")
     folder = tmp_path / "metrics"
-    shutil.copytree(world["folder"], folder)
+    shutil.copytree(world["measured"], folder)
+    judged = "model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n"
+    (folder / "frame_judgements.csv").write_text(judged, encoding="utf-8")
     write_json(folder / "judgements.json", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
-    _, article = render(world | {"judged": judged, "folder": folder}, tmp_path)
+    _, article = render(world | {"measured": folder}, tmp_path)
     html = {each["id"]: each["html"] for each in article["sections"]}
     camembert = next(row for row in Outline(html["complexity-table-1"]).rows if row[0].startswith("CamemBERT"))
     assert camembert[6] == "67of 6"
@@ -250,7 +262,7 @@ def test_human_judgements_are_shown_where_there_are_some(world, tmp_path):
 
 def test_the_browser_shows_every_example_of_the_draw_with_its_filters(world, sections, tmp_path):
     items = [given for tag, given in Outline(sections["examples"]).tags if tag == "li" and "data-factor" in given]
-    factors = read_table(world["factors"]).to_pylist()
+    factors = read_table(world["data"] / "factors.parquet").to_pylist()
     assert len(items) == len(factors)
     assert sorted(item["data-frame"] for item in items) == sorted(row["frame"] for row in factors)
     for name, state in (("f1", True), ("f4", None)):
@@ -279,10 +291,10 @@ def test_the_page_says_what_is_held_out_what_leaks_and_what_was_searched(world, 
 
 def test_replies_of_prompted_models_that_ran_stand_beneath_table_1(world, tmp_path):
     folder = tmp_path / "metrics"
-    shutil.copytree(world["folder"], folder)
+    shutil.copytree(world["measured"], folder)
     counts = {"run": 1, "questions": 90, "unwrapped": 4, "talked": 3, "cut": 2, "empty": 1, "refused": 5}
     write_json(folder / "prompt.json", {"mixtral_run": 0.0} | {f"gpt_{name}": float(n) for name, n in counts.items()})
-    _, article = render(world | {"folder": folder}, tmp_path)
+    _, article = render(world | {"measured": folder}, tmp_path)
     html = article["sections"][0]["html"]
     assert "<strong>GPT-3.5</strong>, asked 90 questions: 4 taken out of" in html
     assert "3 not words of the text" in html
@@ -335,7 +347,7 @@ def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
 
 
 def test_effects_of_other_models_are_refused(world, tmp_path):
-    table = read_table(world["effects"])
-    write_table(tmp_path / "effects.parquet", table.filter(pc.not_equal(table["model"], "t5")))
+    table = read_table(world["data"] / "effects.parquet")
+    data = changed(world, tmp_path, "effects", table.filter(pc.not_equal(table["model"], "t5")))
     with pytest.raises(BadInput, match="effects of other models"):
-        render(world | {"effects": tmp_path / "effects.parquet"}, tmp_path)
+        render(world | {"data": data}, tmp_path)

@@ -10,21 +10,18 @@ import pytest
 import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
-from tests.page.complexity_world import WORLD
 from tests.page.outline import Outline
 from trivium.complexity.effects.sensitivity import CRITERIA, Power
-from trivium.core.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.page.common import probability, signed
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
-from trivium.page.complexity.factors import held_for_most, marks, table_2_html
+from trivium.page.complexity.factors import held_for_most, marks, paper_study_html, table_2_html
 from trivium.page.complexity.findings import findings, holds, sizes
 from trivium.page.complexity.instrument import planted
-from trivium.page.complexity.models import frame_points, order
-from trivium.page.complexity.paper_study import paper_study_html
-from trivium.page.complexity.readers import cuts, display_names, leaks, replies, trainings, weakness
+from trivium.page.complexity.material import Material, order, training_of, unusual_answers, weakness
+from trivium.page.complexity.models import frame_points
 from trivium.page.complexity.reasons import SHARED, Corpus, breakdowns, composition, reason, rival_spans
 from trivium.page.figures import forest, profile, trends
+from trivium.page.html import probability, signed
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
 NAMES = labels()
@@ -44,6 +41,21 @@ CELL = {
     "found": False,
     "found_holm": False,
 }
+
+
+class Given(Material):
+    """Material without files: metrics by stage, and other attributes as they are given."""
+
+    def metrics(self, stage):
+        return vars(self).get("found", {}).get(stage, {})
+
+
+def material(used=(), **given):
+    settings = {"validate": {"measure": "f1", "risk": 0.05, "confidence": 0.95}, "partition": {"majority": 0.5}}
+    settings |= {"simulate": {"models": 5}, "finetune": {"models": {}}, "prompt": {"models": {}}}
+    made = Given(settings | dict(used), True, Path(), Path(), PUBLISHED)
+    vars(made).update({"names": NAMES, "labels": LABELS} | given)
+    return made
 
 
 def test_pieces_join_to_the_text_and_marks_may_overlap():
@@ -104,12 +116,13 @@ def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
 
     factors = dict.fromkeys(FACTORS, False) | {"f1": True, "f4": None}
     answers = [row("camembert", "extractive", 1.0), row("t5", "seq2seq", 0.5, "abcdef"), row("r", "baseline", 1.0)]
-    shown = item(example, factors, answers, NAMES, LABELS, margin=9, longest=4)
+    of, codes = material(), {example.id: factors}
+    shown = item(example, codes, {example.id: answers}, of, 9, 4)
     assert (shown["exact"], shown["models"], shown["right"]) == (1, 2, "some")
     assert [answer["text"] for answer in shown["answers"]] == ["x", "abcd…", "x"]
     assert [state for _, _, state in shown["factors"]] == ["no", "yes", "no", "no", "uncounted", "no", "no"]
-    assert item(example, factors, answers[:1], NAMES, LABELS, margin=9, longest=4)["right"] == "all"
-    assert item(example, factors, answers[1:], NAMES, LABELS, margin=9, longest=4)["right"] == "none"
+    assert item(example, codes, {example.id: answers[:1]}, of, 9, 4)["right"] == "all"
+    assert item(example, codes, {example.id: answers[1:]}, of, 9, 4)["right"] == "none"
 
 
 def test_an_example_shows_sides_of_factors_and_right_and_wrong_models():
@@ -153,7 +166,7 @@ def power_lines(factors, low):
 
 def test_what_a_study_of_the_papers_size_would_find_by_hand():
     names = {factor: NAMES[factor] for factor in ("f0", "f1")}
-    html = paper_study_html(power_lines(names, 0.03), PUBLISHED, names, risk=0.05)
+    html = paper_study_html(material(names=names, powers=power_lines(names, 0.03)))
     said, rows = " ".join(html.split()), Outline(html).rows
     # The paper has -1, -1, -2 for f0, and -4, -9, -4, -13, -3 for f1: .2 + .2 + .3 and .5 + .9 + .5 + .9 + .4.
     # A point nearer to 0: .1 + .1 + .2 and .4 + .9 + .4 + .9 + .3.
@@ -172,12 +185,11 @@ def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
     counts = {
         f"{f}_{key}": 0.0 for f in ("f0", "f1") for key in ("validated", "significant", "holm_significant", "found")
     }
-    options = {"measure": "ROUGE-L", "risk": 0.05, "confidence": 0.95, "majority": 0.5}
 
     def table(cells):
         metrics = counts | {"models": 1.0, "tests": 1.0}
         names = {factor: NAMES[factor] for factor in cells}
-        return table_2_html({"camembert": cells}, PUBLISHED, metrics, {}, 5, names, LABELS, **options)
+        return table_2_html(material(names=names, effects={"camembert": cells}, found={"validate": metrics}))
 
     said = " ".join(table({"f0": CELL | shown, "f1": small}).split())
     assert "<p>f1: in no test, since one of the two sets has fewer examples than" in said
@@ -186,7 +198,7 @@ def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
 
 
 def test_all_of_the_papers_losses_are_counted_and_chance_is_said():
-    html = " ".join(paper_study_html(power_lines(NAMES, 0.02), PUBLISHED, NAMES, risk=0.05).split())
+    html = " ".join(paper_study_html(material(powers=power_lines(NAMES, 0.02))).split())
     assert "The paper’s Table 2 has 40 negative δ." in html
     assert "the analysis “Mann–Whitney” calls no factor worse more often than that, as far as can be told." in html
 
@@ -210,7 +222,7 @@ def test_findings_compare_signs_and_analyses():
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
     balance = {"f5_balance": 0.4, "f5_balance_corrected": 0.35}
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, balance, NAMES, LABELS, risk=0.05)}
+    rows = {row["factor"]: row for row in findings(material(effects=cells, found={"factors": balance}))}
     assert rows["f1"]["other_sign"] == {"gpt": (CELL, 4)}
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
@@ -230,7 +242,7 @@ def test_a_size_is_another_where_the_interval_is_without_the_papers_which_is_rou
     assert holds(CELL | {"low": None, "high": None}, -4)
     strong = CELL | {"delta": -20.0, "low": -25.0, "high": -15.0}
     cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f4": CELL | {"low": -4.0, "high": -1.0}}}
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, LABELS, risk=0.05)}
+    rows = {row["factor"]: row for row in findings(material(effects=cells))}
     assert rows["f5"]["other_size"] == {"camembert": (strong, -3)}
     assert list(rows["f4"]["other_size"]) == ["camembert"]
     assert rows["f0"]["other_size"] == rows["f5"]["other_sign"] == {}
@@ -242,7 +254,7 @@ def test_a_zero_of_the_papers_has_no_sign():
     assert PUBLISHED["table_2"]["rows"]["mt5"][0] == PUBLISHED["table_2"]["rows"]["llama"][0] == 0
     cells = {model: dict.fromkeys(FACTORS, CELL) | {"f0": cell} for model, cell in (("mt5", strong), ("llama", gain))}
     labels = {"mt5": "mT5", "llama": "Llama"}
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, labels, risk=0.05)}
+    rows = {row["factor"]: row for row in findings(material(effects=cells, labels=labels))}
     assert rows["f0"]["other_sign"] == {}
     assert rows["f0"]["other_size"] == {"mt5": (strong, 0), "llama": (gain, 0)}
 
@@ -251,7 +263,9 @@ def test_sizes_beside_the_papers():
     strong = CELL | {"delta": -30.0, "low": -40.0, "high": -20.0}
     cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f6": CELL | {"delta": None, "low": None}}}
     cells["mine"] = dict.fromkeys(FACTORS, CELL)
-    (known, own), sums = sizes(cells, PUBLISHED, {"camembert": 0.5, "mine": 0.6}, LABELS | {"mine": "Mine"})
+    (known, own), sums = sizes(
+        material(effects=cells, labels=LABELS | {"mine": "Mine"}), {"camembert": 0.5, "mine": 0.6}
+    )
     assert (known["room"], known["paper_room"]) == (50, pytest.approx(18))
     assert known["size"] == pytest.approx((5 * 2.5 + 30) / 6)
     assert known["paper_size"] == pytest.approx((1 + 4 + 1 + 2 + 7 + 3 + 1) / 7)
@@ -263,7 +277,7 @@ def test_sizes_beside_the_papers():
 
 def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_models():
     cells = {"mine": dict.fromkeys(FACTORS, CELL) | {"f5": CELL | {"delta": 1.0}}}
-    rows = {row["factor"]: row for row in findings(cells, PUBLISHED, {}, NAMES, {"mine": "Mine"}, risk=0.05)}
+    rows = {row["factor"]: row for row in findings(material(effects=cells, labels={"mine": "Mine"}))}
     assert rows["f5"]["other_sign"] == {"mine": (cells["mine"]["f5"], None)}
     assert rows["f5"]["paper_mean"] == pytest.approx((-3 - 5 - 5 - 4 - 7 - 6 - 4) / 7)
     assert rows["f4"]["other_sign"] == {}
@@ -277,7 +291,7 @@ def test_factors_that_hold_for_most_models(majority, expected):
 
 def test_planted_effects_beside_the_published():
     published = {"table_2": {"rows": {"a": [-3, 0], "b": [-20, -15]}}}
-    said = planted({"effects": {"f3": -0.15, "f4": -0.2}}, published)
+    said = planted({"f3": -0.15, "f4": -0.2}, published)
     assert said == {
         "planted_weakest": -15,
         "planted_strongest": -20,
@@ -323,13 +337,13 @@ def test_reasons_are_properties_that_give_delta_by_themselves():
 
 def test_scores_by_elements_arcs_and_shared_participants():
     tables = breakdowns(corpus_of([0] * 40, [2] * 20 + [4] * 20), ["m"], {"m": "M"})
-    assert [(each["columns"], each["rows"]) for each in tables] == [
-        ([("2", 20), ("4", 20)], [("M", [75.0, 25.0])]),
-        ([("1", 20), ("2", 10), ("not counted", 10)], [("M", [50.0, 50.0, 50.0])]),
-        (
-            [("shared, f3 yes", 10), ("shared, f3 no", 0), ("not shared, f3 yes", 10), ("not shared, f3 no", 20)],
-            [("M", [50.0, None, 50.0, 50.0])],
-        ),
+    assert [Outline(html).rows for html in tables] == [
+        [["Model", "2(20)", "4(20)"], ["M", "75.0", "25.0"]],
+        [["Model", "1(20)", "2(10)", "not counted(10)"], ["M", "50.0", "50.0", "50.0"]],
+        [
+            ["Model", "shared, f3 yes(10)", "shared, f3 no(0)", "not shared, f3 yes(10)", "not shared, f3 no(20)"],
+            ["M", "50.0", "–", "50.0", "50.0"],
+        ],
     ]
 
 
@@ -352,41 +366,32 @@ def test_models_are_called_as_params_say_else_as_the_paper_says_else_by_their_fi
         "finetune": {"models": {"camembert": {"label": "Our CamemBERT"}, "other": {"label": "Twin"}}},
         "prompt": {"models": {"gpt": {"label": "Twin"}}},
     }
-    names = display_names(complexity, PUBLISHED, ["camembert", "mine", "random_span"])
+    of = material(complexity, kinds=dict.fromkeys(("camembert", "mine", "random_span"), ""))
+    del vars(of)["labels"]
+    names = of.labels
     assert (names["camembert"], names["mixtral"], names["mine"]) == ("Our CamemBERT", "Mixtral-8x7B", "mine")
     assert names["random_span"] == "Random span, as long as an answer"
     assert (names["other"], names["gpt"]) == ("Twin (other)", "Twin (gpt)")  # figures tell models apart by name
 
 
-def test_trainings_tell_size_and_steps(tmp_path):
+def test_trainings_tell_size_and_steps():
     found = {"parameters": 6.7e9, "parameters_trained": 4.2e6, "steps": 400.0, "epochs": 1.52}
-    write_json(tmp_path / "finetune_llama_7.json", found)
-    write_json(tmp_path / "finetune_t5_0.json", found | {"parameters": 45_400.0, "parameters_trained": 45_400.0})
-    assert trainings(tmp_path, {"llama": 7, "t5": 0}) == {
-        "llama": "4.2 M of 6.7 B parameters, 400 steps = 1.5 epochs",
-        "t5": "45 k parameters, 400 steps = 1.5 epochs",
-    }
+    assert training_of(found) == "4.2 M of 6.7 B parameters, 400 steps = 1.5 epochs"
+    small = found | {"parameters": 45_400.0, "parameters_trained": 45_400.0}
+    assert training_of(small) == "45 k parameters, 400 steps = 1.5 epochs"
 
 
-def test_cuts_are_told_of_readers_that_met_some(tmp_path):
-    found = {"questions": 90.0, "contexts_cut": 3.0, "answers_behind_cut": 2.0, "not_ended": 0.0}
-    write_json(tmp_path / "answer_t5_7.json", found)
-    write_json(tmp_path / "answer_llama_0.json", dict.fromkeys(found, 0.0) | {"questions": 90.0})
-    [(model, asked, told)] = cuts(tmp_path, {"llama": 0, "t5": 7})
-    assert (model, asked, [count for _, count in told]) == ("t5", 90, [3, 2])
-    assert "reference answer" in told[1][0]
-
-
-def test_replies_are_told_of_prompted_models_that_ran():
+def test_unusual_answers_are_told_of_readers_that_met_some_and_of_prompted_models_that_ran():
+    met = {"questions": 90.0, "contexts_cut": 3.0, "answers_behind_cut": 2.0, "not_ended": 0.0}
     counts = {"questions": 90.0, "unwrapped": 4.0, "talked": 3.0, "cut": 2.0, "empty": 1.0, "refused": 5.0}
-    metrics = {"gpt_run": 0.0, "mixtral_run": 1.0} | {f"mixtral_{name}": count for name, count in counts.items()}
-    [(model, asked, told)] = replies(["mixtral", "gpt"], metrics)
-    assert (model, asked, [count for _, count in told]) == ("mixtral", 90, [4, 3, 2, 1, 5])
-    assert told[1][0].startswith("not words of the text")
-
-
-def test_leaks_are_those_that_stage_world_counts():
-    assert [count for count, _ in leaks(WORLD)] == [3, 2, 0, 1]
+    prompted = {"gpt_run": 0.0, "mixtral_run": 1.0} | {f"mixtral_{name}": count for name, count in counts.items()}
+    found = {"answer_t5_7": met, "answer_llama_0": dict.fromkeys(met, 0.0), "prompt": prompted}
+    of = material({"prompt": {"models": {"mixtral": {}, "gpt": {}}}}, trained={"llama": 0, "t5": 7}, found=found)
+    (reader, asked, cuts), (model, _, replies) = unusual_answers(of)
+    assert (reader, asked, [count for _, count in cuts]) == ("t5", 90, [3, 2])
+    assert "reference answer" in cuts[1][0]
+    assert (model, [count for _, count in replies]) == ("mixtral", [4, 3, 2, 1, 5])
+    assert replies[1][0].startswith("not words of the text")
 
 
 def test_models_stand_as_in_the_paper_then_others_then_baselines():

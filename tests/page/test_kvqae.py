@@ -1,5 +1,7 @@
 """KVQAE's article: what it computes from the stages' numbers, and how it shows them."""
 
+import re
+
 import pyarrow as pa
 import pytest
 import yaml
@@ -21,14 +23,15 @@ from tests.page.parts import render, render_part
 from trivium.core.tables import read_json, write_json
 from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
 from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
-from trivium.page.kvqae.published import RERANKED_TABLES, TABLES, Shown
-from trivium.page.kvqae.reading import READING_ROWS, reading_html, sweep_html
+from trivium.page.kvqae.reading import ROWS, difficulty_html, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
-from trivium.page.thorough import Mean, Thorough, read_thorough
+from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown, noted
+from trivium.page.thorough import Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
 
+TOLD = {"significance": 0.01, "confidence": 0.95}
 RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()), ("text", "arcface", "rrt"), "dpr_few_shot_image")
 
 
@@ -123,14 +126,14 @@ def test_findings_come_from_the_blocks_and_metrics_that_exist():
 
 def test_reranking_stands_beside_the_paper_s_rows():
     (shown,) = RERANKED_TABLES["table-6"]
-    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS))
+    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], TOLD, RERANKED_LABELS))
     assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
-    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][0]], 0.01, 0.95, RERANKED_LABELS))
+    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][0]], TOLD, RERANKED_LABELS))
     assert "52.4 43.0 13.3 77.4" in face
     assert "in brackets the 95 % bootstrap interval" in face
-    other = text(retrieval_html(RERANKED, PUBLISHED, [shown], 0.01, 0.975, RERANKED_LABELS))
+    other = text(retrieval_html(RERANKED, PUBLISHED, [shown], TOLD | {"confidence": 0.975}, RERANKED_LABELS))
     assert "in brackets the 97.5 % bootstrap interval" in other
-    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS)
+    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], TOLD, RERANKED_LABELS)
 
 
 def verdicts(html):
@@ -152,12 +155,10 @@ def test_retrieval_on_the_papers_data_gets_a_verdict(text_mrr, expected):
     made = block("Text", {"initial": 0.1, "text": 0.0, "beyond": 0.5})
     made["rows"][1]["values"] = paper | {"mrr": text_mrr}
     shown = Shown("passage", "table_6")
-    html = retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=False)
+    html = retrieval_html({"passage": made}, PUBLISHED, [shown], TOLD, RERANKED_LABELS, sample=False)
     # The initial list: Hits@20 10 against the paper's 65.7. A row that the paper lacks has no verdict.
     assert verdicts(html) == ["off by up to 55.7 points", expected]
-    assert (
-        verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], 0.01, 0.95, RERANKED_LABELS, sample=True)) == []
-    )
+    assert verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], TOLD, RERANKED_LABELS, sample=True)) == []
 
 
 def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
@@ -171,9 +172,9 @@ def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
         "few_shot_text_f1": 0.2,  # not in the paper
         "few_shot_text_em": 0.2,
     }
-    html = reading_html(read, PUBLISHED, READING_ROWS, 5, sample=False)
+    html = reading_html(read, PUBLISHED, ROWS, 5, sample=False)
     assert verdicts(html) == ["within 1.4 and 1.6 points", "off by up to 1.1 points", "within 2 points"]
-    assert verdicts(reading_html(read, PUBLISHED, READING_ROWS, 5, sample=True)) == []
+    assert verdicts(reading_html(read, PUBLISHED, ROWS, 5, sample=True)) == []
 
 
 def rows_of(html):
@@ -230,16 +231,17 @@ def test_every_published_name_exists():
         for shown in wanted:
             if shown.published is not None:
                 assert set(shown.names.values()) <= PUBLISHED[shown.published]["rows"].keys()
-    assert {row.published for row in READING_ROWS.values()} - {None} == PUBLISHED["table_7"]["rows"].keys()
+    assert set(READING_ROWS.values()) == PUBLISHED["table_7"]["rows"].keys()
+    assert READING_ROWS.keys() == {row for row, label in ROWS.items() if not label}
 
 
 def test_other_blocks_are_the_split_by_overlap():
-    html = overlap_blocks_html(RERANKED, PUBLISHED, 0.01, 0.95, RERANKED_LABELS)
+    html = overlap_blocks_html(RERANKED, PUBLISHED, TOLD, RERANKED_LABELS)
     assert "Persons &lt;known&gt;" in html
     assert "25.7" in html
     assert "Persons &lt;known&gt;: Re-ranking by text and image equals text re-ranking in P@1: 30.0 %" in html
     assert html.count("<table") == 1
-    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, 0.01, 0.95, RERANKED_LABELS) == ""
+    assert overlap_blocks_html({"passage": RERANKED["passage"]}, PUBLISHED, TOLD, RERANKED_LABELS) == ""
 
 
 def test_the_choice_stands_before_the_paper_s_way():
@@ -263,10 +265,11 @@ def test_the_choice_stands_before_the_paper_s_way():
 )
 def test_what_text_re_ranking_alone_does_on_validation(after, said):
     metrics = {"initial_validation_mrr": 0.423, "validation_mrr": after}
-    html = text(cross_encoder_html(metrics, questions=40, passages=20, depth=5))
+    used = {"cross_encoder": {"validation_questions": 40, "validation_passages": 20}, "rerank_finetune": {}}
+    html = text(cross_encoder_html(metrics, used | {"rerankers": {"text": {"depth": 5}}}))
     assert said in html
     assert "(20 passages a question, at most 40 questions; in Table 6 it re-ranks the first 5 only). It reads" in html
-    same = text(cross_encoder_html(metrics, questions=40, passages=20, depth=20))
+    same = text(cross_encoder_html(metrics, used | {"rerankers": {"text": {"depth": 20}}}))
     assert "in Table 6 it re-ranks the first 20)." in same
 
 
@@ -289,11 +292,11 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     blocks = dict(RERANKED)
     blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
     blocks["article"] = block("Image, all", {"image": 0.4})
-    write_json(arguments["reranking"], blocks)
+    write_json(arguments["data"] / "evaluation/reranking.json", blocks)
     faces = {"method": "posfuse", "probabilities": {"arcface": [0.5]}}
     alone = CHOICE["image_alone"] | {"chosen": faces, "paper": faces}
     images = {"image": CHOICE["image"] | {"chosen": faces}, "image_alone": alone}
-    write_json(arguments["reranking_choice"], CHOICE | images)
+    write_json(arguments["data"] / "tuning/reranking.json", CHOICE | images)
     found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
     sections = {each["id"]: text(each["html"]) for each in found}
     for number in (5, 6, 7):
@@ -323,9 +326,9 @@ def test_brought_runs_have_the_name_of_their_file(tmp_path):
     }
     arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     rows = {"bm25": 0.2, "dpr_few_shot": 0.3, "brought_my-run": 0.5, "brought_my-run_image": 0.6}
-    tables = read_json(arguments["evaluation"])
-    write_json(arguments["evaluation"], tables | {"passage": block("Text", rows)})
-    write_json(arguments["reading"], READ | {"mine_f1": 0.123, "mine_em": 0.111})
+    evaluation = arguments["data"] / "evaluation/tables.json"
+    write_json(evaluation, read_json(evaluation) | {"passage": block("Text", rows)})
+    write_json(arguments["measured"] / "read.json", READ | {"mine_f1": 0.123, "mine_em": 0.111})
     found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
     sections = {each["id"]: text(each["html"]) for each in found}
     assert "my-run (brought) 50.0" in sections["kvqae-table-3"]
@@ -355,9 +358,9 @@ def test_the_cross_encoder_s_validation_stands_beside_table_6(article):
 )
 def test_lists_behind_the_triviaqa_rows_stand_below_table_7(mrr, sample, verdict):
     metrics = READ | {"triviaqa_initial_mrr": mrr, "triviaqa_initial_precision@1": 0.602}
-    html = text(reading_html(metrics, PUBLISHED, READING_ROWS, 2, sample=sample))
+    html = text(reading_html(metrics, PUBLISHED, ROWS, 2, sample=sample))
     assert f"MRR {100 * mrr:.1f} %, P@1 60.2 %; in the paper, on its data, 70.6 % and 60.2 %{verdict}" in html
-    assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, READING_ROWS, 2, sample=sample))
+    assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, ROWS, 2, sample=sample))
 
 
 def test_the_sweep_has_a_line_a_row_and_says_what_was_tried():
@@ -393,9 +396,9 @@ def test_statistics_without_a_column_from_memory():
 
 
 def test_reading_shows_deviations_and_what_was_not_run():
-    html = text(reading_html(READ, PUBLISHED, READING_ROWS, 2))
+    html = text(reading_html(READ, PUBLISHED, ROWS, 2))
     assert "standard deviation over 2 seeds for the few-shot readers" in html
-    assert "One training of each few-shot reader" in text(reading_html(READ, PUBLISHED, READING_ROWS, 1))
+    assert "One training of each few-shot reader" in text(reading_html(READ, PUBLISHED, ROWS, 1))
     assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
     assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
     assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html
@@ -404,7 +407,7 @@ def test_reading_shows_deviations_and_what_was_not_run():
 def test_one_reader_has_those_of_make_thorough_beneath_it():
     more = {"few_shot_reranked_em": 0.31, "few_shot_reranked_em_sd": 0.02, "few_shot_max_reranked_f1": 0.4}
     thorough = Thorough(more, commit="0123456789", date="2026-01-02")
-    alone, several = (text(reading_html(READ, PUBLISHED, READING_ROWS, seeds, thorough=thorough)) for seeds in (1, 2))
+    alone, several = (text(reading_html(READ, PUBLISHED, ROWS, seeds, thorough=thorough)) for seeds in (1, 2))
     assert "few-shot, top 5 re-ranked 40.0 30.0 31.0 ± 2.0 † 32.7 ± 0.4" in alone
     assert "few-shot, max-pooled loss, top 5 re-ranked 40.0 † – – –" in alone
     assert "on 2026-01-02 at commit 01234567" in alone
@@ -420,12 +423,48 @@ def test_what_make_thorough_found_in_another_world_is_left_out(tmp_path):
     write_json(file, kept | {"parameters": {"kvqae.world": world}})
     found = read_thorough(file, "read", world, sample=True)
     assert found == Thorough({"a_em": 0.5}, "01", "2026-01-02")
-    assert found.mean("a_em") == Mean(0.5, None)
-    assert found.mean("b_em") is None
+    assert (text(found.again("a_em")), found.again("b_em")) == ("50.0 †", "")
     assert read_thorough(file, "read", world | {"seed": 4}, sample=True) is None
     assert read_thorough(file, "read", world, sample=False) is None, "real data"
 
 
 def test_hostile_block_titles_are_escaped():
-    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], 0.01, 0.95, {})
+    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], TOLD, {})
     assert "<script" not in html
+
+
+def test_difficulty_has_marks_numbers_and_gaps():
+    known = {"delta": -1.5, "low": -3.0, "high": -0.1, "p": 0.01, "p_holm": 0.04}
+    joint = dict.fromkeys(("joint", "joint_low", "joint_high"))
+    verdicts = {"validated": True, "significant": True, "holm_significant": True}
+    row = {"factor": "no_<face>", "yes": 4, "no": 6} | known | joint | verdicts
+    html = difficulty_html([row], {"questions": 10.0, "passages_read": 5.0, "f1": 0.475}, 0.95)
+    assert "47.5 %" in html
+    assert "none among the 5 at most that it read" in html
+    assert "↓**" in html
+    assert "no &lt;face&gt;" in html
+    assert html.count("–") >= 2  # the regression left the factor out
+
+
+def test_every_table_of_a_pilot_says_so_and_gives_no_verdict(tmp_path):
+    def made(base):
+        folder = tmp_path / ("pilot" if base else "whole")
+        arguments = write_world(folder)
+        used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
+        used["kvqae"]["world"]["base"], used["world"]["kvqae"] = base, "hub"
+        arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
+        found = render("kvqae", arguments, folder / "parts")[1]["sections"]
+        return {each["id"].removeprefix("kvqae-"): each["html"] for each in found}
+
+    said = re.compile(r"within [\d.]+ points|off by up to")
+    names = [f"table-{number}" for number in range(2, 8)]
+    pilot, whole = made({"articles": 60_000}), made(None)
+    for name in names:
+        assert pilot[name].startswith('<p class="note" role="note"><strong>A pilot.</strong>'), name
+        assert "60\u202f000 articles are searched, chosen of 1\u202f495\u202f352" in pilot[name]
+        assert "A smaller base is easier." in pilot[name]
+        assert not said.search(pilot[name]), name
+        assert "A pilot" not in whole[name]
+    assert any(said.search(whole[name]) for name in names), "there is something that the pilot leaves out"
+    assert "A pilot" not in pilot["gallery"]
+    assert noted({"table-2": "<p>x</p>"}, None) == {"table-2": "<p>x</p>"}

@@ -145,7 +145,7 @@ def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
     found = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts", {})}
     if pipeline not in found:
         return []
-    parts = {f"{pipeline}-{name}": ARTICLES[pipeline].sections[name][1] for name in SECTIONS[pipeline]}
+    parts = {f"{pipeline}-{name}": ARTICLES[pipeline].part_of(name) for name in SECTIONS[pipeline]}
     made = {name for name, part in parts.items() if stage_of(pipeline, part) not in found[pipeline]["missing"]}
     return [section for section in found[pipeline]["sections"] if section["id"] in made]
 

@@ -13,8 +13,8 @@ from PIL import ImageDraw
 from trivium.kvqae.asking.answered_question import Answer, Support
 from trivium.kvqae.asking.systems import FaceFound, label_of
 from trivium.measures.answers import exact_match
-from trivium.page.common import signed
-from trivium.page.kvqae.gallery import thumbnail
+from trivium.page.html import signed
+from trivium.page.inline_pictures import thumbnail
 from trivium.vision.decoding import PIXELS, decode
 
 SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of an article's picture

@@ -20,8 +20,8 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.tables import write_json, write_json_lines
 from trivium.formats.question_sets import AskedQuestion
 from trivium.measures.effects import NO, YES
-from trivium.page.common import environment
 from trivium.page.figures import forest
+from trivium.page.html import agreement_table, render
 
 FILES = {
     "index.html": "the page",
@@ -126,40 +126,37 @@ def difficulty_html(found: Difficulty, title: str) -> str:
     style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
     by_model = {model: [row for row in found.rows if row["model"] == model] for model in found.models}
     factors = list(found.factors.codes)
-    return (
-        environment()
-        .get_template("difficulty.html")
-        .render(
-            title=title,
-            found=found,
-            metrics=found.metrics,
-            style=Markup(style),
-            models=[(model, found.of_model(model)) for model in found.models],
-            measures=[(name, JUDGES[name]) for name in found.scores],
-            short={"exact_match": "em"},
-            judge=JUDGES[found.settings.judge],
-            findings=[_finding(row) for row in found.worse],
-            labels=LABELS,
-            baselines=BASELINES,
-            baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
-            sources=SOURCES,
-            forests=[(model, Markup(_forest(model, rows, factors, found))) for model, rows in by_model.items()],
-            factors=[
-                (name, int((codes == YES).sum()), int((codes == NO).sum()), found.factors.cuts.get(name))
-                for name, codes in found.factors.codes.items()
-            ],
-            smallest=[(model, [row["smallest_delta"] for row in rows]) for model, rows in by_model.items()],
-            irt_rows=[] if found.irt is None else next(iter(by_model.values())),
-            least_models=LEAST_MODELS,
-            agreement=_agreement(found),
-            kappas=[(JUDGES[name], each) for name, each in found.kappas.items()],
-            right=RIGHT,
-            examples=[
-                ("Hardest", [_example(found, place) for place in _ends(found, hardest=True)]),
-                ("Easiest", [_example(found, place) for place in _ends(found, hardest=False)]),
-            ],
-            files=FILES,
-        )
+    return render(
+        "difficulty.html",
+        title=title,
+        found=found,
+        metrics=found.metrics,
+        style=Markup(style),
+        models=[(model, found.of_model(model)) for model in found.models],
+        measures=[(name, JUDGES[name]) for name in found.scores],
+        short={"exact_match": "em"},
+        judge=JUDGES[found.settings.judge],
+        findings=[_finding(row) for row in found.worse],
+        labels=LABELS,
+        baselines=BASELINES,
+        baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
+        sources=SOURCES,
+        forests=[(model, Markup(_forest(model, rows, factors, found))) for model, rows in by_model.items()],
+        factors=[
+            (name, int((codes == YES).sum()), int((codes == NO).sum()), found.factors.cuts.get(name))
+            for name, codes in found.factors.codes.items()
+        ],
+        smallest=[(model, [row["smallest_delta"] for row in rows]) for model, rows in by_model.items()],
+        irt_rows=[] if found.irt is None else next(iter(by_model.values())),
+        least_models=LEAST_MODELS,
+        agreement=_agreement(found),
+        kappas=[(JUDGES[name], each) for name, each in found.kappas.items()],
+        right=RIGHT,
+        examples=[
+            ("Hardest", [_example(found, place) for place in _ends(found, hardest=True)]),
+            ("Easiest", [_example(found, place) for place in _ends(found, hardest=False)]),
+        ],
+        files=FILES,
     )
 
 
@@ -200,8 +197,7 @@ def _agreement(found: Difficulty) -> Markup | None:
         for row, model in enumerate(found.models)
     ]  # fmt: skip
     means = {name: value for name, value in found.agreement.means().items() if not np.isnan(value)}
-    template = environment().get_template("complexity_agreement.html")
-    return Markup(template.render(metrics=means, names=found.models, lines=lines))
+    return agreement_table(lines, found.models, means)
 
 
 def _ends(found: Difficulty, *, hardest: bool) -> list[int]:

@@ -28,7 +28,7 @@ _RERANKING, _READ = "kvqae/evaluate_reranking.json", "kvqae/read.json"
 _CELLS = "decorrelation/evaluate.json"
 
 
-_PARTITIONS, _INSTRUMENT = "complexity/page_partitions.json", "complexity/page_instrument.json"
+_PAGE = "complexity/page_results.json"
 
 
 NUMBERS: dict[str, Number] = {
@@ -79,19 +79,19 @@ NUMBERS: dict[str, Number] = {
         "complexity/frame_parser.json",
         "frame_accuracy_margin",
     ),
-    "complexity_factors_validated": Number("factors with δ < 0 for most models", _PARTITIONS, "factors_validated"),
+    "complexity_factors_validated": Number("factors with δ < 0 for most models", _PAGE, "factors_validated"),
     "complexity_factors_found": Number(
         "factors found by every analysis (significant, frames as units, regression) for most models",
-        _PARTITIONS,
+        _PAGE,
         "factors_found",
     ),
     "complexity_simulated_power": Number("planted effects found, as below", "complexity/simulate.json", "power_found"),
     "complexity_planted_weakest": Number(
-        "weakest planted effect, points before scores are cut to 0 … 1", _INSTRUMENT, "planted_weakest"
+        "weakest planted effect, points before scores are cut to 0 … 1", _PAGE, "planted_weakest"
     ),
-    "complexity_planted_strongest": Number("strongest planted effect", _INSTRUMENT, "planted_strongest"),
+    "complexity_planted_strongest": Number("strongest planted effect", _PAGE, "planted_strongest"),
     "complexity_published_as_strong": Number(
-        "share of the paper’s δ as strong as the weakest planted effect", _INSTRUMENT, "published_as_strong"
+        "share of the paper’s δ as strong as the weakest planted effect", _PAGE, "published_as_strong"
     ),
     "complexity_simulated_false_alarms": Number(
         "cells called a factor where none is planted", "complexity/simulate.json", "null_false_alarms_found"

@@ -14,9 +14,15 @@ import yaml
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.page.decorrelation.names import DATASETS, VARIANTS
-from trivium.page.kvqae.published import MEASURES, RERANKED_TABLES, TABLES
-from trivium.page.kvqae.reading import READING_ROWS, tolerances_of
+from trivium.page.published import (
+    DATASETS,
+    MEASURES,
+    READING_ROWS,
+    RERANKED_TABLES,
+    TABLES,
+    VARIANTS,
+    tolerances_of,
+)
 
 PUBLISHED, METRICS, LOG = Path("tests/published"), Path("metrics"), Path("reproductions")
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
@@ -144,18 +150,17 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
                 for ours, theirs in (block.names or {name: name for name in rows}).items():
                     label, of = rows[theirs]["label"], QUESTIONS.get(block.published)
                     row = f"{of}: {label}" if of else label
-                    for measure, value in zip(MEASURES, rows[theirs]["values"], strict=True):
-                        metric = f"{block.block}_{ours}_{measure['name']}"
-                        yield Cell("kvqae", table, row, measure["label"], f"kvqae-{stage}",
+                    for (measure, head), value in zip(MEASURES.items(), rows[theirs]["values"], strict=True):
+                        metric = f"{block.block}_{ours}_{measure}"
+                        yield Cell("kvqae", table, row, head, f"kvqae-{stage}",
                                    f"{stage}.json", metric, 100.0, (value,), points)  # fmt: skip
     rows = printed["table_7"]["rows"]
-    for ours, reading in READING_ROWS.items():
-        if reading.published:
-            row = rows[reading.published]
-            tolerances = tolerances_of(row, printed["tolerances"])
-            for name, value, tolerance in zip(("f1", "em"), row["values"], tolerances, strict=True):
-                yield Cell("kvqae", "Table 7", row["label"], name.upper(), "kvqae-read", "read.json",
-                           f"{ours}_{name}", 100.0, (value,), tolerance)  # fmt: skip
+    for ours, theirs in READING_ROWS.items():
+        row = rows[theirs]
+        tolerances = tolerances_of(row, printed["tolerances"])
+        for name, value, tolerance in zip(("f1", "em"), row["values"], tolerances, strict=True):
+            yield Cell("kvqae", "Table 7", row["label"], name.upper(), "kvqae-read", "read.json",
+                       f"{ours}_{name}", 100.0, (value,), tolerance)  # fmt: skip
 
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:

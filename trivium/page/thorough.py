@@ -1,24 +1,30 @@
-"""What `make thorough` found for cells of the page's tables that the default fills by one training, or not at all."""
+"""What `make thorough` and `make weaker` found, beyond the default: claims in several worlds, and more seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
+from trivium.claims.verdicts import Judged
 from trivium.core.tables import read_json
+from trivium.page.html import percent, render
 
-
-@dataclass(frozen=True)
-class Mean:
-    """Over trainings, in [0, 1], and its standard deviation where there were several."""
-
-    mean: float
-    sd: float | None
+ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled
+LONGER = {"kvqae"}  # is trained longer for the claims than by default, see scales/claims.yaml
+# What stands first on a pipeline's page, as claims here: all of them, or (of factors) any.
+FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
+    "kvqae": (all, frozenset({"image_adds"})),
+    "decorrelation": (all, frozenset({"clip_looks", "clip_keeps"})),
+    "complexity": (any, frozenset(claim.name for claim in CLAIMS["complexity"])),
+}
 
 
 @dataclass(frozen=True)
 class Thorough:
-    """The metrics of one stage at the thorough scale.
+    """The metrics of one stage at the thorough scale, for cells that the default fills by one training, or not at all.
 
     Attributes:
         metrics: flat, by name.
@@ -29,9 +35,23 @@ class Thorough:
     commit: str
     date: str
 
-    def mean(self, key: str) -> Mean | None:
-        """The metric of that name; None where it was not measured."""
-        return Mean(self.metrics[key], self.metrics.get(f"{key}_sd")) if key in self.metrics else None
+    def again(self, key: str) -> Markup:
+        """The metric of that name, and its deviation over trainings, in small print; nothing where it was not made."""
+        if key not in self.metrics:
+            return Markup()
+        deviation = self.metrics.get(f"{key}_sd")
+        spread = "" if deviation is None else f" ± {percent(deviation)}"
+        return Markup('<span class="interval">{}{} †</span>').format(percent(self.metrics[key]), spread)
+
+
+def dagger(thorough: Thorough | None) -> Markup:
+    """What † means, below a table."""
+    if thorough is None:
+        return Markup()
+    return Markup(
+        '\n<p class="small">† Several trainings, some of them longer: <code>make thorough</code> on {} at commit '
+        "<code>{}</code>.</p>\n"
+    ).format(thorough.date, thorough.commit[:8])
 
 
 def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: bool) -> Thorough | None:
@@ -48,7 +68,72 @@ def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: b
     kept = read_json(file)
     if kept.get("parameters", {}).get(f"{kept['pipeline']}.world") != world:
         return None
-    found = {
-        key.removeprefix(f"{stage}."): value for key, value in kept["metrics"].items() if key.startswith(f"{stage}.")
-    }
-    return Thorough(found, kept["commit"], kept["date"])
+    prefix = f"{stage}."
+    metrics = {key.removeprefix(prefix): value for key, value in kept["metrics"].items() if key.startswith(prefix)}
+    return Thorough(metrics, kept["commit"], kept["date"])
+
+
+def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup | None:
+    """The claims of a pipeline, or None where `make thorough` has not run.
+
+    Args:
+        judged: all of them.
+        folder: of the results of `make thorough`, for their dates.
+        pipeline: its name.
+    """
+    if not judged[0].worlds:
+        return None
+    rows = []
+    for row in judged:
+        by_world = {found.world: found for found in row.worlds}
+        worlds = [by_world.get(world) for world in WORLDS]
+        rows.append({"claim": row.claim, "verdict": row.verdict, "worlds": worlds})
+    return render(
+        "claims.html",
+        rows=rows,
+        worlds=WORLDS,
+        trainings=len(TRAININGS),
+        complete=judged[0].complete,
+        items=ITEMS[pipeline],
+        longer=pipeline in LONGER,
+        measured=_when(folder, pipeline),
+    )
+
+
+def _when(folder: Path, pipeline: str) -> str:
+    """From when to when, and at which commits."""
+    results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
+    dates = sorted({result["date"] for result in results})
+    commits: Sequence[str] = sorted({result["commit"][:8] for result in results})
+    days = dates[0] if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}"
+    return f"{'on ' if len(dates) == 1 else ''}{days} at commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+
+
+def front_html(judged: Iterable[Judged], pipeline: str) -> Markup:
+    """What the worlds say of the sentence that stands first, for behind it; empty where not all runs are there."""
+    enough, names = FRONT[pipeline]
+    first = [row for row in judged if row.claim.name in names]
+    if not all(row.complete for row in first):
+        return Markup()
+    holds = enough(row.verdict == "holds" for row in first)
+    against = [row.verdict == "does not hold" for row in first]
+    refuted = any(against) if enough is all else all(against)
+    said: Verdict = "holds" if holds else "does not hold" if refuted else "cannot tell"
+    return render("claim_in_worlds.html", verdict=said, worlds=WORLDS, trainings=len(TRAININGS))
+
+
+def verdict(difference: float, p: float, level: float) -> Verdict:
+    """Of a claim that something is more than something else, by a two-sided test."""
+    if p > level or difference == 0:
+        return "cannot tell"
+    return "holds" if difference > 0 else "does not hold"
+
+
+def claim_html(sentence: str, said: Verdict, seen: str) -> Markup:
+    """A sentence that stands first on a pipeline's page, its verdict, and what of it was seen in this run."""
+    return render("claim.html", sentence=sentence, verdict=said, seen=seen)
+
+
+def not_asked_html(sentence: str) -> Markup:
+    """A sentence whose comparison this run did not make."""
+    return claim_html(sentence, "cannot tell", "This run does not compare the two.")

@@ -14,7 +14,7 @@ def test_a_check_compares_variants_on_one_set_or_one_variant_on_two():
         "measure": "odmap@1",
         "subset": "all",
     }
-    assert check("?", "same", "ours", "ours", other="rendered").wanted["other_set"] == "rendered"
+    assert check("?", "same", "ours", "ours", other_set="rendered").wanted["other_set"] == "rendered"
 
 
 def test_empty_boxes_are_asked_of_the_data_sets_that_are_there():

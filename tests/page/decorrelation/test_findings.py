@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.page.decorrelation.findings import said, verdict
+from trivium.page.decorrelation.findings import answer, verdict
 from trivium.page.decorrelation.results import Results, shown
 
 
@@ -36,7 +36,7 @@ ALONE = row(0.1, None, None, 1.0)
     ],
 )
 def test_what_is_said(found, expected, sentence):
-    assert said(found, expected, 0.05, 0.05) == sentence
+    assert answer(found, expected, 0.05, 0.05) == sentence
 
 
 def test_a_difference_is_shown_by_p_and_interval_together():

@@ -8,7 +8,7 @@ import pyarrow as pa
 from PIL import Image
 
 from trivium.page.decorrelation.gallery import Piece, draw, pieces, sentence
-from trivium.page.decorrelation.outlined import outline, scaled, small
+from trivium.page.inline_pictures import outline, outlined, scaled
 
 TEXT = "Two dogs fight over a frisbee near a car"
 PHRASES = [
@@ -84,7 +84,7 @@ def test_pictures_are_scaled_up_and_down_and_outlined():
     Image.new("RGB", (64, 48), "#888888").save(data, "PNG")
     mask = np.zeros((48, 64), dtype=bool)
     mask[10:30, 20:50] = True
-    address, size = small(data.getvalue(), 128, mask)
+    address, size = outlined(data.getvalue(), 128, mask)
     shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))))
     assert (size, shown.shape) == ((128, 96), (96, 128, 3))
     assert shown[40, 70].tolist() == [136, 136, 136]  # inside
@@ -92,4 +92,4 @@ def test_pictures_are_scaled_up_and_down_and_outlined():
 
 
 def test_a_broken_picture_is_none():
-    assert small(b"not a picture", 128) is None
+    assert outlined(b"not a picture", 128) is None

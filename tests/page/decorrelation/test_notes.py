@@ -3,8 +3,7 @@
 import pytest
 
 from trivium.core.tables import write_json
-from trivium.page.decorrelation.checks import check
-from trivium.page.decorrelation.notes import notes, painting_note, planted
+from trivium.page.decorrelation.checks import check, notes, painting_note, planted
 from trivium.page.decorrelation.results import Results
 
 GAIN = {"difference": 0.1, "low": 0.06, "high": 0.14, "p": 0.001}
@@ -115,8 +114,8 @@ def test_planted_pairs_are_those_of_usual_partners():
 def test_other_questions_have_no_note(tmp_path):
     found = results(TRACE, TRACE, rendered=False, dataset="coco")
     for asked in (
-        check("?", "same", "ours", "finetune", kind="image_to_text", measure="r@1"),
-        check("?", "same", "ours", "ours", other="rendered"),
+        check("?", "same", "ours", "finetune", set="image_to_text", measure="r@1"),
+        check("?", "same", "ours", "ours", other_set="rendered"),
         check("?", "more", "ours", "finetune", dataset="flickr30k"),  # not run
     ):
         assert notes(found, asked, level=0.05, folder=tmp_path, usual=0.5) == []

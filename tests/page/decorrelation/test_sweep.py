@@ -5,7 +5,7 @@ import pytest
 from tests.decorrelation.retrieved_world import cell
 from trivium.decorrelation.matrix import parse_cells
 from trivium.page.decorrelation.results import Results
-from trivium.page.decorrelation.sweep import batch_share, figure_4_html
+from trivium.page.decorrelation.tables import Tables, batch_share, figure_4_html
 
 PUBLISHED = {"figure_4": {"steep_until": 0.1, "saturated_after": 0.2}}
 
@@ -21,7 +21,9 @@ def html(ratio, synthetic_share, captions=1):
         metrics |= {f"{name}_synthetic_ratio": part * ratio, f"{name}_synthetic_odmap@1": 0.5}
         metrics[f"{name}_image_to_text_r@1"] = 0.3
     results = Results(parse_cells(cells, "params.yaml"), metrics, [])
-    return figure_4_html(results, PUBLISHED, confidence=0.95, synthetic_share=synthetic_share, one_removal=True)
+    used = {"evaluate": {"confidence": 0.95}, "removals": {"training": "one"}}
+    used["train"] = {"models": {"clip": {"synthetic_share": synthetic_share}}}
+    return figure_4_html(Tables(results, PUBLISHED, used, [], [], 0.05))
 
 
 @pytest.mark.parametrize(

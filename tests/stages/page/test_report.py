@@ -9,9 +9,8 @@ from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.page.assembly import page, pages
+from trivium.page.assembly import GLOSSARY, page, pages
 from trivium.page.contents import ARTICLES
-from trivium.page.glossary import GLOSSARY
 
 ARTICLE = {
     "pipeline": "toy",
@@ -56,7 +55,7 @@ def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, caps
     whole(tmp_path)
     found = assembled(tmp_path)
     for name, article in ARTICLES.items():
-        made = [section for section, (_, part) in article.sections.items() if part not in article.families]
+        made = [section for section in article.sections if article.part_of(section) not in article.families]
         html, ids = found[name], [f"{name}-{section}" for section in made]
         assert re.findall(r'<section id="([^"]+)"', html) == ids
         for section in ids:
@@ -84,33 +83,33 @@ def test_the_landing_screen_asks_and_answers_once_a_pipeline(tmp_path):
     assert html.count("<strong>Sample world.</strong>") == 1
     for name, article in ARTICLES.items():
         assert article.question in html
-        assert f"<p>{name}, {article.front['claim']}: claim</p>" in html
-        assert f"<p>{name}, {article.front['picture']}: picture</p>" in html
+        assert f"<p>{name}, {article.part_of('claim')}: claim</p>" in html
+        assert f"<p>{name}, {article.part_of('picture')}: picture</p>" in html
         assert f'href="{name}.html">{article.title.split(":")[0]}: how it was measured' in html
-    (tmp_path / "parts" / "kvqae" / f"{ARTICLES['kvqae'].front['claim']}.json").unlink()
+    (tmp_path / "parts" / "kvqae" / "retrieval.json").unlink()
     assert "has not been computed yet" in assembled(tmp_path)["index"]
 
 
 def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
     whole(tmp_path)
-    for part in ("reading", "construction"):
+    for part in ("retrieval", "construction"):
         (tmp_path / f"parts/kvqae/{part}.json").unlink()
     html = assembled(tmp_path)["kvqae"]
     sections = {each.split('"')[0]: each for each in html.split('<section id="')[1:]}
     assert len(sections) == len(ARTICLES["kvqae"].sections) - 1  # nobody is listed who makes `prompted`
-    assert "<code>dvc repro kvqae-page_reading</code>" in sections["kvqae-table-7"]
+    assert "<code>dvc repro kvqae-page_retrieval</code>" in sections["kvqae-table-3"]
     for section in ("kvqae-table-1", "kvqae-construction"):
         assert "<code>make repro P=construction</code>" in sections[section]
-    assert sum("is not there" in each for each in sections.values()) == 3
-    told = [f"the page lacks what kvqae-page_{part} makes" for part in ("reading", "construction")]
+    assert sum("is not there" in each for each in sections.values()) == 5
+    told = [f"the page lacks what kvqae-page_{part} makes" for part in ("retrieval", "construction")]
     assert capsys.readouterr().err.splitlines() == told
 
 
 def test_a_pipeline_that_has_not_run_says_so(tmp_path):
-    written(tmp_path, "complexity", "parsers")
+    written(tmp_path, "decorrelation", "entities")
     found = assembled(tmp_path)
-    assert found["complexity"].count("is not there") == len(ARTICLES["complexity"].sections) - 1
-    for name in ("kvqae", "decorrelation"):
+    assert found["decorrelation"].count("is not there") == len(ARTICLES["decorrelation"].sections) - 1
+    for name in ("kvqae", "complexity"):
         assert f"This pipeline has not run yet: <code>make repro P={name}</code>" in found[name]
         assert f"This pipeline has not run yet: <code>make repro P={name}</code>" in found["index"]
         assert "<section" not in found[name]
@@ -118,7 +117,7 @@ def test_a_pipeline_that_has_not_run_says_so(tmp_path):
 
 def test_a_section_that_may_be_left_out_is_not_missing(tmp_path):
     whole(tmp_path)
-    written(tmp_path, "kvqae", "reranking", **{"table-5": "5", "table-6": "6"})
+    written(tmp_path, "kvqae", "results", **dict.fromkeys(ARTICLES["kvqae"].made_by("results") - {"overlap"}, ""))
     assert 'id="kvqae-overlap"' not in assembled(tmp_path)["kvqae"]
 
 
@@ -171,7 +170,7 @@ def test_short_names_are_in_words():
 
 
 def test_what_the_thorough_scale_gave_is_dated(tmp_path):
-    written(tmp_path, "kvqae", "sizes")
+    written(tmp_path, "kvqae", "construction")
     sections = [{"id": "toy-table-1", "title": "Table <1>", "html": "<b>rendered</b>"}]
     result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "metrics": {"evaluate.mrr": 0.25}}
     write_json(tmp_path / "thorough" / "kvqae.json", result | {"sections": sections})
@@ -183,7 +182,7 @@ def test_what_the_thorough_scale_gave_is_dated(tmp_path):
 
 def test_claims_stand_first_where_they_were_looked_at(tmp_path):
     for pipeline in ("kvqae", "decorrelation"):
-        written(tmp_path, pipeline, "sizes")
+        written(tmp_path, pipeline, "results")
     keep(tmp_path / "thorough", "kvqae", evidence("kvqae"))
     found = assembled(tmp_path)
     assert re.findall(r'<section id="([^"]+)"', found["kvqae"])[0] == "kvqae-claims"
@@ -192,7 +191,7 @@ def test_claims_stand_first_where_they_were_looked_at(tmp_path):
 
 
 def test_weaker_worlds_stand_before_thorough_results(tmp_path):
-    written(tmp_path, "kvqae", "sizes")
+    written(tmp_path, "kvqae", "construction")
     found = {
         "value": 0.64,
         "other_value": 0.565,
@@ -227,7 +226,7 @@ def test_weaker_worlds_stand_before_thorough_results(tmp_path):
 
 
 def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_path):
-    written(tmp_path, "kvqae", "sizes")
+    written(tmp_path, "kvqae", "construction")
     found = assembled(tmp_path)
     assert "Nobody has signed" in found["index"]
     assert 'href="reproduction.html">The reproduction matrix</a> has 352 numbers' in found["index"]

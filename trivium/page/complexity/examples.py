@@ -1,14 +1,17 @@
 """Complexity's example browser: a text with frame, trigger and elements, the question, and what each model answered."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from markupsafe import Markup
+
 from trivium.formats.framed_texts import Example, Span
-from trivium.page.common import environment
+from trivium.page.complexity.material import Material, order
+from trivium.page.html import render
 
 STYLES = {  # style of a stretch of text: what the legend says
     "trigger": "trigger of the frame",
@@ -78,11 +81,9 @@ def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
 
 def item(
     example: Example,
-    factors: Mapping[str, bool | None],
-    answers: Iterable[Mapping[str, Any]],
-    names: Mapping[str, str],
-    labels: Mapping[str, str],
-    *,
+    factors: Mapping[str, Mapping[str, bool | None]],
+    answers: Mapping[str, Iterable[Mapping[str, Any]]],
+    of: Material,
     margin: int,
     longest: int,
 ) -> dict[str, Any]:
@@ -90,13 +91,13 @@ def item(
 
     Args:
         example: the question with its text.
-        factors: of each, yes, no, or None where it is not counted.
-        answers: rows of scores.parquet of this example, one a model.
-        names: what each factor says.
-        labels: what each model is called.
+        factors: {example: {factor: yes, no, or None where it is not counted}}.
+        answers: {example: rows of scores.parquet, one a model}.
+        of: what factors say and models are called.
         margin: characters of the text before the first and after the last mark.
         longest: characters of an answer; the rest of a longer one is cut off.
     """
+    codes, names, labels = factors[example.id], of.names, of.labels
     marks = marks_of(example)
     shown = shown_part(example.text.text, marks, margin)
     rows = [
@@ -107,7 +108,7 @@ def item(
             "score": row["rouge_l"],
             "exact": row["rouge_l"] > _EXACT,
         }
-        for row in answers
+        for row in answers[example.id]
     ]
     exact = [row["exact"] for row in rows if not row["baseline"]]
     state = {True: "yes", False: "no", None: "uncounted"}
@@ -122,7 +123,7 @@ def item(
         "question": example.question,
         "asked": example.answer_element,
         "reference": example.answer_text,
-        "factors": [(factor, names[factor], state[factors[factor]]) for factor in names],
+        "factors": [(factor, names[factor], state[codes[factor]]) for factor in names],
         "answers": rows,
         "exact": sum(exact),
         "models": len(exact),
@@ -169,58 +170,47 @@ def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int,
     return [place for place in order if place in chosen]
 
 
-def examples_html(
-    examples: Sequence[Example],
-    factors: Mapping[str, Mapping[str, bool | None]],
-    answers: Mapping[str, Sequence[Mapping[str, Any]]],
-    names: Mapping[str, str],
-    labels: Mapping[str, str],
-    *,
-    count: int,
-    seed: int,
-    margin: int,
-    longest: int,
-) -> tuple[dict[str, str], int]:
-    """The browser over `count` `examples`, one of them as a `picture`, and how many there are.
+def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
+    """The browser over some examples, one of them as a `picture`, and how many there are.
 
-    They are drawn so that both sides of every factor, and right and wrong answers of every model, occur.
-
-    Args:
-        examples: all of them.
-        factors: {id: {factor: yes, no or None}}.
-        answers: {id: rows of scores.parquet, one a model}.
-        names: what each factor says.
-        labels: what each model is called.
-        count, seed: of the draw.
-        margin, longest: see `item`.
+    They are drawn so that both sides of every factor, and right and wrong answers of every model, occur. Answers are
+    those of each model's first seed.
     """
-    strata = [strata_of(factors[each.id], answers[each.id]) for each in examples]
-    drawn = [examples[place] for place in stratified(strata, count, seed)]
+    settings = of.used["page"]["examples"]
+    factors = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
+    answers = first_answers(of)
+    strata = [strata_of(factors[example.id], answers[example.id]) for example in of.examples]
     items = [
-        item(each, factors[each.id], answers[each.id], names, labels, margin=margin, longest=longest) for each in drawn
+        item(of.examples[place], factors, answers, of, settings["margin"], settings["answer_characters"])
+        for place in stratified(strata, settings["examples"], settings["seed"])
     ]
-    frames = sorted({each["frame"] for each in items})
     counts = Counter((factor, state) for each in items for factor, _, state in each["factors"])
-    html = (
-        environment()
-        .get_template("complexity_examples.html")
-        .render(
-            items=items,
-            frames=frames,
-            counts=counts,
-            factors=list(names.items()),
-            styles=STYLES,
-            seed=seed,
-        )
+    html = render(
+        "complexity_examples.html",
+        items=items,
+        frames=sorted({each["frame"] for each in items}),
+        counts=counts,
+        factors=list(of.names.items()),
+        styles=STYLES,
+        seed=settings["seed"],
     )
     return {"examples": html, "picture": picture_html(items)}, len(items)
 
 
-def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+def first_answers(of: Material) -> dict[str, list[dict[str, Any]]]:
+    """{question: rows of its answers, one a model in the order of the page, of the model's first seed}."""
+    models, seeds = order(of.kinds, of.published), of.first_seeds
+    rows = [row for row in of.scores.to_pylist() if row["seed"] == seeds[row["model"]]]
+    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: models.index(row["model"])):
+        by_question[row["id"]].append(row)
+    return by_question
+
+
+def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
     """A text with its frame and question, and what was answered: the shortest of those that some models have right."""
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
         return item["right"] != "some", sum(len(piece.text) for piece in item["pieces"])
 
-    shown = min(items, key=tells, default=None)
-    return environment().get_template("complexity_picture.html").render(item=shown)
+    return render("complexity_picture.html", item=min(items, key=tells, default=None))

@@ -1,43 +1,45 @@
-"""What complexity's analysis rests on: power on planted effects, frame parser, syntax, models in agreement."""
+"""What complexity's analysis rests on, and what follows: planted effects, parsers, agreement, partitions, frames."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trivium.complexity.effects.sensitivity import CRITERIA, Curves, Power, by_curve, smallest_delta
-from trivium.page.common import environment
-from trivium.page.complexity.factors import rate
-from trivium.page.figures import curves
+from markupsafe import Markup
 
-Metrics = Mapping[str, float]
-METHODS = {
-    "mann_whitney": ("Mann–Whitney", "the paper’s test"),
-    "holm": ("the same after Holm’s correction", ""),
-    "bootstrap": ("bootstrap interval of δ, by text", ""),
-    "frame": ("frames as units", ""),
-    "joint": ("regression on all factors together", ""),
-    "found": ("found by every analysis", "◆"),
-    "found_holm": ("that after Holm’s correction", "◆◆"),
-}
+from trivium.complexity.effects.sensitivity import CRITERIA, Curves, by_curve, smallest_delta
+from trivium.page.complexity.factors import METHODS, method_label, rate
+from trivium.page.complexity.material import MEASURES, Material
+from trivium.page.figures import curves, trends
+from trivium.page.html import Column, Row, agreement_table, decimal, figure, interval, percent, render, signed, table
+
 CURVES = ("mann_whitney", "holm", "found", "found_holm")
-COLUMNS = (
-    ("power", "planted effects found"),
-    ("planted_false_alarms", "false alarms beside them"),
-    ("null_false_alarms", "false alarms, nothing planted"),
-    ("null_any_false_alarm", "tables with any false alarm, nothing planted"),
-    ("confounded", "confounded factor called an effect"),
-)
+COLUMNS = {
+    "power": "planted effects found",
+    "planted_false_alarms": "false alarms beside them",
+    "null_false_alarms": "false alarms, nothing planted",
+    "null_any_false_alarm": "tables with any false alarm, nothing planted",
+    "confounded": "confounded factor called an effect",
+}
 PARSERS = {
     "conllu": "read from the gold CoNLL-U that comes with the texts",
     "stanza": "stanza’s parser",
     "spacy": "spaCy’s parser",
 }
+_SCORED = {
+    "trigger": "triggers",
+    "frame": "triggers and frames",
+    "baseline_frame": "the same by the most frequent frame of each lemma",
+    "element": "triggers, frames and elements",
+    "element_given_frame": "elements, given triggers and frames",
+}
+MEAN = "mean"  # of all models, as stage partition names it
+_ENDS = 3  # frames shown as the hardest, and as the easiest
 
 
-def planted(parameters: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, float]:
+def planted(effects: Mapping[str, float], published: Mapping[str, Any]) -> dict[str, float]:
     """How strong the planted effects are, beside the paper's δ.
 
     Args:
-        parameters: section `complexity.simulate` of params.yaml.
+        effects: planted, by factor, in [-1, 0].
         published: tests/published/complexity.yaml.
 
     Returns:
@@ -45,7 +47,7 @@ def planted(parameters: Mapping[str, Any], published: Mapping[str, Any]) -> dict
         many δ the paper prints; `published_as_strong`, the share of them that is at or below the weakest planted one;
         `published_strongest`, the lowest of them.
     """
-    points = [100 * effect for effect in parameters["effects"].values()]
+    points = [100 * effect for effect in effects.values()]
     printed = [value for row in published["table_2"]["rows"].values() for value in row]
     return {
         "planted_weakest": max(points),
@@ -56,79 +58,55 @@ def planted(parameters: Mapping[str, Any], published: Mapping[str, Any]) -> dict
     }
 
 
-def simulation_html(
-    metrics: Metrics, parameters: Mapping[str, Any], names: Mapping[str, str], published: Mapping[str, Any]
-) -> str:
-    """Power and false alarms of each analysis on simulated scores, with intervals.
-
-    Args:
-        metrics: of stage simulate.
-        parameters: its section of params.yaml.
-        names: what each factor says.
-        published: tests/published/complexity.yaml.
-    """
+def simulation_html(of: Material) -> Markup:
+    """Power and false alarms of each analysis on simulated scores, with intervals."""
+    metrics, settings = of.metrics("simulate"), of.used["simulate"]
     rows = [
-        {
-            "name": name,
-            "note": note,
-            "rates": [rate(metrics, f"{column}_{method}") for column, _ in COLUMNS],
-        }
-        for method, (name, note) in METHODS.items()
+        [method_label(method), *(_rate(rate(metrics, f"{column}_{method}")) for column in COLUMNS)]
+        for method in METHODS
     ]
+    columns = ["Analysis", *(Column(title, "wrap") for title in COLUMNS.values())]
+    caption = (
+        "How often each analysis calls an effect, %. Brackets: 95 % interval with simulations as the trials. A sound "
+        f"analysis is high in the first column and near or below {percent(of.risk, 0)} in the others (the fourth: for "
+        "corrected ones)."
+    )
     powers = [
-        {"factor": factor, "name": names[factor], "effect": effect, "rate": rate(metrics, f"power_found_{factor}")}
-        for factor, effect in sorted(parameters["effects"].items())
+        {"factor": factor, "name": of.names[factor], "effect": effect, "rate": rate(metrics, f"power_found_{factor}")}
+        for factor, effect in sorted(settings["effects"].items())
     ]
-    return (
-        environment()
-        .get_template("complexity_simulation.html")
-        .render(
-            rows=rows,
-            columns=COLUMNS,
-            powers=powers,
-            metrics=metrics,
-            parameters=parameters,
-            planted=planted(parameters, published),
-        )
+    return render(
+        "complexity_simulation.html",
+        of=of,
+        table=table(columns, rows, caption),
+        powers=powers,
+        simulations=metrics["simulations"],
+        planted=planted(settings["effects"], of.published),
     )
 
 
-def sensitivity_html(every: Sequence[Power], parameters: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """The smallest δ that is found, by factor and criterion, and curves of power over δ.
+def _rate(found: tuple[float, float, float] | None) -> Markup | str:
+    return "–" if found is None else percent(found[0], 0) + interval(found[1:], digits=0)
 
-    Args:
-        every: of stage simulate.
-        parameters: section `complexity.simulate` of params.yaml.
-        names: what each factor says.
-    """
-    wanted = parameters["sensitivity"]["power"]
-    groups = by_curve(every)
-    factors = list(dict.fromkeys(each.factor for each in every))
-    sizes = list(dict.fromkeys(each.size for each in every))
-    tables = [
-        {
-            "size": size,
-            "rows": [
-                (METHODS[criterion], [smallest_delta(groups[size, criterion, factor], wanted) for factor in factors])
-                for criterion in CRITERIA
-            ],
-            "curves": _curves(groups, size, factors),
-        }
-        for size in sizes
-    ]
-    return (
-        environment()
-        .get_template("complexity_sensitivity.html")
-        .render(
-            tables=tables,
-            of_factors=[(factor, _curves(groups, "paper", [factor])) for factor in factors],
-            factors=factors,
-            names=names,
-            wanted=wanted,
-            parameters=parameters,
-            strongest=100 * min(parameters["sensitivity"]["planted"]),
-        )
-    )
+
+def sensitivity_html(of: Material) -> Markup:
+    """The smallest δ that is found, by factor and criterion, and curves of power over δ."""
+    wanted, groups = of.used["simulate"]["sensitivity"]["power"], by_curve(of.powers)
+    factors = list(dict.fromkeys(power.factor for power in of.powers))
+    columns = ["Analysis", *(Column(factor, tip=of.names[factor]) for factor in factors)]
+    tables, figures = Markup(), Markup()
+    for size in dict.fromkeys(power.size for power in of.powers):
+        rows = [
+            [
+                method_label(criterion),
+                *(signed(smallest_delta(groups[size, criterion, factor], wanted), 1) for factor in factors),
+            ]
+            for criterion in CRITERIA
+        ]
+        tables += table(columns, rows, f"Size of the {size}: smallest δ that is found")
+        figures += figure(_curves(groups, size, factors), f"Size of the {size}: share of effects that is found.")
+    of_factors = [figure(_curves(groups, "paper", [factor]), f"{factor}: {of.names[factor]}") for factor in factors]
+    return render("complexity_sensitivity.html", of=of, tables=tables, figures=figures, of_factors=of_factors)
 
 
 def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
@@ -137,7 +115,7 @@ def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
     for criterion in CURVES:
         by_effect = zip(*(groups[size, criterion, factor] for factor in factors), strict=True)
         points = sorted(
-            (-sum(each.delta for each in same) / len(same), sum(each.power for each in same) / len(same))
+            (-sum(power.delta for power in same) / len(same), sum(power.power for power in same) / len(same))
             for same in by_effect
         )
         lines[METHODS[criterion][0]] = ([x for x, _ in points], [y for _, y in points])
@@ -146,45 +124,104 @@ def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
     return curves(lines, title=title, xlabel="points that a yes costs (−δ)", ylabel="share found")
 
 
-def parsers_html(frames: Metrics, syntax: Metrics) -> str:
+def parsers_html(of: Material) -> Markup:
     """The frame parser's scores beside the most frequent frame of each lemma, and which syntax was used."""
-    scored = [
-        (name, *(frames[f"{prefix}_{part}"] for part in ("precision", "recall", "f1")))
-        for prefix, name in (
-            ("trigger", "triggers"),
-            ("frame", "triggers and frames"),
-            ("baseline_frame", "the same by the most frequent frame of each lemma"),
-            ("element", "triggers, frames and elements"),
-            ("element_given_frame", "elements, given triggers and frames"),
-        )
+    frames, syntax = of.metrics("frame_parser"), of.metrics("syntax")
+    rows = [
+        [name, *(percent(frames[f"{prefix}_{part}"]) for part in ("precision", "recall", "f1"))]
+        for prefix, name in _SCORED.items()
     ]
+    caption = (
+        f"Frame parser on {decimal(frames['texts'], 0)} held-out texts with {decimal(frames['true_frames'], 0)} "
+        "frames, exact spans, %."
+    )
     used = next(text for name, text in PARSERS.items() if syntax[f"parser_{name}"])
     attachment = {name: syntax[name] for name in ("uas", "las", "upos", "lemmas") if name in syntax}
-    return (
-        environment()
-        .get_template("complexity_parsers.html")
-        .render(scored=scored, frames=frames, syntax=syntax, used=used, attachment=attachment)
+    scored = table(["Found", "precision", "recall", "F1"], rows, caption)
+    return render(
+        "complexity_parsers.html", scored=scored, frames=frames, syntax=syntax, used=used, attachment=attachment
     )
 
 
-def agreement_html(
-    rows: Sequence[Mapping[str, Any]], models: Sequence[str], metrics: Metrics, labels: Mapping[str, str]
-) -> str:
-    """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same.
-
-    Args:
-        rows: the pairs of stage validate: model, other, spearman, hardest_overlap; None where undefined.
-        models: in the order of the page.
-        metrics: of that stage: concordance and means.
-        labels: what each model is called.
-    """
-    pairs = {frozenset((row["model"], row["other"])): row for row in rows}
+def agreement_html(of: Material) -> Markup:
+    """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same."""
+    pairs = {frozenset((row["model"], row["other"])): row for row in of.rows("agreement")}
     lines = [
-        (labels[model], [None if other == model else pairs.get(frozenset((model, other))) for other in models])
-        for model in models
+        (of.labels[model], [None if other == model else pairs.get(frozenset((model, other))) for other in of.models])
+        for model in of.models
     ]
-    return (
-        environment()
-        .get_template("complexity_agreement.html")
-        .render(lines=lines, names=[labels[model] for model in models], metrics=metrics)
+    return agreement_table(lines, [of.labels[model] for model in of.models], of.metrics("validate"))
+
+
+def partitions_html(of: Material) -> Markup:
+    """The score of every model by how many factors hold, and every partition from easiest to hardest."""
+    metrics, settings = of.metrics("partition"), of.used["partition"]
+    measure = MEASURES[settings["measure"]]
+    parts: dict[str, dict[str, Any]] = {}
+    for row in of.rows("partitions"):
+        part = parts.setdefault(row["partition"], {**row, "scores": {}})
+        part["scores"][row["model"]] = row["score"]
+    counts = sorted((part for part in parts.values() if part["kind"] == "count"), key=lambda part: int(part["level"]))
+    svg = trends(
+        [f"{part['level']}\n({part['examples']})" for part in counts],
+        {of.labels.get(model, model): [part["scores"].get(model) for part in counts] for model in [*of.models, MEAN]},
+        title="Score by how many complexity factors hold",
+        ylabel=measure,
     )
+    factors = [part for part in parts.values() if part["kind"] == "factor"]
+    rows: list[Row | Sequence[Any]] = [Row(["By how many of the chosen factors hold"], "group")]
+    rows += [_part_row(of, part) for part in sorted(counts, key=lambda part: part["rank"])]
+    rows.append(Row(["By each factor"], "group"))
+    rows += [_part_row(of, part) for part in sorted(factors, key=lambda part: -part["scores"][MEAN])]
+    columns = ["Partition", "questions", "share", "mean", *(of.labels[model] for model in of.models)]
+    return render(
+        "complexity_partitions.html",
+        figure=figure(
+            svg, f"Mean {measure} of the questions for which so many factors hold (in brackets, how many questions)."
+        ),
+        table=table(columns, rows, f"Partitions, easiest first, mean {measure} in %."),
+        chosen=[(factor, name) for factor, name in of.names.items() if metrics[f"uses_{factor}"]],
+        assumed=bool(metrics["fallback"]),
+        models=len(of.models),
+        majority=settings["majority"],
+        weak=[of.labels[model] for model in of.weak],
+        falling=int(metrics["models_falling"]),
+    )
+
+
+def _part_row(of: Material, part: Mapping[str, Any]) -> list[Any]:
+    name = f"{part['factor']} {part['level']}"
+    if part["kind"] == "count":
+        name = f"{part['level']} hold{'s' if str(part['level']) == '1' else ''}"
+    scores = [percent(part["scores"].get(model)) for model in (MEAN, *of.models)]
+    return [name, part["examples"], f"{percent(part['share'], 0)} %", *scores]
+
+
+def illustrations_html(of: Material) -> Markup:
+    """The hardest and easiest frames with what may make them so, beside the frames that the paper names."""
+    frames, paper = of.rows("illustrations"), of.published["illustrations"]  # lowest mean first
+    ends = [*frames[:_ENDS], *frames[max(_ENDS, len(frames) - _ENDS) :]]
+    named = {illustration["frame"] for illustration in paper}
+    shown = [*ends, *(row for row in frames if row["frame"] in named and row not in ends)]
+    rows = []
+    for row in sorted(shown, key=lambda row: row[MEAN]):
+        scores = [row[model] for model in of.models]
+        rows.append(
+            [
+                row["frame"],
+                row["examples"],
+                decimal(row[MEAN], 2),
+                f"{decimal(min(scores), 2)}–{decimal(max(scores), 2)}",
+                row["occurrences"],
+                row["triggers"],
+                decimal(row["entropy"], 2),
+                f"{row['core_elements']} + {row['other_elements']}",
+            ]
+        )
+    columns = ("Frame", "questions", f"mean {MEASURES[of.used['partition']['measure']]}", "over models", "occurrences",
+               "triggers", "entropy, bits", "elements, core + other")  # fmt: skip
+    caption = (
+        f"Of {len(frames)} frames the hardest and the easiest{', and those that the paper names' if paper else ''}. "
+        "Occurrences, triggers and entropy: of the frame-annotated training texts."
+    )
+    return table(columns, rows, caption) + render("complexity_illustrations.html", paper=paper)

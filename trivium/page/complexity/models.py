@@ -1,6 +1,6 @@
 """Complexity's Table 1 and Figure 2: how well every model answers, and how far frames differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
-from trivium.page.common import environment
+from trivium.page.complexity.material import Material, order, training_of, unusual_answers
 from trivium.page.figures import profile
-from trivium.page.thorough import Thorough
+from trivium.page.html import Cell, Row, interval, percent, published, render, small, table
+from trivium.page.thorough import Thorough, dagger
 
-Metrics = Mapping[str, float]
 KINDS = {
     "extractive": "extractive, fine-tuned",
     "seq2seq": "generative, fine-tuned",
@@ -22,185 +22,149 @@ KINDS = {
     "brought": "answers brought",
     "baseline": "trivial baseline",
 }
-COLUMNS = (
-    ("rouge_l_paper", "ROUGE-L, paper’s setting"),
-    ("rouge_l", "ROUGE-L, Unicode-aware"),
-    ("em", "EM"),
-    ("f1", "F1"),
-)
+COLUMNS = {
+    "rouge_l_paper": "ROUGE-L,\npaper’s setting",
+    "rouge_l": "ROUGE-L,\nUnicode-aware",
+    "em": "EM",
+    "f1": "F1",
+}
+FIGURE_2 = "rouge_l"  # drawn in this measure, whichever is analysed
+_LEAKS = {
+    "calor_test_texts_in_fquad": "evaluation texts overlap with contexts of the adaptation corpus",
+    "calor_texts_in_train_and_test": "with the frame parser’s training texts",
+    "calor_texts_in_validation_and_test": "with its validation texts",
+    "fquad_contexts_in_train_and_validation": (
+        "validation contexts of the adaptation corpus overlap with training ones"
+    ),
+}
 
 
-def _said(kind: str) -> str:
-    """What the table calls a kind; one that was added goes by its name."""
-    return KINDS.get(kind, f"{kind}, fine-tuned")
-
-
-def order(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
-    """Models as Table 1 has them, then others, then baselines; `kinds` gives each model's kind."""
-    rows = [*published["table_1"]["rows"], *kinds]
-    return sorted(kinds, key=lambda model: (kinds[model] == "baseline", rows.index(model)))
-
-
-def table_1_html(
-    kinds: Mapping[str, str],
-    metrics: Metrics,
-    judgements: Metrics,
-    published: Mapping[str, Any],
-    absent: Mapping[str, str],
-    labels: Mapping[str, str],
-    *,
-    weak: Mapping[str, str],
-    trained: Mapping[str, str],
-    seeds: int,
-    thorough: Thorough | None = None,
-    **said: Any,
-) -> str:
+def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
     """Table 1: our models and baselines, the published numbers beside them, and what was not run.
 
     Args:
-        kinds: {model: kind} of the models with scores.
-        metrics, judgements: of stages score and judgements.
-        published: tests/published/complexity.yaml.
-        absent: {model: kind} of those that could have been run; models in `kinds` were.
-        labels: what each model is called.
-        weak: {model: why its scores say little}.
-        trained: {fine-tuned model: its size, and how long it was trained}.
-        seeds: how many trainings of each reader.
+        of: what is shown.
         thorough: what stage score gave in `make thorough`, for what was trained once here, or not run.
-        said: what else the template says: `weak_exact` (see `weakness`), `measure` and
-            `other_measure` (the score that is analysed, in words, and whether it is not Figure 2's), `replies`,
-            `leaks`, `sample_seed` (the sample world's, or None).
     """
-    printed = published["table_1"]["rows"]
-    every = {model: row["kind"] for model, row in printed.items()} | {**absent, **kinds}
-    rows: list[dict[str, Any]] = []
-    for model in order(every, published):
-        few = thorough is not None and (model not in kinds or (seeds == 1 and model in trained))
-        again = {name: thorough.mean(f"{model}_{name}") if thorough and few else None for name, _ in COLUMNS}
-        row: dict[str, Any] = {
-            "label": labels[model],
-            "paper": printed.get(model),
-            "ran": model in kinds,
-            "again": again,
-        }
-        if not row["ran"]:
-            rows.append(row | {"kind": _said(every[model])})
-            continue
-        kind = kinds[model]
-        values = {name: (metrics[f"{model}_{name}"], metrics.get(f"{model}_{name}_sd")) for name, _ in COLUMNS}
-        counts = {name: int(metrics[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
-        row |= {
-            "kind": _said(kind),
-            "baseline": kind == "baseline",
-            "values": values,
-            "interval": (metrics[f"{model}_rouge_l_low"], metrics[f"{model}_rouge_l_high"]),
-            "shuffled": metrics.get(f"{model}_shuffled_rouge_l"),
-            "correct": judgements.get(f"{model}_correct"),
-            "judged": judgements.get(f"{model}_judged"),
-            "counts": {name: count for name, count in counts.items() if count},
-            "weak": weak.get(model),
-            "trained": trained.get(model),
-        }
-        rows.append(row)
-    return (
-        environment()
-        .get_template("complexity_models.html")
-        .render(
-            rows=rows,
-            measures=COLUMNS,
-            metrics=metrics,
-            kappa=judgements.get("kappa"),
-            source=published["source"],
-            published=published,
-            seeds=seeds,
-            thorough=thorough,
-            **said,
-        )
+    printed, score, judgements = of.published["table_1"]["rows"], of.metrics("score"), of.metrics("judgements")
+    readers, prompted = of.used["finetune"]["models"], of.used["prompt"]["models"]
+    kinds = {model: row["kind"] for model, row in printed.items()}
+    kinds |= {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(prompted, "prompted")
+    kinds |= of.kinds
+    seeds = len(of.used["finetune"]["seeds"])
+    rows = []
+    for model in order(kinds, of.published):
+        again: dict[str, Markup] = {}
+        if thorough is not None and (model not in of.kinds or (seeds == 1 and model in of.trained)):
+            again = {name: thorough.again(f"{model}_{name}") for name in COLUMNS}
+        heading = of.labels[model] + " " + small(KINDS.get(kinds[model], f"{kinds[model]}, fine-tuned"))
+        if model in of.kinds:
+            heading += _told(of, model, score)
+            cells = [
+                percent(score[f"{model}_{name}"]) + _spread(score, f"{model}_{name}") + again.get(name, "")
+                for name in COLUMNS
+            ]
+            cells += [percent(score.get(f"{model}_shuffled_rouge_l")), _correct(judgements, model)]
+        elif again.get("rouge_l"):
+            cells = [*(again[name] or "–" for name in COLUMNS), "–", "–"]
+        else:
+            cells = [Cell("not run", "absent", 6)]
+        paper = printed.get(model)
+        theirs = ("–", "–")
+        if paper:
+            size = Markup('<span class="interval">{}</span>').format(paper["size"])
+            theirs = (percent(paper["values"][0], 0) + size, paper["values"][1])
+        cells += [Cell(value, "published") for value in theirs]
+        rows.append(Row([heading, *cells], "baseline" if of.kinds.get(model) == "baseline" else ""))
+    caption = render("complexity_models_caption.html", seeds=seeds, kappa=judgements.get("kappa"))
+    columns = ["Model", *COLUMNS.values(), "shuffled", "% correct", *published("ROUGE-L", "% correct")]
+    world = of.metrics("world")
+    return render(
+        "complexity_models.html",
+        of=of,
+        score=score,
+        other_measure=of.used["validate"]["measure"] != FIGURE_2,
+        sample_seed=of.used["world"]["seed"] if of.sample else None,
+        table=table(columns, rows, caption) + dagger(thorough),
+        unusual=[(of.labels[model], *told) for model, *told in unusual_answers(of)],
+        leaks=[(int(world[name]), text) for name, text in _LEAKS.items()],
     )
 
 
+def _told(of: Material, model: str, score: Mapping[str, float]) -> Markup:
+    """What stands below a model's name: its training, whether it is weak, and answers that are none."""
+    told = Markup()
+    if model in of.trained:
+        told += small(training_of(of.metrics(f"finetune_{model}_{of.trained[model]}")))
+    if model in of.weak:
+        told += Markup('<details class="weak"><summary>weak</summary>{}</details>').format(of.weak[model])
+    counts = {name: int(score[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
+    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    return told + small(said and f"{said} answers")
+
+
+def _spread(score: Mapping[str, float], name: str) -> Markup:
+    """A value's deviation over seeds and, of the measure that has one, its interval."""
+    deviation = score.get(f"{name}_sd")
+    told = Markup() if deviation is None else Markup(f" ± {percent(deviation)}")
+    if name.endswith(f"_{FIGURE_2}"):
+        told += interval((score[f"{name}_low"], score[f"{name}_high"]))
+    return told
+
+
+def _correct(judgements: Mapping[str, float], model: str) -> Markup | str:
+    if f"{model}_correct" not in judgements:
+        return "–"
+    judged = Markup('<span class="interval">of {}</span>').format(int(judgements[f"{model}_judged"]))
+    return percent(judgements[f"{model}_correct"], 0) + judged
+
+
 def frame_points(
-    table: pa.Table,
-    texts: Mapping[str, str],
-    frames: Mapping[str, str],
-    *,
-    confidence: float,
-    resamples: int,
+    answers: pa.Table, texts: Mapping[str, str], frames: Mapping[str, str], *, confidence: float, resamples: int,
     seed: int,
-) -> list[tuple[str, float, tuple[float, float] | None]]:
+) -> list[tuple[str, float, tuple[float, float] | None]]:  # fmt: skip
     """Figure 2's points of one model: frame, mean ROUGE-L over questions and seeds, interval; worst frame first.
 
     Args:
-        table: id and rouge_l of one model's answers, all seeds.
+        answers: id and rouge_l of one model's answers, all seeds.
         texts, frames: of every question by its id.
         confidence, resamples, seed: of the bootstrap over texts; a frame within one text has no interval.
     """
-    means = table.group_by("id").aggregate([("rouge_l", "mean")])
+    means = answers.group_by("id").aggregate([("rouge_l", "mean")])
     scores: dict[str, list[tuple[str, float]]] = {}
     for identifier, value in zip(means["id"].to_pylist(), means["rouge_l_mean"].to_pylist(), strict=True):
         scores.setdefault(frames[identifier], []).append((texts[identifier], value))
     points = []
     for frame, pairs in scores.items():
         clusters, values = zip(*pairs, strict=True)
-        interval = None
+        bounds = None
         if len(set(clusters)) > 1:
-            interval = clustered_interval(values, clusters, confidence=confidence, resamples=resamples, seed=seed)
-        points.append((frame, float(np.mean(values)), interval))
+            bounds = clustered_interval(values, clusters, confidence=confidence, resamples=resamples, seed=seed)
+        points.append((frame, float(np.mean(values)), bounds))
     return sorted(points, key=lambda point: (point[1], point[0]))
 
 
-def figure_2_html(
-    scores: pa.Table,
-    factors: pa.Table,
-    models: Sequence[str],
-    metrics: Metrics,
-    judged: Sequence[Mapping[str, Any]],
-    labels: Mapping[str, str],
-    *,
-    confidence: float,
-    resamples: int,
-    seed: int,
-    risk: float,
-) -> str:
+def figure_2_html(of: Material) -> Markup:
     """Figure 2 of every model, and of its human scores where there are judgements: frames sorted by their mean.
 
-    Args:
-        scores, factors: of stages score and factors.
-        models: in the order of the page.
-        metrics: of stage score: spread of the frames, what it would be by chance, and the tests whether they differ.
-        judged: rows of stage judgements: model, frame, judged, correct.
-        labels: what each model is called.
-        confidence, resamples, seed: see `frame_points`.
-        risk: below which, or at which, a permutation p says that the spread exceeds chance.
+    Whether the spread of the frames exceeds chance is a permutation test's p, at most the risk.
     """
-    ids = factors["id"].to_pylist()
-    texts = dict(zip(ids, factors["text_id"].to_pylist(), strict=True))
-    frames = dict(zip(ids, factors["frame"].to_pylist(), strict=True))
-    drawn = []
-    for model in models:
-        rows = scores.filter(pc.equal(scores["model"], model)).select(["id", "rouge_l"])
-        points = frame_points(rows, texts, frames, confidence=confidence, resamples=resamples, seed=seed)
-        drawn.append(
-            {
-                "label": labels[model],
-                "svg": Markup(profile(points, title=f"Score by frame: {labels[model]}", xlabel="ROUGE-L")),
-                "range": metrics[f"{model}_frame_range"],
-                "sd": metrics.get(f"{model}_frame_sd"),
-                "h": metrics.get(f"{model}_frame_h"),
-                "p": metrics.get(f"{model}_frame_p"),
-                "chance": metrics.get(f"{model}_frame_sd_by_chance"),
-                "chance_p": metrics.get(f"{model}_frame_sd_p"),
-            }
-        )
+    score, judged, settings = of.metrics("score"), of.rows("frame_judgements"), of.used["page"]["models"]
+    ids = of.factors["id"].to_pylist()
+    texts, frames = (dict(zip(ids, of.factors[name].to_pylist(), strict=True)) for name in ("text_id", "frame"))
+    drawn: list[dict[str, Any]] = []
     human = []
-    for model in models:
+    for model in of.models:
+        label = of.labels[model]
+        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", "rouge_l"])
+        points = frame_points(rows, texts, frames, **settings)
+        svg = profile(points, title=f"Score by frame: {label}", xlabel="ROUGE-L")
+        tests = ("range", "sd", "h", "p", "sd_by_chance", "sd_p")
+        found = {name: score.get(f"{model}_frame_{name}") for name in tests}
+        drawn.append({"label": label, "svg": Markup(svg)} | found)
         shares = [(row["frame"], row["correct"], None) for row in judged if row["model"] == model]
         if shares:
             shares.sort(key=lambda point: (point[1], point[0]))
-            svg = profile(shares, title=f"Judged correct by frame: {labels[model]}", xlabel="share judged correct")
-            human.append({"label": labels[model], "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
-    return (
-        environment()
-        .get_template("complexity_frames.html")
-        .render(drawn=drawn, human=human, confidence=confidence, risk=risk)
-    )
+            svg = profile(shares, title=f"Judged correct by frame: {label}", xlabel="share judged correct")
+            human.append({"label": label, "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
+    return render("complexity_frames.html", drawn=drawn, human=human, confidence=settings["confidence"], risk=of.risk)

@@ -1,19 +1,21 @@
 """What goes along with complexity's factors in the examples, and so may turn a δ away from the paper's sign."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
 from trivium.complexity.effects.factor_table import coded
 from trivium.complexity.factors.overlap import sentence_of, sentences, shares_participant
 from trivium.complexity.factors.registry import FACTORS
-from trivium.complexity.scoring.score_table import ScoreTable
+from trivium.complexity.scoring.score_table import read_scores
 from trivium.formats.framed_texts import Example
 from trivium.measures.effects import NEITHER, NO, YES
+from trivium.page.complexity.material import Material
+from trivium.page.html import percent, table
 
 _FEW = 20  # examples below which a value of a property has no mean of its own
 _PART = 0.25  # of δ that a property must give by itself to go along with it
@@ -55,15 +57,18 @@ class Corpus:
     scores: Mapping[str, NDArray[np.float64]]
 
 
-def corpus(examples: Sequence[Example], table: pa.Table, factors: Iterable[str], scores: ScoreTable) -> Corpus:
-    """Put examples, their table of factors and their scores together; all in the same order."""
-    columns = table.to_pydict()
+def corpus_of(of: Material) -> Corpus:
+    """The examples with their factors and scores, all in the same order."""
+    examples, columns = of.examples, of.factors.to_pydict()
+    scores = read_scores(
+        of.data / "scores.parquet", [example.id for example in examples], of.used["validate"]["measure"]
+    )
     elements, arcs = columns.get("f5_elements"), None
     if "f4_arcs" in columns:
         counted = zip(columns["f4_arcs"], columns["f4_case"], strict=True)
         arcs = np.array([arcs if case == _PATH else -1 for arcs, case in counted])
     return Corpus(
-        factors={factor: coded(columns[factor]) for factor in factors},
+        factors={factor: coded(columns[factor]) for factor in of.names},
         properties={name: np.array([read(each) for each in examples]) for name, read in PROPERTIES.items()},
         elements=None if elements is None else np.array(elements),
         arcs=arcs,
@@ -112,7 +117,7 @@ def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[st
     return sorted(rows, key=lambda row: -abs(row["points"]))
 
 
-def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) -> list[Markup]:
     """Mean score of every model by number of frame elements, by arcs, and by f3 among events that share participants.
 
     Each where its factor is asked.
@@ -121,9 +126,6 @@ def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) 
         found: the examples.
         models: in the order of the page.
         labels: what each model is called.
-
-    Returns:
-        Tables: `title`, `columns` (name, examples), `rows` (model, points; None without examples).
     """
     tables: dict[str, dict[str, NDArray[np.bool_]]] = {}
     if found.elements is not None:
@@ -142,17 +144,17 @@ def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) 
             for side, code in (("yes", YES), ("no", NO))
         }
     return [
-        {
-            "title": title,
-            "columns": [(name, int(members.sum())) for name, members in columns.items()],
-            "rows": [
-                (labels[model], [_points(found.scores[model][members]) for members in columns.values()])
-                for model in models
+        table(
+            [
+                "Model",
+                *(Markup("{}<br><small>({})</small>").format(name, rows.sum()) for name, rows in columns.items()),
             ],
-        }
+            [[labels[model], *(_mean(found.scores[model][rows]) for rows in columns.values())] for model in models],
+            title,
+        )
         for title, columns in tables.items()
     ]
 
 
-def _points(values: NDArray[np.float64]) -> float | None:
-    return float(100 * values.mean()) if len(values) else None
+def _mean(values: NDArray[np.float64]) -> str:
+    return percent(float(values.mean()) if len(values) else None)

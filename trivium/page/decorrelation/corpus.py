@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pyarrow import csv
 
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.page.common import environment
-from trivium.page.decorrelation.names import DATASETS
 from trivium.page.decorrelation.results import Results
+from trivium.page.html import Cell, Column, decimal, percent, render, signed, table
+from trivium.page.published import DATASETS
 
 REJECTED = "rejected_"
 REASONS = {
@@ -42,18 +43,32 @@ def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> 
     return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:count]
 
 
-def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> str:
+def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
     """What stands beside what in training pictures.
 
     Args:
         folder: of the metrics, with `co_occurrence_{dataset}.csv`.
         datasets: in the order of the page.
     """
-    tables = [
-        (DATASETS[name], partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist()))
-        for name in datasets
-    ]
-    return environment().get_template("decorrelation_partners.html").render(tables=tables)
+    tables = Markup()
+    for name in datasets:
+        rows = [
+            [
+                Cell(row["class"], "narrow"),
+                row["other"],
+                decimal(row["probability"], 2),
+                decimal(row["lift"]),
+                row["pictures_with_class"],
+            ]
+            for row in partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist())
+        ]
+        caption = f"{DATASETS[name]}: the class most often beside each, most certain first."
+        tables += table(["Class", Column("beside it", "left"), "P", "lift", "pictures"], rows, caption)
+    introduction = (
+        "What a model can learn by heart. P: how often the other is there too, in training pictures with the class; "
+        "lift: by what factor more often than in all of them, 1 being independence."
+    )
+    return Markup('<p>{}</p>\n<div class="figures">\n{}</div>').format(introduction, tables)
 
 
 def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, float]]:
@@ -69,7 +84,7 @@ def removals_html(
     delta: Mapping[str, float],
     paintings: Mapping[str, Mapping[str, str]],
     published: Mapping[str, int],
-) -> str:
+) -> Markup:
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
@@ -100,18 +115,26 @@ def removals_html(
                 "paper": published.get(name),
                 "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
                 "rejected": counted(removals, REJECTED),
-                "painted": [
-                    (FILLINGS[each["filling"]].label, read_json(folder / f"inpaint_{painting}.json"))
-                    for painting, each in paintings.items()
-                    if each["dataset"] == name
-                ],
+                "painted": _painted_html(folder, name, paintings),
                 "pairs": pairs,
                 "phrases": phrases,
                 "counts": counted(phrases),
                 "not_asked": results.metrics[f"{name}_synthetic_not_asked"],
             }
         )
-    return environment().get_template("decorrelation_removals.html").render(shown=shown, delta=delta)
+    return render("decorrelation_removals.html", shown=shown, delta=delta)
+
+
+def _painted_html(folder: Path, dataset: str, paintings: Mapping[str, Mapping[str, str]]) -> Markup:
+    """How many pictures each filling painted over."""
+    rows = [
+        [FILLINGS[settings["filling"]].label, *(decimal(counts[part], 0) for part in ("train", "test", "empty"))]
+        for painting, settings in paintings.items()
+        if settings["dataset"] == dataset
+        for counts in (read_json(folder / f"inpaint_{painting}.json"),)
+    ]
+    columns = ("with", "training", "test", "test, a box without objects")
+    return table(columns, rows, "Pictures painted over") if rows else Markup()
 
 
 def synthetic_pairs(folder: Path, results: Results, dataset: str) -> int | None:
@@ -121,17 +144,32 @@ def synthetic_pairs(folder: Path, results: Results, dataset: str) -> int | None:
     return None if name is None else int(read_json(folder / f"train_{name}.json")["synthetic_pairs"])
 
 
-def classes_html(rows: Sequence[Mapping[str, Any]]) -> str:
+def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
     """ODmAP@1 by removed class of CLIP's finetune and ours on COCO, the largest gain first.
 
     Args:
         rows: of the table that stage evaluate writes by class.
     """
-    return (
-        environment()
-        .get_template("decorrelation_classes.html")
-        .render(pairs=class_pairs(rows, "coco", "clip"), few=_FEW, dataset=DATASETS["coco"])
-    )
+    pairs = class_pairs(rows, "coco", "clip")
+    lines = [
+        [
+            Cell(name, "narrow"),
+            after["queries"],
+            percent(before["odmap@1"]),
+            percent(after["odmap@1"]),
+            signed(100 * (after["odmap@1"] - before["odmap@1"]), 1),
+            percent(before["removed_named"], 0),
+            percent(after["removed_named"], 0),
+        ]
+        for name, before, after in pairs
+    ]
+    columns = ("Removed class", "queries", "ODmAP@1\nfinetune", "ODmAP@1\nours", "gain", "named\nfinetune",
+               "named\nours")  # fmt: skip
+    numbers = table(columns, lines, "%; few queries of a class say little.")
+    return render(
+        "decorrelation_classes.html", classes=len(pairs), opened=len(pairs) <= _FEW, dataset=DATASETS["coco"],
+        table=numbers,
+    )  # fmt: skip
 
 
 def class_pairs(

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import groups
-from trivium.page.common import environment
 from trivium.page.decorrelation.corpus import class_pairs
-from trivium.page.decorrelation.names import DATASETS
-from trivium.page.decorrelation.results import Results, model_label, points, shown
+from trivium.page.decorrelation.results import Results, model_label, shown
+from trivium.page.html import points, render
+from trivium.page.published import DATASETS
 
 WEAK = 0.5  # of CLIP's R@1, below which a model is called weak
 _FEW = 3  # classes at either end
@@ -17,26 +19,24 @@ ClassPair = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def diagnosis_html(
-    results: Results, classes: Sequence[Mapping[str, Any]], *, train: Mapping[str, Any], folder: Path, level: float,
-    margin: float,
-) -> str:  # fmt: skip
+    results: Results, classes: Sequence[Mapping[str, Any]], models: Mapping[str, Any], level: float, margin: float,
+    folder: Path,
+) -> Markup:  # fmt: skip
     """Which removed classes gain, which models are weak, and which trainings ended above collapse.
 
     Args:
         results: of stage evaluate.
         classes: its rows by removed class.
-        train: section `decorrelation.train`'s `models`.
-        folder: of the metrics, with `train_{cell}.json`.
+        models: how each is trained.
         level: of significance.
         margin: difference in [0, 1] above which a class gains.
+        folder: of the metrics, with `train_{cell}.json`.
     """
-    return (
-        environment()
-        .get_template("decorrelation_diagnosis.html")
-        .render(
-            classes=class_gains(class_pairs(classes, "coco", "clip"), margin, class_pairs(classes, "control", "clip")),
-            warnings=weak_models(results, level) + unlearnt(results, train, folder),
-        )
+    pairs = class_pairs(classes, "coco", "clip")
+    return render(
+        "decorrelation_diagnosis.html",
+        classes=class_gains(pairs, margin, class_pairs(classes, "control", "clip")),
+        warnings=weak_models(results, level) + unlearnt(results, models, folder),
     )
 
 

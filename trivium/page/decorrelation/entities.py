@@ -1,9 +1,12 @@
 """Decorrelation's models as KVQAE's image encoder: four rows, so that architecture and training are not confounded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from trivium.page.common import environment
+from markupsafe import Markup
+
+from trivium.page.html import between, percent, render, small, table
 
 ROWS = {
     "kvqae": "KVQAE's own CLIP (RN50; the sample's: like the others, trained otherwise)",
@@ -25,7 +28,7 @@ def verdict(test: Mapping[str, Any], level: float) -> str:
     return f"The model that was made to look at the image finds entities {'better' if better else 'worse'}."
 
 
-def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) -> str:
+def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) -> Markup:
     """The table of stage `entities`.
 
     Args:
@@ -34,27 +37,24 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         level: p up to which a difference counts as shown.
         confidence: of the intervals.
     """
-    against = {(test["row"], test["against"], test["measure"]): test for test in found["tests"]}
-    tests = [
-        {**test, "row": ROWS[row], "against": ROWS[other]}
-        for (row, other, measure), test in against.items()
-        if measure == PRIMARY
-    ]
-    trained = (*TRAINED, PRIMARY) in against
-    return (
-        environment()
-        .get_template("decorrelation_entities.html")
-        .render(
-            rows=[
-                (label, name in TRAINED, found["rows"][name]) for name, label in ROWS.items() if name in found["rows"]
-            ],
-            measures=MEASURES,
-            tests=tests,
-            verdict=verdict(against[*TRAINED, PRIMARY], level) if trained else UNTRAINED,
-            questions=found["questions"],
-            asked=found["entities_asked"],
-            not_searched=found["questions_entity_not_searched"],
-            entities=found["entities"],
-            confidence=confidence,
-        )
+    tests = {(test["row"], test["against"]): test for test in found["tests"] if test["measure"] == PRIMARY}
+    rows = []
+    for name, label in ROWS.items():
+        if name in found["rows"]:
+            heading = Markup("{}{}").format(label, small("one seed" if name in TRAINED else ""))
+            values = [found["rows"][name][measure] for measure in MEASURES]
+            cells = ((percent(value["value"]), _percents(value["interval"])) for value in values)
+            rows.append([heading, *chain.from_iterable(cells)])
+    columns = ["Image encoder", *chain.from_iterable((label, "interval") for label in MEASURES.values())]
+    return render(
+        "decorrelation_entities.html",
+        found=found,
+        table=table(columns, rows, f"In %, with {percent(confidence, 0)} % bootstrap intervals over entities"),
+        trained=any(name in found["rows"] for name in TRAINED),
+        tests=[{**test, "row": ROWS[row], "against": ROWS[other]} for (row, other), test in tests.items()],
+        verdict=verdict(tests[TRAINED], level) if TRAINED in tests else UNTRAINED,
     )
+
+
+def _percents(bounds: Sequence[float]) -> str:
+    return between(*(100 * bound for bound in bounds))

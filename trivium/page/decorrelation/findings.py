@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trivium.page.claims import claim_html, not_asked_html
-from trivium.page.claims import verdict as verdict_of
-from trivium.page.common import environment, probability
-from trivium.page.decorrelation.checks import Expected, checks
-from trivium.page.decorrelation.names import DATASETS
-from trivium.page.decorrelation.notes import notes
-from trivium.page.decorrelation.results import Results, model_label, points, shown
+from markupsafe import Markup
+
+from trivium.page.decorrelation.checks import Expected, checks, notes
+from trivium.page.decorrelation.results import Results, model_label, shown
+from trivium.page.html import Cell, Column, percent, points, probability, render, small, table
+from trivium.page.published import DATASETS
+from trivium.page.thorough import claim_html, not_asked_html
+from trivium.page.thorough import verdict as verdict_of
 
 Comparison = Mapping[str, Any]
 SHORT = {
@@ -31,7 +32,7 @@ MEASURES = {
 SUBSETS = {"all": "", "partner_remains": ", partner still there", "elsewhere": ", all other queries"}
 
 
-def said(row: Comparison, expected: Expected, level: float, margin: float) -> str:
+def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:
     """One sentence: what this comparison shows.
 
     Args:
@@ -43,10 +44,9 @@ def said(row: Comparison, expected: Expected, level: float, margin: float) -> st
     sign, size = shown(row, level), f"{100 * abs(row['difference']):.1f} points"
     if row["low"] is None:
         return "From one picture: nothing can be said."
-    inside = -margin <= row["low"] and row["high"] <= margin
     reaches = f"{100 * max(abs(row['low']), abs(row['high'])):.1f} points"
     if expected == "same":
-        if inside:
+        if -margin <= row["low"] and row["high"] <= margin:
             return f"Yes, within {100 * margin:g} points." if sign == 0 else f"Nearly: differs by only {size}."
         if sign:
             return f"No: it {'gains' if sign > 0 else 'loses'} {size}."
@@ -104,7 +104,7 @@ def verdict(results: Results, level: float, margin: float) -> str | None:
     return text + (f"means over {seeds} seeds and {gain['queries']} queries." if seeds > 1 else "one seed only.")
 
 
-def first_claim_html(results: Results, level: float, margin: float) -> str:
+def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     """What decorrelation's page begins with: whether training with painted pictures makes CLIP look.
 
     It holds where ODmAP@1 rises and R@1 of whole pictures stays within `margin`.
@@ -130,46 +130,69 @@ def first_claim_html(results: Results, level: float, margin: float) -> str:
     return claim_html(sentence, said, seen)
 
 
-def findings_html(
-    results: Results, *, level: float, margin: float, confidence: float, folder: Path, usual: float
-) -> str:
+def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, margin: float, folder: Path) -> Markup:
     """The table of checks; what was not run says so.
 
     Args:
         results: of stage evaluate.
+        evaluate: its parameters.
         level: of significance.
         margin: difference in [0, 1] below which two values count as the same.
-        confidence: of the intervals.
         folder: of the metrics, see `notes`.
-        usual: P(other | class) from which the other is the class's partner.
     """
-    rows: list[dict[str, Any]] = []
-    for each in checks(results.datasets):
-        row = results.comparison(**each.wanted)
-        place = f"{model_label(each.wanted['model'])}, {DATASETS[each.wanted['dataset']]}"
-        measure = MEASURES[each.wanted["set"], each.wanted["measure"]]
-        about = f"{place}: {measure}{SUBSETS[each.wanted['subset']]}"
-        rows.append({"question": each.question, "about": about, "row": row})
-        if row is not None:
-            rows[-1] |= {
-                "sentence": said(row, each.expected, level, margin),
-                "sides": (side(row, other=False), side(row, other=True)),
-                "difference": points(row["difference"]),
-                "interval": None if row["low"] is None else (points(row["low"]), points(row["high"])),
-                "seeds": _seeds(row),
-                "notes": notes(results, each, level=level, folder=folder, usual=usual),
-            }
-    return (
-        environment()
-        .get_template("decorrelation_findings.html")
-        .render(
-            rows=rows,
-            verdict=verdict(results, level, margin),
-            confidence=confidence,
-            level=level,
-            margin=margin,
-            usual=usual,
+    usual, rows = evaluate["partner_probability"], []
+    for asked in checks(results.datasets):
+        row, wanted = results.comparison(**asked.wanted), asked.wanted
+        about = f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: "
+        about += MEASURES[wanted["set"], wanted["measure"]] + SUBSETS[wanted["subset"]]
+        heading = Markup("{}{}").format(asked.question, small(about))
+        if row is None:
+            absent = Markup("not in this run; see <em>Thorough</em>, if below")
+            rows.append([heading, Cell(absent, "absent", 6)])
+            continue
+        said = [
+            Markup('<p class="small">{}</p>').format(note)
+            for note in notes(results, asked, level=level, folder=folder, usual=usual)
+        ]
+        small_print = Markup('{}<span class="interval">{}</span>')
+        difference = Markup(points(row["difference"]))
+        if row["low"] is not None:
+            difference = small_print.format(difference, f"[{points(row['low'])}, {points(row['high'])}]")
+        seeds = Markup(_seeds(row))
+        if row["difference_sd"] is not None:
+            seeds = small_print.format(seeds, f"± {percent(row['difference_sd'])}")
+        rows.append(
+            [
+                heading,
+                Markup("{}{}").format(answer(row, asked.expected, level, margin), Markup().join(said)),
+                Markup("{} <br>against {}").format(side(row, other=False), side(row, other=True)),
+                small_print.format(percent(row["value"]), percent(row["other_value"])),
+                difference,
+                probability(row["p"]).removeprefix("= "),
+                seeds,
+            ]
         )
+    columns = [
+        "Question",
+        Column("Answer", "left"),
+        Column("compared", "left"),
+        "values, %",
+        "difference",
+        "p",
+        "seeds",
+    ]
+    caption = (
+        f"Each line compares two values on the same queries. Difference in points with its "
+        f"{percent(evaluate['confidence'], 0)} % bootstrap interval over pictures; p: paired randomization test by "
+        "picture on means over seeds, not corrected for the number of lines. A difference counts as shown when p ≤ "
+        f"{level} and the interval excludes 0; as the same within {100 * margin:g} points. Intervals do not hold what "
+        "another training seed would change: where there is one seed, read them with that in mind."
+    )
+    return render(
+        "decorrelation_findings.html",
+        table=table(columns, rows, caption, style="checks"),
+        verdict=verdict(results, level, margin),
+        usual=usual,
     )
 
 

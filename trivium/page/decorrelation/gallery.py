@@ -8,16 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.decorrelation.matrix import groups
 from trivium.formats import masks
-from trivium.page.common import environment, half_each
-from trivium.page.decorrelation.names import DATASETS, VARIANTS
-from trivium.page.decorrelation.outlined import small
 from trivium.page.decorrelation.results import MAIN, Results, model_label
+from trivium.page.html import half_each, render
+from trivium.page.inline_pictures import outlined
+from trivium.page.published import DATASETS, VARIANTS
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking, where one of them was trained
@@ -101,115 +102,88 @@ def rows_by(file: Path, key: str, wanted: Iterable[Any], columns: Sequence[str])
 
 
 def gallery_html(
-    results: Results,
-    evaluated: pa.Table,
-    *,
-    raw: Path,
-    phrases: Path,
-    removals: Path,
-    painted: Path,
-    retrieved: Path,
-    count: int,
-    seed: int,
-    side: int,
-    longest: int,
-) -> tuple[dict[str, str], dict[str, float]]:
+    results: Results, data: Path, settings: Mapping[str, Any]
+) -> tuple[dict[str, Markup], dict[str, float]]:
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
     Args:
         results: of stage evaluate.
-        evaluated: cell, set, query, odmap@1, removed_named and partner_remains of every query.
-        raw, phrases, removals, painted, retrieved: folders of these stages.
-        count, seed: of the draw.
-        side: pixels of a picture's longer side.
-        longest: characters of a sentence; the rest of a longer one is cut off.
+        data: folder of the stages' outputs.
+        settings: `examples` and `seed` of the draw; `image_side`, pixels of a picture's longer side;
+            `sentence_characters`, of which the rest of a longer one is cut off.
     """
-    dataset = results.datasets[0]
+    dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
+    facts = ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]
+    evaluated = read_table(data / "evaluation.parquet", facts)
     cells = shown_cells(results, dataset)
     asked = _reference(cells)
     reference, short = cells[asked], "Ours" if asked == FIRST[-1] else _name(*asked)
-    chosen = draw(evaluated, reference, count, seed)
+    chosen = draw(evaluated, reference, settings["examples"], settings["seed"])
     columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
-    of_query = rows_by(removals / dataset / "removals.parquet", "removal", chosen, columns)
+    of_query = rows_by(data / "removals" / dataset / "removals.parquet", "removal", chosen, columns)
     pictures = {query: str(of_query[query]["picture"]) for query in chosen}
-    found = {
-        cell: (
-            best(retrieved / cell / "original.parquet", list(dict.fromkeys(pictures.values()))),
-            best(retrieved / cell / "synthetic.parquet", chosen),
-        )
-        for cell in cells.values()
-    }
+    found = {}
+    for cell in cells.values():
+        lists = data / "retrieved" / cell
+        original = best(lists / "original.parquet", list(dict.fromkeys(pictures.values())))
+        found[cell] = original, best(lists / "synthetic.parquet", chosen)
     wanted = {caption for lists in found.values() for each in lists for ids in each.values() for caption in ids}
-    texts = rows_by(phrases / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
-    facts = {
-        (row["cell"], row["query"]): row
-        for row in evaluated.filter(
-            pc.and_(
-                pc.equal(evaluated["set"], "synthetic"), pc.is_in(evaluated["query"], pa.array(chosen, pa.string()))
-            )
-        ).to_pylist()
-    }
-    originals = Images(raw / dataset / "images")
-    holes = Images(painted / dataset / results.cells[reference].queries / "test")
+    texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
+    synthetic = evaluated.filter(pc.equal(evaluated["set"], "synthetic")).to_pylist()
+    of_cell = {(row["cell"], row["query"]): row for row in synthetic if row["query"] in pictures}
+    originals = Images(data / "raw" / dataset / "images")
+    holes = Images(data / "painted" / dataset / results.cells[reference].queries / "test")
     items = []
     for query in chosen:
         about = of_query[query]
         removed, present = set(about["removed"]), set(about["remaining"])
         mask = masks.decode(about["mask"], about["height"], about["width"])
-        right = facts[reference, query]["odmap@1"] > 0
-        finetune = facts.get((cells.get(("clip", "finetune"), ""), query))
-        tags = ["right" if right else "wrong"]
+        finetune = of_cell.get((cells.get(FIRST[0], ""), query))
+        tags = ["right" if of_cell[reference, query]["odmap@1"] > 0 else "wrong"]
         tags += ["fooled"] * bool(finetune and finetune["removed_named"])
-        tags += ["partner"] * bool(facts[reference, query]["partner_remains"])
+        tags += ["partner"] * bool(of_cell[reference, query]["partner_remains"])
         models = [
             {
-                "name": _name(model, variant),
-                "first": (model, variant) in FIRST or not set(FIRST) & set(cells),
+                "name": _name(*key),
+                "first": key in FIRST or not set(FIRST) & set(cells),
                 "original": [
                     sentence(texts[each], set(), present | removed, longest) for each in found[cell][0][pictures[query]]
                 ],
                 "painted": [sentence(texts[each], removed, present, longest) for each in found[cell][1][query]],
             }
-            for (model, variant), cell in cells.items()
+            for key, cell in cells.items()
         ]
+        name = about["name"]
         items.append(
             {
-                "original": small(originals.read(about["name"]), side, mask) if about["name"] in originals else None,
-                "painted": small(holes.read(query), side) if query in holes else None,
+                "original": outlined(originals.read(name), side, mask) if name in originals else None,
+                "painted": outlined(holes.read(query), side) if query in holes else None,
                 "removed": sorted(removed),
                 "present": sorted(present),
                 "tags": tags,
                 "models": models,
             }
         )
-    html = (
-        environment()
-        .get_template("decorrelation_gallery.html")
-        .render(
-            items=items,
-            filters=[
-                (tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or ("clip", "finetune") in cells
-            ],
-            reference="ours (CLIP, first seed)" if asked == FIRST[-1] else short,
-            seed=seed,
-            dataset=DATASETS[dataset],
-            side=side,
-        )
+    html = render(
+        "decorrelation_gallery.html",
+        items=items,
+        filters=[(tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or FIRST[0] in cells],
+        reference="ours (CLIP, first seed)" if asked == FIRST[-1] else short,
+        seed=settings["seed"],
+        dataset=DATASETS[dataset],
     )
     missing = sum(item[name] is None for item in items for name in ("original", "painted"))
-    return {"gallery": html, "picture": picture_html(items)}, {
-        "examples": float(len(items)),
-        "pictures_missing": float(missing),
-    }
+    counts = {"examples": float(len(items)), "pictures_missing": float(missing)}
+    return {"gallery": html, "picture": picture_html(items)}, counts
 
 
-def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
     """A picture before and after, and what two models say of it: where finetune is fooled and ours is right, if any."""
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, bool]:
         return {"right", "fooled"} <= set(item["tags"]), item["painted"] is not None
 
-    return environment().get_template("decorrelation_picture.html").render(item=max(items, key=tells, default=None))
+    return render("decorrelation_picture.html", item=max(items, key=tells, default=None))
 
 
 def _reference(cells: Mapping[tuple[str, str], str]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from trivium.core.parameters import used_values
 from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import Cell, groups, parse_cells
 from trivium.decorrelation.models.kind import KINDS
-from trivium.page.decorrelation.names import DATASETS
+from trivium.page.published import DATASETS
 
 MAIN = tuple(  # those that the paper does not print, of a frozen CNN, are shown where they ran
     (model, variant)
@@ -119,8 +119,3 @@ def shown(row: Mapping[str, Any], level: float) -> int:
     if row["low"] is None or row["p"] > level:
         return 0
     return int(row["low"] > 0) - int(row["high"] < 0)
-
-
-def points(value: float) -> str:
-    """A difference of shares in points, with its sign."""
-    return f"{100 * value:+.1f}".replace("-", "−")

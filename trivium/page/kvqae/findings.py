@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trivium.page.claims import claim_html, not_asked_html, verdict
-from trivium.page.common import environment, probability, signed
+from markupsafe import Markup
+
+from trivium.page.html import probability, render, signed
+from trivium.page.thorough import claim_html, not_asked_html, verdict
 
 # What must be seen on the sample: above by whatever, above significantly, or whatever it is.
 Expected = Literal["above", "significant", "open"]
@@ -157,13 +159,12 @@ def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
     return sentences
 
 
-def findings_html(sentences: Sequence[str], introduction: str = "") -> str:
-    """The sentences as a list, after an introduction if there is one; escaped."""
-    template = environment().get_template("kvqae_findings.html")
-    return template.render(sentences=sentences, introduction=introduction)
+def findings_html(sentences: Sequence[str], introduction: str = "") -> Markup:
+    """The sentences as a list, after an introduction if there is one."""
+    return render("kvqae_findings.html", sentences=sentences, introduction=introduction)
 
 
-def first_claim_html(blocks: Mapping[str, Any], level: float) -> str:
+def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:
     """What KVQAE's page begins with: whether the picture finds passages that the question's words do not find."""
     sentence = "Looking at the picture, too, finds the right passage more often than reading the question alone."
     asked = blocks["passage"]

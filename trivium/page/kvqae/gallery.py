@@ -4,72 +4,33 @@ A frame marks the face that was found. In a passage that holds an answer the ans
 the reader would have answered from it is italic.
 """
 
-import base64
-import io
+import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.compute as pc
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
-from PIL import ImageDraw, ImageOps
 
 from trivium.core.image_shards import Images
-from trivium.formats.questions import Question
-from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
+from trivium.core.tables import read_table
+from trivium.formats.questions import Question, read_questions
+from trivium.formats.trec import read_run_over
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, exact_match, is_matchable
-from trivium.measures.runs import PADDING, Run
-from trivium.page.common import environment
-from trivium.vision.decoding import Unreadable, decode
+from trivium.measures.runs import PADDING
+from trivium.page.html import half_each, render
+from trivium.page.inline_pictures import Box, thumbnail
 
 FILTERS = [("all", "All"), ("right", "Right"), ("wrong", "Wrong"), ("face", "Face found"), ("no-face", "No face")]
-
-Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture's sides
-Spans = Mapping[int, tuple[int, int]]  # passage → characters in `title [SEP] text`
-
-_MAX_SIDE, _MAX_PIXELS = 2048, 100_000_000  # a scan of 20 000 pixels is shown small, not decoded whole
-_FRAME = "#e5141f"  # the paper's red
+RANKINGS = {  # title → a run and the reader's answers on it; the last one's are the answers shown
+    "Multimodal retrieval": ("fused/dpr_few_shot_image", "few_shot_fused"),
+    "Re-ranked by text and image": ("reranked_text_image", "few_shot_reranked"),
+}
 NO_PICTURE = "data:,"  # what stands for an image that cannot be read
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """One list of results of every question.
-
-    Attributes:
-        title: what the page calls it.
-        run: passage ids of the shown questions.
-        spans: of a question, the reader's best span in each passage that it read.
-    """
-
-    title: str
-    run: Run
-    spans: Mapping[str, Spans]
-
-
-def thumbnail(data: bytes, side: int, box: Box | None = None) -> str | None:
-    """A `data:` address of the image, cut to a square of `side` pixels, or None when it cannot be read.
-
-    Args:
-        data: an encoded image.
-        side: of the square, pixels.
-        box: a frame is drawn there.
-    """
-    try:
-        image = decode(data, max_side=_MAX_SIDE, max_pixels=_MAX_PIXELS)
-    except Unreadable:
-        return None
-    if box is not None:
-        left, top, right, bottom = box
-        corners = (left * image.width, top * image.height, right * image.width, bottom * image.height)
-        ImageDraw.Draw(image).rectangle(corners, outline=_FRAME, width=max(1, round(3 * min(image.size) / side)))
-    small = ImageOps.fit(image, (side, side))
-    out = io.BytesIO()
-    small.save(out, "JPEG", quality=82)
-    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+Spans = Mapping[int, tuple[int, int]]  # passage → characters in `title [SEP] text`
 
 
 def face_boxes(faces: Iterable[Mapping[str, Any]]) -> dict[str, Box]:
@@ -125,51 +86,66 @@ def passage_item(
     return {"name": title, "title": shown[0], "text": shown[1], "relevant": relevant, "image": image}
 
 
-def gallery_items(
-    questions: Sequence[Question],
-    predictions: Mapping[str, str],
-    boxes: Mapping[str, Box],
-    rankings: Sequence[Ranking],
-    articles: pa.Table,
-    article_of: NDArray[np.int64],
-    texts: PassageTexts,
-    question_images: Images,
-    kb_images: Images,
-    *,
-    passages: int,
-    image_side: int,
-) -> list[dict[str, Any]]:
-    """What the gallery shows, one entry a question; texts are escaped by the template, or `Markup` already.
+def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
+    """The first seed's answers of a row, and by question the best span of every passage that it read."""
+    columns = ["id", "seed", "prediction", "passages", "starts", "ends"]
+    read = read_table(answers, columns)
+    seed = read["seed"][0]
+    rows = (read.filter(pc.equal(read["seed"], seed)) if seed.is_valid else read).to_pylist()
+    spans: dict[str, Spans] = {
+        row["id"]: dict(zip(row["passages"], zip(row["starts"], row["ends"], strict=True), strict=True)) for row in rows
+    }
+    return {row["id"]: row["prediction"] for row in rows}, spans
+
+
+def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Some test questions, answered right and wrong, with the first passages of each ranking.
+
+    Texts are escaped by the template, or `Markup` already.
 
     Args:
-        questions: shown, in order.
-        predictions: question → answer.
-        boxes: question image → its face.
-        rankings: their first passages are shown.
-        articles, article_of: pictures of the articles; the article of each passage.
-        texts: of the shown passages.
-        question_images, kb_images: pictures.
-        passages: shown of each ranking.
-        image_side: pixels a side of the question's picture; passages' have half of it.
+        data: folder of the stages' outputs.
+        dataset: folder of the questions and their pictures.
+        settings: `questions` and `seed` of the draw; `passages` shown of each ranking; `image_side`, pixels a side of
+            the question's picture, passages' having half of it.
     """
-    ranked = [dict(zip(ranking.run.queries, ranking.run.documents, strict=True)) for ranking in rankings]
-    items = []
+    questions = read_questions(dataset / "viquae" / "test.jsonl")
+    read = {title: reader_of(data / "answers" / f"{answers}.parquet") for title, (_, answers) in RANKINGS.items()}
+    predictions = list(read.values())[-1][0]
+    sides: tuple[list[Question], list[Question]] = [], []
     for question in questions:
+        sides[exact_match(predictions.get(question.id, ""), question.answers)].append(question)
+    chosen = half_each(*sides, settings["questions"], random.Random(settings["seed"]))
+    ids, first = [question.id for question in questions], slice(settings["passages"])
+    found = {}
+    for title, (run, _) in RANKINGS.items():
+        ranked = read_run_over(data / "runs" / run / "test.trec", ids).select(question.id for question in chosen)
+        found[title] = {
+            query: [passage for passage in passages[first].tolist() if passage != PADDING]
+            for query, passages in zip(ranked.queries, ranked.documents, strict=True)
+        }
+    articles, passages = data / "kb" / "articles.parquet", data / "kb" / "passages.parquet"
+    shown = np.unique([passage for lists in found.values() for ranked in lists.values() for passage in ranked])
+    texts = read_passage_texts(passages, articles, shown.astype(np.int64))
+    article_of, names = read_table(passages, ["article"])["article"], read_table(articles, ["image"])["image"]
+    faces = read_table(
+        data / "features/questions/arcface/pictures.parquet", ["name", "width", "height", "detected", "box"]
+    )
+    boxes, side = face_boxes(faces.to_pylist()), settings["image_side"]
+    question_images, kb_images = Images(dataset / "images" / "questions"), Images(data / "raw" / "images" / "kb")
+    items = []
+    for question in chosen:
         lists = []
-        for ranking, documents in zip(rankings, ranked, strict=True):
-            spans, shown = ranking.spans.get(question.id, {}), []
-            for passage in documents[question.id][:passages].tolist():
-                if passage == PADDING:
-                    break
-                name = articles["image"][int(article_of[passage])].as_py()
-                image = thumbnail(kb_images.read(name), image_side // 2) if name in kb_images else None
-                shown.append(passage_item(texts[passage], question, spans.get(passage), image))
-            lists.append({"title": ranking.title, "passages": shown})
-        prediction = predictions.get(question.id, "")
-        right = bool(exact_match(prediction, question.answers))
-        name = question.image or ""
-        box = boxes.get(name)
-        picture = thumbnail(question_images.read(name), image_side, box) if name in question_images else None
+        for title, ranking in found.items():
+            items_of, spans = [], read[title][1].get(question.id, {})
+            for passage in ranking[question.id]:
+                name = names[article_of[passage].as_py()].as_py()
+                image = thumbnail(kb_images.read(name), side // 2) if name in kb_images else None
+                items_of.append(passage_item(texts[passage], question, spans.get(passage), image))
+            lists.append({"title": title, "passages": items_of})
+        prediction, name = predictions.get(question.id, ""), question.image or ""
+        right, box = bool(exact_match(prediction, question.answers)), boxes.get(name)
+        picture = thumbnail(question_images.read(name), side, box) if name in question_images else None
         items.append(
             {
                 "question": question.text,
@@ -185,19 +161,23 @@ def gallery_items(
     return items
 
 
-def pictures_missing(items: Sequence[Mapping[str, Any]]) -> int:
-    """How many pictures of the gallery, of questions and passages, were absent or could not be read."""
-    lists = [ranking["passages"] for item in items for ranking in item["rankings"]]
-    of_passages = sum(passage["image"] is None for passages in lists for passage in passages)
-    return of_passages + sum(item["image"] == NO_PICTURE for item in items)
+def counts_of(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """How many questions are shown and right, and how many pictures, of passages too, are absent or unreadable."""
+    passages = [passage for item in items for ranking in item["rankings"] for passage in ranking["passages"]]
+    missing = sum(passage["image"] is None for passage in passages)
+    return {
+        "gallery_questions": float(len(items)),
+        "gallery_right": float(sum(item["right"] for item in items)),
+        "gallery_pictures_missing": float(missing + sum(item["image"] == NO_PICTURE for item in items)),
+    }
 
 
-def gallery_html(items: Sequence[Mapping[str, Any]], seed: int) -> str:
+def gallery_html(items: Sequence[Mapping[str, Any]], seed: int) -> Markup:
     """Figure 5; `seed` drew the questions."""
-    return environment().get_template("gallery.html").render(items=items, filters=FILTERS, seed=seed)
+    return render("gallery.html", items=items, filters=FILTERS, seed=seed)
 
 
-def picture_html(items: Sequence[Mapping[str, Any]]) -> str:
+def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
     """One of these questions with its picture and answer: a right one in which a face is found, if there is one."""
     shown = max(items, key=lambda item: (item["right"], item["face"], item["image"] != NO_PICTURE), default=None)
-    return environment().get_template("kvqae_picture.html").render(item=shown)
+    return render("kvqae_picture.html", item=shown)

@@ -1,146 +1,140 @@
-"""KVQAE's Table 7, the score by number of passages read, and what makes questions hard."""
+"""KVQAE's Table 7, the score by number of passages read, models behind an endpoint, and what makes questions hard."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
-from trivium.page.agreement import agreement
-from trivium.page.common import environment
 from trivium.page.figures import curves
-from trivium.page.thorough import Thorough
+from trivium.page.html import Cell, Row, between, decimal, figure, percent, published, render, signed, small, table
+from trivium.page.published import READING_ROWS, agreement, tolerances_of
+from trivium.page.thorough import Thorough, dagger
 
-
-@dataclass(frozen=True)
-class ReadingRow:
-    """A row of the table: ours, and the paper's that it stands beside.
-
-    Attributes:
-        published: name of the paper's row, whose label it takes; None: the paper has none.
-        label: where the paper has none.
-    """
-
-    published: str | None = None
-    label: str = ""
-
-
-READING_ROWS: dict[str, ReadingRow] = {
-    "zero_shot_fused": ReadingRow("zero_shot_initial"),
-    "zero_shot_reranked": ReadingRow("zero_shot_reranked"),
-    "zero_shot_reranked_weighted": ReadingRow("zero_shot_weighted"),
-    "few_shot_text": ReadingRow(label="few-shot, top 5 of text-only retrieval (D_f)"),
-    "few_shot_fused": ReadingRow("few_shot_initial"),
-    "few_shot_fused_weighted": ReadingRow(label="few-shot, top 5 of retrieval, weighted"),
-    "few_shot_reranked": ReadingRow("few_shot_reranked"),
-    "few_shot_fused_chosen": ReadingRow(label="few-shot, initial list, number of passages chosen on validation"),
-    "few_shot_reranked_chosen": ReadingRow(label="few-shot, re-ranked, number of passages chosen on validation"),
-    "few_shot_reranked_weighted": ReadingRow("few_shot_weighted"),
-    "few_shot_max_reranked": ReadingRow(label="few-shot, max-pooled loss, top 5 re-ranked"),
-    "few_shot_fused_semi_oracle": ReadingRow(label="few-shot, semi-oracle from the initial list"),
-    "few_shot_semi_oracle": ReadingRow("few_shot_semi_oracle"),
-    "few_shot_fused_full_oracle": ReadingRow(label="few-shot, full oracle from the initial list"),
-    "few_shot_full_oracle": ReadingRow("few_shot_full_oracle"),
-    "triviaqa": ReadingRow("triviaqa_bm25"),
-    "triviaqa_weighted": ReadingRow("triviaqa_bm25_weighted"),
+# Rows in their order; a label where the paper has no such row.
+ROWS = {
+    "zero_shot_fused": "",
+    "zero_shot_reranked": "",
+    "zero_shot_reranked_weighted": "",
+    "few_shot_text": "few-shot, top 5 of text-only retrieval (D_f)",
+    "few_shot_fused": "",
+    "few_shot_fused_weighted": "few-shot, top 5 of retrieval, weighted",
+    "few_shot_reranked": "",
+    "few_shot_fused_chosen": "few-shot, initial list, number of passages chosen on validation",
+    "few_shot_reranked_chosen": "few-shot, re-ranked, number of passages chosen on validation",
+    "few_shot_reranked_weighted": "",
+    "few_shot_max_reranked": "few-shot, max-pooled loss, top 5 re-ranked",
+    "few_shot_fused_semi_oracle": "few-shot, semi-oracle from the initial list",
+    "few_shot_semi_oracle": "",
+    "few_shot_fused_full_oracle": "few-shot, full oracle from the initial list",
+    "few_shot_full_oracle": "",
+    "triviaqa": "",
+    "triviaqa_weighted": "",
 }
+SEES = {"passages": "passages", "picture": "the picture", "both": "passages and the picture"}
+SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "re-ranked list"}
 
 
-def rows_of(asked: Mapping[str, Mapping[str, Any]]) -> dict[str, ReadingRow]:
-    """Our rows and the paper's, then what else `kvqae.read.rows` asks for, said by its settings.
+def rows_of(asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Our rows, then what else `kvqae.read.rows` asks for, said by its settings.
 
     Args:
         asked: {row: its settings}.
     """
     further = {}
     for name, row in asked.items():
-        if name not in READING_ROWS:
+        if name not in ROWS:
             number = row["passages"]
             passages = "number of passages chosen on validation" if number == "validation" else f"top {number}"
             oracle = f", {row['oracle']} oracle" if row.get("oracle", "none") != "none" else ""
             weighted = ", weighted" if row.get("weighted") else ""
-            label = f"{name}: {row['model'].replace('_', ' ')} reader on {row['run']}, {passages}{oracle}{weighted}"
-            further[name] = ReadingRow(label=label)
-    return READING_ROWS | further
-
-
-def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
-    """How far F1 and EM may be from a published row, in points: by its standard deviations where it has some."""
-    if "deviations" in row:
-        return [tolerances["deviations"] * deviation for deviation in row["deviations"]]
-    return [tolerances["points"]] * len(row["values"])
+            further[name] = (
+                f"{name}: {row['model'].replace('_', ' ')} reader on {row['run']}, {passages}{oracle}{weighted}"
+            )
+    return ROWS | further
 
 
 def reading_html(
     metrics: Mapping[str, float],
-    published: dict[str, Any],
-    rows: Mapping[str, ReadingRow],
+    printed: Mapping[str, Any],
+    rows: Mapping[str, str],
     seeds: int,
     *,
     sample: bool = True,
     thorough: Thorough | None = None,
-) -> str:
+) -> Markup:
     """Table 7: our rows, and the published ones beside them, with a verdict unless ours are of a sample world.
 
     Of one seed alone `thorough` stands beside ours, what `make thorough` gave with several.
     """
     thorough = thorough if seeds == 1 else None
-    table = published["table_7"]["rows"]
-    shown = []
-    for name, row in rows.items():
-        values = None
-        if f"{name}_f1" in metrics:
-            keys = ("f1", "em", "f1_sd", "em_sd")
-            values = {key: metrics.get(f"{name}_{key}") for key in keys}
-        theirs = table[row.published] if row.published else None
+    lines = []
+    for name, label in rows.items():
+        theirs = printed["table_7"]["rows"][READING_ROWS[name]] if name in READING_ROWS else None
         verdict = None
-        if values and theirs:
+        if theirs and f"{name}_f1" in metrics:
             ours = [100 * metrics[f"{name}_{key}"] for key in ("f1", "em")]
-            tolerances = tolerances_of(theirs, published["tolerances"])
+            tolerances = tolerances_of(theirs, printed["tolerances"])
             verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
-        label = theirs["label"] if theirs else row.label
-        again = {key: thorough.mean(f"{name}_{key}") if thorough else None for key in ("f1", "em")}
-        shown.append({"label": label, "ours": values, "again": again, "published": theirs, "verdict": verdict})
-    lists = _lists_read(metrics, published, sample=sample)
-    template = environment().get_template("reading_table.html")
-    return template.render(rows=shown, seeds=seeds, lists=lists, thorough=thorough)
+        heading = Markup("{}{}").format(theirs["label"] if theirs else label, small(verdict and f"paper: {verdict}"))
+        cells = [_score(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
+        lines.append(Row([heading, *cells, *_published(theirs)], "" if theirs else "beyond"))
+    caption = render("kvqae_reading_caption.html", seeds=seeds)
+    found = table(["Reader and input", "F1", "EM", *published("F1", "EM")], lines, caption) + dagger(thorough)
+    return found + _lists_read(metrics, printed, sample=sample)
 
 
-def _lists_read(metrics: Mapping[str, float], published: Mapping[str, Any], *, sample: bool) -> dict[str, Any] | None:
-    """MRR and P@1, in %, of BM25's lists that the rows about TriviaQA read; None where they were not measured."""
-    paper = published["triviaqa_initial"]
+def _score(metrics: Mapping[str, float], name: str, thorough: Thorough | None) -> Markup | str:
+    again = thorough.again(name) if thorough else Markup()
+    if name not in metrics:
+        return again or "–"
+    deviation = metrics.get(f"{name}_sd")
+    return percent(metrics[name]) + ("" if deviation is None else f" ± {percent(deviation)}") + again
+
+
+def _published(row: Mapping[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["–", "–"]
+    deviations = [f" ± {decimal(value)}" for value in row.get("deviations", ())] or ["", ""]
+    return [decimal(value) + spread for value, spread in zip(row["values"], deviations, strict=True)]
+
+
+def _lists_read(metrics: Mapping[str, float], printed: Mapping[str, Any], *, sample: bool) -> Markup:
+    """MRR and P@1 of BM25's lists that the rows about TriviaQA read; nothing where they were not measured."""
+    paper = printed["triviaqa_initial"]
     names = [f"triviaqa_initial_{measure}" for measure in paper["measures"]]
     if not metrics.keys() >= set(names):
-        return None
+        return Markup()
     ours = [100 * metrics[name] for name in names]
-    verdict = agreement(ours, [paper["values"]], [published["tolerances"]["points"]] * len(ours), sample=sample)
-    return {"ours": ours, "paper": paper["values"], "verdict": verdict}
+    verdict = agreement(ours, [paper["values"]], [printed["tolerances"]["points"]] * len(ours), sample=sample)
+    text = (
+        "What the TriviaQA rows read, BM25’s lists of the questions behind the test set: MRR {} %, P@1 {} %; in the "
+        "paper, on its data, {} % and {} %{}."
+    )
+    said = f" ({verdict})" if verdict else ""
+    return Markup(f"<p>{text}</p>\n").format(*map(decimal, ours), *map(decimal, paper["values"]), said)
 
 
-SEES = {"passages": "passages", "picture": "the picture", "both": "passages and the picture"}
-
-
-def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> str:
+def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Markup:
     """What a model behind an endpoint answered: its words as they are, measured, and what they cost.
 
     Args:
         reader: what stage `read_prompted` says of the model.
         metrics: of the stage.
     """
-    template = environment().get_template("kvqae_prompted.html")
-    return template.render(reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
+    caption = render("kvqae_prompted_caption.html", reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
+    counts = [metrics.get("refused", 0), metrics.get("prompt_tokens"), metrics.get("completion_tokens")]
+    cells = [*(percent(metrics[name]) for name in ("em", "f1", "contains")), *(decimal(count, 0) for count in counts)]
+    columns = ["EM", "F1", "holds an answer", "without an answer", "tokens read", "tokens written"]
+    return table(columns, [Row(cells, "beyond")], caption, heading=None)
 
 
-SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "re-ranked list"}
-
-
-def sweep_html(table: pa.Table) -> str:
+def sweep_html(swept: pa.Table) -> Markup:
     """How many passages to read: validation EM and F1 by their number, of each row whose number is chosen so."""
-    title = "Passages read at inference, validation questions"
     lines = {}
-    for row in dict.fromkeys(table["row"].to_pylist()):
-        points = table.filter(pc.equal(table["row"], row))
+    for row in dict.fromkeys(swept["row"].to_pylist()):
+        points = swept.filter(pc.equal(swept["row"], row))
         for name, label in (("em", "EM"), ("f1", "F1")):
             values = [100 * value for value in points[name].to_pylist()]
             lines[f"{label}, {SWEPT.get(row, row)}"] = (points["passages"].to_pylist(), values)
@@ -148,11 +142,36 @@ def sweep_html(table: pa.Table) -> str:
         "Each row of the table “number of passages chosen on validation” takes the number with the best EM on "
         "validation, tried on the row’s own list; every other row reads a fixed number. The paper finds 5 clearly best."
     )
-    drawn = curves(lines, title=title, xlabel="passages", ylabel="%")
-    return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
+    title = "Passages read at inference, validation questions"
+    return figure(curves(lines, title=title, xlabel="passages", ylabel="%"), caption)
 
 
-def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, float], confidence: float) -> str:
+def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, float], confidence: float) -> Markup:
     """Which factors make questions hard for the reader: rows and metrics of stage difficulty."""
-    template = environment().get_template("kvqae_difficulty.html")
-    return template.render(rows=rows, metrics=metrics, confidence=confidence)
+    lines = [
+        [
+            row["factor"].replace("_", " "),
+            row["yes"],
+            row["no"],
+            Cell(_delta(row), "validated" if row["validated"] else ""),
+            between(row["low"], row["high"]),
+            decimal(row["p"], 4),
+            decimal(row["p_holm"], 4),
+            signed(row["joint"], 1),
+            between(row["joint_low"], row["joint_high"]),
+        ]
+        for row in rows
+    ]
+    columns = ["Factor", "yes", "no", "δ", "interval", "p", "p Holm", "all together", "interval"]
+    caption = (
+        "δ in points of F1: ↓ lower where the factor holds, * significantly (Mann-Whitney), ** also after Holm’s "
+        f"correction. Intervals: {percent(confidence, 0)} %, over entities."
+    )
+    return render("kvqae_difficulty.html", metrics=metrics, table=table(columns, lines, caption, style="effects"))
+
+
+def _delta(row: Mapping[str, Any]) -> str:
+    if row["delta"] is None:
+        return "–"
+    stars = "**" if row["holm_significant"] else "*" * bool(row["significant"])
+    return signed(row["delta"], 1) + "↓" * bool(row["validated"]) + stars

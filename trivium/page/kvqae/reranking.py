@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from trivium.kvqae.rerankers.reranker import RERANKERS
-from trivium.page.common import environment
+from trivium.page.html import Column, percent, render, table
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings, within
-from trivium.page.kvqae.published import RERANKED_TABLES, Shown
 from trivium.page.kvqae.retrieval import (
     WITHOUT_RRT,
     labels_of,
     reranked_labels_of,
     retrieval_html,
 )
+from trivium.page.published import RERANKED_TABLES, Shown
 
 INITIAL = "dpr_few_shot_image"  # the row that the paper re-ranks
 FUSIONS = {
@@ -32,29 +34,25 @@ LABELS = {
 
 
 def reranking_sections(
-    blocks: dict[str, Any],
+    blocks: Mapping[str, Any],
     choice: Mapping[str, Any],
-    text_alone: str,
+    cross_encoder: Mapping[str, float],
     kvqae: Mapping[str, Any],
-    printed: dict[str, Any],
+    printed: Mapping[str, Any],
     *,
-    level: float,
-    confidence: float,
     sample: bool,
-) -> dict[str, str]:
+) -> dict[str, Markup]:
     """Tables 5 and 6, what they show, what was seen on validation, and the split by overlap: HTML by section.
 
     Args:
         blocks: as stage `evaluate_reranking` writes them.
         choice: of stage `tune_reranking`.
-        text_alone: HTML, what the cross-encoder did on validation.
-        kvqae: of the parameters used `image_encoders`, `fuse.weights`, `rerankers` and `initial`.
+        cross_encoder: metrics of stage `rerank_finetune`.
+        kvqae: its section of the parameters.
         printed: the paper's numbers.
-        level: of the significance test.
-        confidence: of the intervals.
         sample: our numbers are of a sample world.
     """
-    with_rrt = rrt_re_ranks(blocks)
+    told, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
     other = {} if with_rrt else WITHOUT_RRT
     first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
     initial = kvqae["initial"]["run"]
@@ -63,17 +61,18 @@ def reranking_sections(
     unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
     made = {}
     for name, wanted in RERANKED_TABLES.items():
-        asked = [each for each in RERANKING[name] if not (other and "image" in each.rows)]  # of ArcFace + RRT
-        found = retrieval_findings(blocks, asked, level)
-        tables = retrieval_html(blocks, printed, wanted, level, confidence, labels, sample=sample, unlike=unlike)
+        asked = [pair for pair in RERANKING[name] if not (other and "image" in pair.rows)]  # of ArcFace + RRT
+        found = retrieval_findings(blocks, asked, told["significance"])
+        tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample, unlike=unlike)
         made[name] = findings_html(found, depths_note(kvqae["rerankers"], with_rrt)) + tables
     made["table-5"] += findings_html([], image_note(choice))
-    made["table-6"] += tuning_html(choice) + text_alone
-    overlap = overlap_blocks_html(blocks, printed, level, confidence, labels)
-    return made | ({"overlap": overlap} if overlap else {})
+    made["table-6"] += tuning_html(choice) + cross_encoder_html(cross_encoder, kvqae)
+    if overlap := overlap_blocks_html(blocks, printed, told, labels):
+        made["overlap"] = overlap
+    return made
 
 
-def tuning_html(choice: Mapping[str, Any]) -> str:
+def tuning_html(choice: Mapping[str, Any]) -> Markup:
     """How each fusion of stage `tune_reranking` was chosen: ours, then the paper's way, with validation MRR."""
     rows = []
     for name, record in choice.items():
@@ -81,17 +80,25 @@ def tuning_html(choice: Mapping[str, Any]) -> str:
             if which not in record:  # beyond the paper
                 continue
             fusion = record[which]
+            weights = [f"{weight:g} {_named(system)}" for system, weight in fusion.get("weights", {}).items()]
             rows.append(
-                {
-                    "label": f"{_fused(name, fusion)}, {label}",
-                    "normalization": _named(fusion.get("normalization", "rank")),
-                    "method": _named(fusion["method"]),
-                    "weights": [(_named(system), weight) for system, weight in fusion.get("weights", {}).items()],
-                    "mrr": record[f"{which}_mrr"],
-                    "tried": record["tried"] if which == "chosen" else None,
-                }
+                [
+                    f"{_fused(name, fusion)}, {label}",
+                    _named(fusion["method"]),
+                    _named(fusion.get("normalization", "rank")),
+                    " + ".join(weights) or "–",
+                    percent(record[f"{which}_mrr"]),
+                    record["tried"] if which == "chosen" else None,
+                ]
             )
-    return environment().get_template("kvqae_tuning.html").render(rows=rows)
+    texts = [Column(title, "left") for title in ("method", "normalisation", "weights")]
+    caption = (
+        "How the re-rankers are fused: method, normalisation and weights chosen by MRR on validation; the paper’s way, "
+        "tuned on the same questions, beside. The images are fused twice: alone as is best by itself, for text + image "
+        "as that is best. PosFuse learns how likely a position is relevant, so that only ranks count; it has no "
+        "weights."
+    )
+    return table(["Fusion", *texts, "validation MRR", "tried"], rows, caption)
 
 
 def _fused(name: str, fusion: Mapping[str, Any]) -> str:
@@ -136,18 +143,16 @@ def image_note(choice: Mapping[str, Any]) -> str:
     )
 
 
-def cross_encoder_html(metrics: Mapping[str, float], *, questions: int, passages: int, depth: int) -> str:
+def cross_encoder_html(metrics: Mapping[str, float], kvqae: Mapping[str, Any]) -> Markup:
     """What text re-ranking alone does to the MRR of the initial list on validation.
 
     Args:
         metrics: of stage `rerank_finetune`.
-        questions: the most that it validated on.
-        passages: re-ranked for each of them.
-        depth: passages that it re-ranks in Table 6.
+        kvqae: its section of the parameters.
     """
     before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
-    template = environment().get_template("kvqae_cross_encoder.html")
-    return template.render(before=before, after=after, questions=questions, passages=passages, depth=depth)
+    trained, depth = kvqae["cross_encoder"] | kvqae["rerank_finetune"], kvqae["rerankers"]["text"]["depth"]
+    return render("kvqae_cross_encoder.html", before=before, after=after, trained=trained, depth=depth)
 
 
 def _named(name: str) -> str:
@@ -155,17 +160,14 @@ def _named(name: str) -> str:
 
 
 def overlap_blocks_html(
-    blocks: dict[str, Any],
-    published: Mapping[str, Any],
-    level: float,
-    confidence: float,
-    labels: Mapping[str, str],
-) -> str:
+    blocks: Mapping[str, Any], printed: Mapping[str, Any], told: Mapping[str, float], labels: Mapping[str, str]
+) -> Markup:
     """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
-    shown = {each.block for wanted in RERANKED_TABLES.values() for each in wanted}
-    rest = [Shown(key) for key in blocks if key not in shown]
+    tables = {shown.block for wanted in RERANKED_TABLES.values() for shown in wanted}
+    rest = [Shown(key) for key in blocks if key not in tables]
     if not rest:
-        return ""
-    note = environment().get_template("kvqae_overlap.html").render(paper=published["overlap"]["values"])
-    found = retrieval_findings(blocks, [within(each.block, blocks[each.block]["title"]) for each in rest], level)
-    return note + findings_html(found) + retrieval_html(blocks, {}, rest, level, confidence, labels)
+        return Markup()
+    asked = [within(shown.block, blocks[shown.block]["title"]) for shown in rest]
+    found = findings_html(retrieval_findings(blocks, asked, told["significance"]))
+    note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
+    return note + found + retrieval_html(blocks, {}, rest, told, labels)

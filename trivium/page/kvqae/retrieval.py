@@ -5,15 +5,15 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
-from trivium.page.agreement import agreement
-from trivium.page.common import environment
 from trivium.page.figures import boxes
-from trivium.page.kvqae.published import MEASURES, Shown
+from trivium.page.html import Column, Row, decimal, figure, interval, percent, published, small, table
+from trivium.page.published import MEASURES, Shown, agreement
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
 TEXT_LABELS = (
@@ -97,72 +97,84 @@ def _formula(systems: Iterable[str]) -> str:
 
 def retrieval_html(
     blocks: Mapping[str, Any],
-    published: Mapping[str, Any],
+    printed: Mapping[str, Any],
     wanted: Sequence[Shown],
-    level: float,
-    confidence: float,
+    told: Mapping[str, float],
     labels: Mapping[str, str],
     *,
     sample: bool = True,
     unlike: Collection[str] = (),
-) -> str:
+) -> Markup:
     """The tables of one section: our numbers, then the published ones in columns marked as the paper's, and a verdict.
 
     Args:
         blocks: as stage `evaluate` writes them.
-        published: the paper's tables.
+        printed: the paper's tables.
         wanted: which blocks, in order.
-        level: of the significance test.
-        confidence: of the intervals.
+        told: `significance`, level of the test, and `confidence` of the intervals.
         labels: of the rows.
         sample: our numbers are of a sample world, which gives no verdict.
         unlike: rows that are other systems than the paper's of the same name, which then stands beside none.
     """
-    template = environment().get_template("retrieval_table.html")
     parts = []
-    for each in wanted:
-        if each.block not in blocks:
-            parts.append(f"<p>No test question falls into the subset of block <code>{each.block}</code>.</p>")
+    for shown in wanted:
+        if shown.block not in blocks:
+            text = Markup("<p>No test question falls into the subset of block <code>{}</code>.</p>")
+            parts.append(text.format(shown.block))
             continue
-        rows, verdicts = None, {}
-        if each.published is not None:
-            rows = published[each.published]["rows"]
-            if each.names:
-                rows = {ours: rows[theirs] for ours, theirs in each.names.items()}
-            rows = {name: row for name, row in rows.items() if name not in unlike}
-            tolerances = [published["tolerances"]["points"]] * len(MEASURES)
-            for row in blocks[each.block]["rows"]:
-                if row["name"] in rows:
-                    values = [100 * row["values"][measure["name"]] for measure in MEASURES]
-                    printed = [rows[row["name"]]["values"]]
-                    verdicts[row["name"]] = agreement(values, printed, tolerances, sample=sample)
-        parts.append(
-            template.render(
-                caption=f"{blocks[each.block]['title']}.",
-                block=blocks[each.block],
-                published=rows,
-                verdicts=verdicts,
-                measures=MEASURES,
-                labels=labels,
-                label_of=label_of,
-                beyond=beyond_paper,
-                level=level,
-                confidence=confidence,
-            )
+        block, beside = blocks[shown.block], _published_rows(shown, printed, unlike)
+        rows = []
+        for letter, row in zip("abcdefghijklmnopqrstuvwxyz", block["rows"], strict=False):
+            name, cells = row["name"], [_cell(row, measure) for measure in MEASURES]
+            verdict = None
+            if beside and name in beside:
+                ours = [100 * row["values"][measure] for measure in MEASURES]
+                tolerances = [printed["tolerances"]["points"]] * len(ours)
+                verdict = agreement(ours, [beside[name]["values"]], tolerances, sample=sample)
+            if beside:
+                cells += map(decimal, beside[name]["values"]) if name in beside else "–" * len(MEASURES)
+            label = Markup("{}{}").format(label_of(name, labels), small(verdict and f"paper: {verdict}"))
+            rows.append(Row([letter, label, *cells], "beyond" if beyond_paper(name) else ""))
+        caption = (
+            f"{block['title']}. {block['questions']} test questions, %. Letters: rows beaten with p ≤ "
+            f"{told['significance']} (Fisher's randomization test); in brackets the {100 * told['confidence']:g} % "
+            f"bootstrap interval.{'' if beside else ' The paper has no such block.'}"
         )
-    return "\n".join(parts)
+        columns = [
+            "#",
+            Column("System", "left"),
+            *MEASURES.values(),
+            *(published(*MEASURES.values()) if beside else ()),
+        ]
+        parts.append(table(columns, rows, caption, heading=1))
+    return Markup("\n").join(parts)
 
 
-def overlap_html(table: pa.Table, stems: bool) -> str:
+def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any] | None:
+    """The paper's rows of a block by our names; None where it has no such block."""
+    if shown.published is None:
+        return None
+    rows = printed[shown.published]["rows"]
+    named = {ours: rows[theirs] for ours, theirs in shown.names.items()} or rows
+    return {name: row for name, row in named.items() if name not in unlike}
+
+
+def _cell(row: Mapping[str, Any], measure: str) -> Markup:
+    """A value with the letters of the rows that it beats, and its interval."""
+    better = row["better_than"][measure]
+    letters = Markup("<sup>{}</sup>").format(better) if better else ""
+    return Markup("{}{}{}").format(percent(row["values"][measure]), letters, interval(row["interval"][measure]))
+
+
+def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
     """Figure 4, with a caption that says how lemmas were found."""
     groups: dict[str, dict[str, list[float]]] = {}
-    for system in dict.fromkeys(table["system"].to_pylist()):
-        rows = table.filter(pc.equal(table["system"], system))
+    for system in dict.fromkeys(overlap["system"].to_pylist()):
+        rows = overlap.filter(pc.equal(overlap["system"], system))
         groups[TEXT_LABELS[system].split(" (")[0]] = {
             label: rows.filter(pc.equal(rows["relevant"], relevant))["overlap"].to_pylist()
             for label, relevant in (("relevant", True), ("not relevant", False))
         }
-    title = "Lexical overlap of question and first passage"
     caption = (
         "Share of the question's content lemmas found in the first passage, by system and by whether that passage "
         "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no "
@@ -170,4 +182,4 @@ def overlap_html(table: pa.Table, stems: bool) -> str:
     )
     if stems:
         caption += "Here Snowball stems stand in for lemmas."
-    return f"<figure>{boxes(groups, title=title, ylabel='overlap')}<figcaption>{caption}</figcaption></figure>"
+    return figure(boxes(groups, title="Lexical overlap of question and first passage", ylabel="overlap"), caption)

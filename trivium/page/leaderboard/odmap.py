@@ -15,8 +15,8 @@ from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASU
 from trivium.decorrelation.benchmark.positives import SETS
 from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
-from trivium.page.common import environment
 from trivium.page.figures import forest
+from trivium.page.html import environment
 
 FILES = {
     "index.html": "the page",

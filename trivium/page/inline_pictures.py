@@ -1,16 +1,43 @@
-"""A picture and its painted counterpart, small: what is removed is outlined."""
+"""Pictures inside the page: small, with what matters in them framed or outlined."""
 
 import base64
 import io
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw, ImageOps
 
 from trivium.vision.decoding import Unreadable, decode
 
-_MAX_SIDE, _MAX_PIXELS = 2048, 100_000_000
+Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture's sides
+_FRAME = "#e5141f"  # the paper's red
 _OUTER, _INNER = (255, 255, 255), (200, 0, 90)  # two colours: one of them stands out from any background
+
+
+def read_picture(data: bytes) -> Image.Image | None:
+    """An encoded picture, a large one decoded small; None when it cannot be read."""
+    try:
+        return decode(data, max_side=2048, max_pixels=100_000_000)
+    except Unreadable:
+        return None
+
+
+def thumbnail(data: bytes, side: int, box: Box | None = None) -> str | None:
+    """A `data:` address of the picture, cut to a square of `side` pixels, or None when it cannot be read.
+
+    Args:
+        data: an encoded picture.
+        side: of the square, pixels.
+        box: a frame is drawn there.
+    """
+    image = read_picture(data)
+    if image is None:
+        return None
+    if box is not None:
+        left, top, right, bottom = box
+        corners = (left * image.width, top * image.height, right * image.width, bottom * image.height)
+        ImageDraw.Draw(image).rectangle(corners, outline=_FRAME, width=max(1, round(3 * min(image.size) / side)))
+    return data_address(ImageOps.fit(image, (side, side)))
 
 
 def scaled(image: Image.Image, side: int) -> Image.Image:
@@ -36,7 +63,7 @@ def data_address(image: Image.Image) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def small(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:
+def outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:
     """A `data:` address of an encoded picture, its mask outlined, and its (width, height); None if it is unreadable.
 
     Args:
@@ -44,10 +71,10 @@ def small(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tupl
         side: pixels of its longer side.
         mask: (height, width) in the picture's own pixels.
     """
-    try:
-        picture = scaled(decode(data, max_side=_MAX_SIDE, max_pixels=_MAX_PIXELS), side)
-    except Unreadable:
+    image = read_picture(data)
+    if image is None:
         return None
+    picture = scaled(image, side)
     if mask is not None:
         region = np.asarray(Image.fromarray(mask).resize(picture.size, Image.Resampling.NEAREST))
         pixels = np.array(picture)

@@ -1,23 +1,13 @@
+"""Figure 5's parts: thumbnails, frames, and answers marked in passages."""
+
 import base64
 import io
 
-import numpy as np
-import pyarrow as pa
 from PIL import Image
 
-from trivium.core.image_shards import Images, write_images
 from trivium.formats.questions import Question
-from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.page.kvqae.gallery import (
-    NO_PICTURE,
-    emphasize,
-    face_boxes,
-    gallery_items,
-    highlight,
-    passage_item,
-    pictures_missing,
-    thumbnail,
-)
+from trivium.page.inline_pictures import thumbnail
+from trivium.page.kvqae.gallery import NO_PICTURE, counts_of, emphasize, face_boxes, highlight, passage_item
 
 
 def encoded(image):
@@ -87,23 +77,11 @@ def test_faces_are_framed_in_red():
     assert thumbnail(encoded(Image.new("RGB", (100, 100))), 100, (-0.5, -0.5, 1.5, 1.5)) is not None
 
 
-def test_a_question_whose_picture_is_missing_is_shown_without(tmp_path):
-    write_images(tmp_path / "questions", [("a.png", encoded(Image.new("RGB", (50, 50))))])
-    images = Images(tmp_path / "questions")
-    questions = [Question(name, "where?", ("Brno",), "Brno", image=image) for name, image in
-                 (("q", "a.png"), ("r", "gone.png"), ("s", None))]  # fmt: skip
-    nothing = np.empty(0, np.int64)
-    texts = PassageTexts(nothing, pa.array([], pa.string()), pa.array([], pa.string()))
-    items = gallery_items(
-        questions, {}, {}, [], pa.table({}), nothing, texts, images, images, passages=1, image_side=32
-    )
-    assert [item["image"] == NO_PICTURE for item in items] == [False, True, True]
-    assert pictures_missing(items) == 2
-
-
 def test_pictures_that_cannot_be_shown_are_counted():
     picture = {"image": "data:image/jpeg;base64,AA"}
     whole = picture | {"rankings": [{"passages": [picture]}]}
     broken = {"image": NO_PICTURE, "rankings": [{"passages": [{"image": None}, picture]}, {"passages": []}]}
-    assert pictures_missing([whole]) == 0
-    assert pictures_missing([whole, broken]) == 1 + 1
+    shown = {"right": True, **whole}, {"right": False, **broken}
+    assert counts_of(shown[:1])["gallery_pictures_missing"] == 0
+    counts = counts_of(shown)
+    assert (counts["gallery_questions"], counts["gallery_right"], counts["gallery_pictures_missing"]) == (2, 1, 1 + 1)

@@ -1,0 +1,92 @@
+"""Stage `complexity-page_results`. All of complexity's sections of the page."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from trivium.core.parameters import Parameters, read_parameters, used_values
+from trivium.core.stage import Context, run_stage
+from trivium.page.complexity import examples, factors, findings, instrument, models
+from trivium.page.complexity.material import read_material
+from trivium.page.html import sizes_html, write_part
+from trivium.page.thorough import read_thorough
+
+
+class Figure2(Parameters):
+    """Section `complexity.page.models`."""
+
+    confidence: float = Field(gt=0, lt=1, description="Of Figure 2's intervals")
+    resamples: int = Field(ge=1, description="Bootstrap draws of texts for each frame and model")
+    seed: int = Field(ge=0, description="Of the bootstrap")
+
+
+class Examples(Parameters):
+    """Section `complexity.page.examples`."""
+
+    examples: int = Field(ge=1, description="Questions in the example browser")
+    margin: int = Field(
+        default=400, ge=0, description="Characters of a long text before its first and after its last marked word"
+    )
+    answer_characters: int = Field(default=300, ge=1, description="Characters of an answer that the browser shows")
+    seed: int = Field(ge=0, description="Of the draw of questions")
+
+
+class ResultsPageParameters(Parameters):
+    """Section `complexity.page`; the sections show what all other stages of the pipeline used, too."""
+
+    elsewhere: ClassVar = {"world": "world.calor"}
+    world: str = Field(description="Where the evaluation texts come from")
+    weak_exact: float = Field(ge=0, le=1, description="Share of exactly right answers below which a model is weak")
+    models: Figure2 = Field(description="How Figure 2 is drawn")
+    examples: Examples = Field(description="What the example browser shows")
+
+
+def main(
+    parameters: ResultsPageParameters,
+    context: Context,
+    *,
+    data: Path = Path("data/complexity"),
+    measured: Path = Path("metrics/complexity"),
+    published: Path = Path("tests/published/complexity.yaml"),
+    thorough: Path = Path("metrics/thorough/complexity.json"),
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    out: Path = Path("metrics/report/parts/complexity/results.json"),
+) -> dict[str, float]:
+    """Make every section of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`.
+
+    The metrics say how strong the planted effects are, and how many factors count for a majority of the models.
+    """
+    complexity = used_values(used, "complexity")
+    of = read_material(complexity | {"page": parameters.model_dump()}, parameters.world, data, measured, published)
+    more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
+    browser, shown = examples.examples_html(of)
+    sections = {
+        "claim": factors.first_claim_html(of.effects, of.names, of.labels, of.measure),
+        "table-1": models.table_1_html(of, more),
+        "figure-2": models.figure_2_html(of),
+        "forest": factors.forest_html(of),
+        "table-2": factors.table_2_html(of) + factors.paper_study_html(of),
+        "factors": factors.shares_html(of),
+        "findings": findings.findings_html(of),
+        "instrument": instrument.simulation_html(of) + instrument.sensitivity_html(of),
+        "agreement": instrument.agreement_html(of),
+        "parsers": instrument.parsers_html(of),
+        "partitions": instrument.partitions_html(of),
+        "illustrations": instrument.illustrations_html(of),
+        "sizes": sizes_html({"complexity": complexity}, read_parameters(paper)),
+    }
+    write_part(out, parameters.world, browser | sections)
+    partition, majority = of.metrics("partition"), complexity["partition"]["majority"]
+    return {
+        "examples": float(shown),
+        "models": float(len(of.models)),
+        "factors_validated": 0.0 if partition["fallback"] else partition["factors"],
+        "factors_found": float(factors.held_for_most(of.metrics("validate"), of.names, "found", majority)),
+        **instrument.planted(complexity["simulate"]["effects"], of.published),
+    }
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.page", ResultsPageParameters, metrics="metrics/complexity/page_results.json")

@@ -1,0 +1,100 @@
+"""Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pyarrow import csv
+from pydantic import Field
+
+from trivium.core.parameters import Parameters, read_parameters, used_values
+from trivium.core.stage import Context, run_stage
+from trivium.page.decorrelation import corpus, diagnosis, findings, tables
+from trivium.page.decorrelation.gallery import gallery_html
+from trivium.page.decorrelation.results import read_results
+from trivium.page.html import sizes_html, write_part
+from trivium.page.thorough import read_thorough
+
+MATRIX = "cells"  # its rows are the tables, not sizes
+
+
+class Gallery(Parameters):
+    """Section `decorrelation.page.gallery`."""
+
+    examples: int = Field(ge=1, description="Test queries in the gallery")
+    image_side: int = Field(default=192, ge=32, description="Pixels of the longer side of the gallery's pictures")
+    sentence_characters: int = Field(default=160, ge=20, description="Characters of a sentence that the gallery shows")
+    seed: int = Field(ge=0, description="Of the draw of queries")
+
+
+class ResultsPageParameters(Parameters):
+    """Section `decorrelation.page`; the sections show what all other stages of the pipeline used, too."""
+
+    elsewhere: ClassVar = {"coco": "world.coco", "flickr30k": "world.flickr30k"}
+    coco: str = Field(description="Where COCO's data comes from")
+    flickr30k: str = Field(description="Where Flickr30k's data comes from")
+    significance: float = Field(gt=0, lt=1, description="p up to which a difference counts as shown")
+    margin: float = Field(gt=0, lt=1, description="Difference up to which two values count as the same")
+    gallery: Gallery = Field(description="What the gallery shows")
+
+
+def main(
+    parameters: ResultsPageParameters,
+    context: Context,
+    *,
+    data: Path = Path("data/decorrelation"),
+    measured: Path = Path("metrics/decorrelation"),
+    published: Path = Path("tests/published/decorrelation.yaml"),
+    thorough: Path = Path("metrics/thorough/decorrelation.json"),
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    out: Path = Path("metrics/report/parts/decorrelation/results.json"),
+) -> dict[str, float]:
+    """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
+    decorrelation: dict[str, Any] = used_values(used, "decorrelation")
+    printed, papers = yaml.safe_load(published.read_text(encoding="utf-8")), read_parameters(paper)
+    results = read_results(used, measured / "evaluate.json", measured / "comparisons.json")
+    worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
+    samples = [name for name in results.datasets if worlds.get(name, "sample") == "sample"]
+    as_long, trained = papers["decorrelation"]["train"]["models"], decorrelation["train"]["models"]
+    shown = tables.Tables(
+        results,
+        printed,
+        decorrelation,
+        samples,
+        [name for name, model in trained.items() if model["steps"] == as_long.get(name, {}).get("steps")],
+        parameters.significance,
+        read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets),
+    )
+    told: dict[str, Any] = {"level": parameters.significance, "margin": parameters.margin}
+    classes = csv.read_csv(measured / "classes.csv").to_pylist()
+    gallery, counts = gallery_html(results, data, parameters.gallery.model_dump())
+    sections = {
+        "claim": findings.first_claim_html(results, **told),
+        "table-1": tables.table_1_html(shown),
+        "findings": findings.findings_html(results, decorrelation["evaluate"], folder=measured, **told)
+        + diagnosis.diagnosis_html(results, classes, trained, folder=measured, **told),
+        "table-2": tables.table_2_html(shown),
+        "table-3": tables.table_3_html(shown, measured),
+        "figure-4": tables.figure_4_html(shown),
+        "appendix-b": tables.appendix_b_html(shown),
+        "classes": corpus.classes_html(classes),
+        "co-occurrence": corpus.co_occurrence_html(measured, results.datasets),
+        "removals": corpus.removals_html(
+            measured,
+            results.datasets,
+            results,
+            decorrelation["removals"],
+            decorrelation["paintings"],
+            printed["synthetic_pairs"],
+        ),
+        "sizes": sizes_html(
+            {"decorrelation": {name: values for name, values in decorrelation.items() if name != MATRIX}}, papers
+        ),
+    }
+    write_part(out, parameters.coco, gallery | sections)
+    return counts
+
+
+if __name__ == "__main__":
+    run_stage(main, "decorrelation.page", ResultsPageParameters, metrics="metrics/decorrelation/page_results.json")

@@ -1,0 +1,89 @@
+"""Stage `kvqae-page_results`. KVQAE's sections of the page from Table 5 on."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pyarrow import csv
+from pydantic import Field
+
+from trivium.core.parameters import Parameters, read_parameters, used_values
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json, read_table
+from trivium.page.html import sizes_html, write_part
+from trivium.page.kvqae import findings, gallery, reading, reranking, retrieval
+from trivium.page.published import noted
+from trivium.page.thorough import read_thorough
+
+# Sections that a smaller knowledge base changes.
+SEARCHED = frozenset({"table-5", "table-6", "table-7", "overlap"})
+
+
+class Gallery(Parameters):
+    """Section `kvqae.page.gallery`."""
+
+    questions: int = Field(ge=1, description="Test questions shown in the gallery")
+    passages: int = Field(ge=1, description="Passages of each ranking shown with each of them")
+    image_side: int = Field(ge=32, description="Pixels of the gallery's images, stored at this size")
+    seed: int = Field(default=0, ge=0, description="Of the draw of questions")
+
+
+class ResultsPageParameters(Parameters):
+    """Section `kvqae.page`; the sections show what all other stages of the pipeline used, too."""
+
+    elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
+    gallery: Gallery = Field(description="What the gallery shows")
+
+
+def main(
+    parameters: ResultsPageParameters,
+    context: Context,
+    *,
+    data: Path = Path("data/kvqae"),
+    dataset: Path = Path("data/kvqae/{kvqae.dataset}"),
+    measured: Path = Path("metrics/kvqae"),
+    published: Path = Path("tests/published/kvqae.yaml"),
+    thorough: Path = Path("metrics/thorough/kvqae.json"),
+    used: Path = Path("params.yaml"),
+    paper: Path = Path("scales/paper.yaml"),
+    out: Path = Path("metrics/report/parts/kvqae/results.json"),
+) -> dict[str, float]:
+    """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
+    kvqae: dict[str, Any] = used_values(used, "kvqae")
+    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    told = kvqae["statistics"] | kvqae["evaluate"]
+    reranked = read_json(data / "evaluation" / "reranking.json")
+    sample = parameters.world == "sample" or parameters.base is not None
+    choice, cross_encoder = read_json(data / "tuning" / "reranking.json"), read_json(measured / "rerank_finetune.json")
+    sections = reranking.reranking_sections(reranked, choice, cross_encoder, kvqae, printed, sample=sample)
+    metrics = read_json(measured / "read.json")
+    more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
+    rows, seeds = reading.rows_of(kvqae["read"]["rows"]), len(kvqae["read"]["seeds"])
+    depths = reranking.depths_note(kvqae["rerankers"], reranking.rrt_re_ranks(reranked))
+    items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
+    sections |= {
+        "table-7": findings.findings_html(findings.reading_findings(metrics, told["significance"]), depths)
+        + reading.reading_html(metrics, printed, rows, seeds, sample=sample, thorough=more)
+        + reading.sweep_html(csv.read_csv(measured / "passages_read.csv")),
+        "figure-4": retrieval.overlap_html(
+            read_table(measured / "lexical_overlap.parquet"),
+            bool(read_json(measured / "lexical_overlap.json")["stems_instead_of_lemmas"]),
+        ),
+        "gallery": gallery.gallery_html(items, parameters.gallery.seed),
+        "picture": gallery.picture_html(items),
+        "difficulty": reading.difficulty_html(
+            csv.read_csv(measured / "difficulty.csv").to_pylist(),
+            read_json(measured / "difficulty.json"),
+            (kvqae["statistics"] | kvqae["difficulty"])["confidence"],
+        ),
+        "sizes": sizes_html({"kvqae": kvqae}, read_parameters(paper)),
+    }
+    of_a_base = noted({name: html for name, html in sections.items() if name in SEARCHED}, parameters.base)
+    write_part(out, parameters.world, sections | of_a_base)
+    return gallery.counts_of(items)
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page", ResultsPageParameters, metrics="metrics/kvqae/page_results.json")

@@ -1,0 +1,221 @@
+"""What all sections of the page share: templates, the one table, numbers in words, and the file of a part."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from trivium.core.tables import write_json
+
+T = TypeVar("T")
+
+
+@cache
+def environment() -> Environment:
+    """Jinja with escaping on, undefined names refused, and filters for numbers in words."""
+    made = Environment(
+        loader=PackageLoader("trivium.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "signed": signed,
+        "probability": probability,
+        "percent": percent,
+        "decimal": decimal,
+        "thousands": thousands,
+    }
+    made.globals |= {"interval": interval, "between": between}
+    return made
+
+
+def render(template: str, **values: Any) -> Markup:
+    """Render a template; values that are no `Markup` are escaped."""
+    return Markup(environment().get_template(template).render(**values))
+
+
+def signed(value: float | None, digits: int = 0) -> str:
+    """A number with a minus sign that is as wide as a digit; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def decimal(value: float | None, digits: int = 1) -> str:
+    """A number with so many digits behind the point; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in per cent, without the sign; a dash where there is none."""
+    return "–" if value is None else f"{100 * value:.{digits}f}"
+
+
+def thousands(value: float) -> str:
+    """A count with spaces between thousands."""
+    return f"{value:,.0f}".replace(",", " ")
+
+
+def probability(value: float) -> str:
+    """`= 0.012`, or `< 0.001`."""
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def points(value: float) -> str:
+    """A difference of shares in points, with its sign."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def between(low: float | None, high: float | None, digits: int = 1) -> str:
+    """`[−1.0, 2.0]`; a dash where there is no interval."""
+    return "–" if low is None else f"[{signed(low, digits)}, {signed(high, digits)}]"
+
+
+def interval(bounds: Sequence[float] | None, scale: float = 100, digits: int = 1) -> Markup:
+    """An interval in small print below the value, its bounds multiplied by `scale`; nothing where there is none."""
+    if bounds is None:
+        return Markup()
+    return Markup('<span class="interval">{}</span>').format(between(*(scale * bound for bound in bounds), digits))
+
+
+def small(text: Any) -> Markup:
+    """Text in small print behind a row's heading; nothing for no text."""
+    return Markup("<small>{}</small>").format(text) if text else Markup()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        title: its heading; a line break is kept.
+        style: `left` (text), `published` (numbers of a paper), `wrap` (a long heading), or usual numbers.
+        tip: shown when the pointer rests on the heading.
+    """
+
+    title: Any
+    style: str = ""
+    tip: str = ""
+
+    @property
+    def heading(self) -> Markup:
+        """The title as HTML."""
+        return Markup("<br>").join(str(self.title).split("\n")) if not isinstance(self.title, Markup) else self.title
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with a class of its own, or over several columns."""
+
+    text: Any
+    style: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row with a class: `beyond` the paper, `baseline`, or `group` for the heading of the rows below it."""
+
+    cells: Sequence[Any]
+    style: str = ""
+
+
+def published(*titles: str) -> list[Column]:
+    """Columns of a paper's numbers."""
+    return [Column(f"{title}\npaper", "published") for title in titles]
+
+
+def table(
+    columns: Sequence[Column | str], rows: Iterable[Row | Sequence[Any]], caption: Any = "", *, style: str = "",
+    heading: int | None = 0,
+) -> Markup:  # fmt: skip
+    """A table of the page, in a box of its own that scrolls.
+
+    Args:
+        columns: titles, or columns that are no usual numbers.
+        rows: cells each; texts are escaped.
+        caption: above it.
+        style: class of the table.
+        heading: the column whose cells head their rows, if any do.
+    """
+    heads = [column if isinstance(column, Column) else Column(column) for column in columns]
+    if heading is not None and not heads[heading].style:
+        heads[heading] = Column(heads[heading].title, "left", heads[heading].tip)
+    lines = [row if isinstance(row, Row) else Row(row) for row in rows]
+    return render("table.html", columns=heads, rows=lines, caption=caption, style=style, heading=heading, plain=_plain)
+
+
+def _plain(value: Any) -> Cell:
+    return value if isinstance(value, Cell) else Cell("–" if value is None else value)
+
+
+def figure(svg: str, caption: Any) -> Markup:
+    """A drawn figure with its caption."""
+    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(Markup(svg), caption)
+
+
+def agreement_table(
+    lines: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
+    names: Sequence[str],
+    metrics: Mapping[str, float],
+) -> Markup:
+    """How far models agree on what is hard.
+
+    Args:
+        lines: of each model its name and its pairs with all: spearman, hardest_overlap; None where undefined.
+        names: of the models.
+        metrics: concordance and mean_spearman, as far as they are defined.
+    """
+    rows = [[name, *map(_pair, pairs)] for name, pairs in lines]
+    caption = (
+        "Spearman’s ρ of the scores of two models, and in brackets the share of the examples in the hardest quarter of "
+        "either that are in both. Scores equal to the quarter’s limit belong to it, so that it is more than a quarter "
+        "of the examples for a model with many answers at 0."
+    )
+    return render("complexity_agreement.html", metrics=metrics, table=table(["Model", *names], rows, caption))
+
+
+def _pair(pair: Mapping[str, Any] | None) -> Markup | str:
+    if pair is None or pair["spearman"] is None:
+        return "–"
+    overlap = "–" if pair["hardest_overlap"] is None else f"{percent(pair['hardest_overlap'], 0)} %"
+    return signed(pair["spearman"], 2) + Markup('<span class="interval">[{}]</span>').format(overlap)
+
+
+def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
+    """Write a part of the page (see `contents.py`): HTML by section, escaped already, and the source of its data."""
+    write_json(out, {"world": world, "sections": dict(sections)})
+
+
+def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Random) -> list[T]:
+    """As many of the wrong as of the right ones as far as there are, at most `count`, in an order by chance."""
+    chosen = rng.sample(wrong, min(len(wrong), max(count // 2, count - len(right))))
+    chosen += rng.sample(right, min(len(right), count - len(chosen)))
+    rng.shuffle(chosen)
+    return chosen
+
+
+def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> Markup:
+    """Every parameter that differs from the paper's scale, with both values."""
+    theirs = _flat(paper)
+    rows = [
+        (Markup("<code>{}</code>").format(name), str(value), Cell(str(theirs[name]), "published"))
+        for name, value in sorted(_flat(used).items())
+        if theirs.get(name, value) != value
+    ]
+    introduction = "What this run used where it differs from the scale of the paper (<code>scales/paper.yaml</code>)."
+    columns = ["Parameter", "used", Column("paper", "published")]
+    return Markup(f"<p>{introduction}</p>\n") + table(columns, rows, style="used")
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """`{a: {b: 1}}` as `{"a.b": 1}`."""
+    values: dict[str, Any] = {}
+    for key, value in tree.items():
+        values |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return values
