@@ -26,13 +26,7 @@ ALLOWED = {
     ("trivium/complexity/readers/kinds/causal.py", "peft.PeftModel.from_pretrained"): (
         "has no such option: the model is given, and adapters bring no code; they are safetensors, which is checked"
     ),
-    ("trivium/decorrelation/benchmark/families/open_clip.py", "open_clip.get_tokenizer"): (
-        "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
-    ),
     ("trivium/nets/open_clip_folder.py", "open_clip.get_tokenizer"): (
-        "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
-    ),
-    ("trivium/decorrelation/models/clip.py", "open_clip.get_tokenizer"): (
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
     **{

@@ -5,8 +5,8 @@ import pytest
 import torch
 from PIL import Image
 
+from trivium.vision.embedder import CPU_BATCH
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import CPU_BATCH
 
 COUNTS = (1, 2, CPU_BATCH, CPU_BATCH + 3)
 

@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         if arguments.inputs is not None:
             from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
-            from trivium.decorrelation.benchmark.families.npy import write_inputs
+            from trivium.decorrelation.benchmark.npy import write_inputs
 
             write_inputs(read_benchmark(Path(), arguments.dataset, arguments.filling), arguments.inputs)
             print(

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from trivium.decorrelation.benchmark import family
 from trivium.decorrelation.benchmark.family import model_folder
 
 
@@ -32,8 +31,8 @@ class Hub:
 def hub(tmp_path, monkeypatch):
     def with_files(revisions, proposals=()):
         made = Hub(tmp_path, revisions, proposals)
-        monkeypatch.setattr(family, "snapshot_download", made.snapshot_download)
-        monkeypatch.setattr(family, "HfApi", lambda: made)
+        monkeypatch.setattr("huggingface_hub.snapshot_download", made.snapshot_download)
+        monkeypatch.setattr("huggingface_hub.HfApi", lambda: made)
         return made
 
     return with_files

@@ -1,5 +1,6 @@
 """The board against figures worked out by hand and by the graph's own stages, its ranks, and models that fail."""
 
+import dataclasses
 import shutil
 from dataclasses import replace
 
@@ -171,7 +172,8 @@ def test_a_library_that_fails_costs_nobody_else_and_an_own_object_is_heard(proje
             raise RuntimeError("of its library")
 
     folder = write_base("clip", tmp_path / "clip")
-    monkeypatch.setattr(FAMILIES["open_clip"], "load", lambda where: Failing())
+    failing = dataclasses.replace(FAMILIES["open_clip"], load=lambda where: Failing())
+    monkeypatch.setitem(FAMILIES, "open_clip", failing)
     board = odmap({"words": Words(), "clip": str(folder)}, project)
     assert [row.model for row in board.rows] == ["words"]
     assert board.failed == {"clip": "RuntimeError: of its library"}

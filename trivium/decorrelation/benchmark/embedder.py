@@ -1,4 +1,4 @@
-"""What a model must have to be asked, and the vectors that it gives to a set: unit length, finite, one a thing.
+"""What a model must have to be asked, the vectors that it gives to a set, and models of three libraries.
 
     class Mine:
         def encode_images(self, images): ...   # n RGB pictures of Pillow → (n, d), array or tensor
@@ -9,6 +9,7 @@ An object of any class that has these two methods will do.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -23,10 +24,12 @@ from trivium.core.image_shards import Images
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet
-from trivium.nets.device import halving_batches, length_sorted_batches
+from trivium.nets.device import halving_batches, length_sorted_batches, pick_device
 from trivium.vision.decoding import opened
 
 T = TypeVar("T")
+_LOWER_CASE = 256_000  # words of Gemma's vocabulary: SigLIP 2 with it was trained on lower-case texts
+_UNMATCHED = "By its embeddings (ITC) alone: its matching head, the second stage of BLIP's own figures, is not asked."
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
 
 
@@ -163,3 +166,138 @@ def _encoded(encode: Callable[[Sequence[T]], Any], groups: Iterator[list[T]], ba
                 parts.append(vectors)
                 done += len(vectors)
     return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of network of transformers.
+
+    Attributes:
+        network: its class.
+        full: whether texts are padded to the full length, as in its training; SigLIP masks nothing of it.
+        longest: tokens of a text; None: as many as there are positions.
+    """
+
+    network: str
+    full: bool
+    longest: int | None = None
+
+
+KINDS = {
+    "clip": Kind("CLIPModel", full=False),
+    "siglip": Kind("SiglipModel", full=True),
+    "siglip2": Kind("Siglip2Model", full=True),
+    "align": Kind("AlignModel", full=True, longest=64),
+    "blip": Kind("BlipForImageTextRetrieval", full=False, longest=35),
+}
+
+
+class HuggingFaceModel:
+    """A network of transformers with two towers, as an `Embedder`: safetensors only, and no code beside them is run.
+
+    Args:
+        folder: configuration, safetensors, tokenizer and preparation.
+        kind: of the network.
+
+    Raises:
+        BadInput: something of it is missing, or does not fit.
+    """
+
+    def __init__(self, folder: Path, kind: Kind) -> None:
+        import transformers
+
+        from trivium.nets.pretrained import load_pretrained
+
+        network, self._tokenizer = load_pretrained(getattr(transformers, kind.network), folder, f"a {kind.network}")
+        self._type = network.config.model_type
+        self.note = _UNMATCHED if self._type == "blip" else ""
+        try:
+            self._prepare = transformers.AutoImageProcessor.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"no usable preparation of pictures: {error}", file=folder) from None
+        self._device = pick_device()
+        self._network: Any = network.to(self._device)
+        text = network.config.text_config
+        self._lower = text.vocab_size == _LOWER_CASE
+        self._padding = {
+            "padding": "max_length" if kind.full else True,
+            "truncation": True,
+            "max_length": min(kind.longest or text.max_position_embeddings, text.max_position_embeddings),
+        }
+
+    def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
+        """(n, d)."""
+        inputs = self._prepare(images=list(images), return_tensors="pt").to(self._device)
+        if self._type == "blip":
+            states = self._network.vision_model(**inputs).last_hidden_state
+            return self._network.vision_proj(states[:, 0])
+        return self._network.get_image_features(**inputs).pooler_output
+
+    def encode_texts(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d)."""
+        given = [text.lower() for text in texts] if self._lower else list(texts)
+        inputs = self._tokenizer(given, return_tensors="pt", **self._padding).to(self._device)
+        if self._type == "blip":
+            wanted = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+            states = self._network.text_encoder(**wanted).last_hidden_state
+            return self._network.text_proj(states[:, 0])
+        read = {name: value for name, value in inputs.items() if name != "token_type_ids" or self._type == "align"}
+        return self._network.get_text_features(**read).pooler_output
+
+
+class OpenClipModel:
+    """A network of open_clip with its own preparation and tokenizer, as an `Embedder`.
+
+    Args:
+        network: in evaluation mode, with both towers.
+        prepare: a picture to a tensor.
+        tokenize: texts to (n, context length).
+    """
+
+    def __init__(
+        self, network: Any, prepare: Callable[..., torch.Tensor], tokenize: Callable[..., torch.Tensor]
+    ) -> None:
+        self._device = pick_device()
+        self._network, self._prepare, self._tokenize = network.to(self._device), prepare, tokenize
+
+    def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
+        """(n, d)."""
+        return self._network.encode_image(torch.stack([self._prepare(image) for image in images]).to(self._device))
+
+    def encode_texts(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d)."""
+        return self._network.encode_text(self._tokenize(list(texts)).to(self._device))
+
+
+class SentenceTransformersModel:
+    """A model of sentence-transformers, whatever its modules are, as an `Embedder`.
+
+    Raises:
+        BadInput: not such a folder, or a model of texts alone.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from safetensors import SafetensorError
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            self._model = SentenceTransformer(
+                str(folder.resolve()),
+                device=str(pick_device()),
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+            )
+        except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
+            raise BadInput(f"not a usable model of sentence-transformers: {error}", file=folder) from None
+        for modality, tower in (("image", "a picture tower"), ("text", "a text tower")):
+            if not self._model.supports(modality):  # type: ignore[arg-type]
+                raise BadInput(f"a model without {tower}", file=folder, got=self._model.modalities)
+
+    def encode_images(self, images: Sequence[Any]) -> torch.Tensor:
+        """(n, d)."""
+        return self._model.encode(list(images), batch_size=len(images), convert_to_tensor=True, show_progress_bar=False)
+
+    encode_texts = encode_images

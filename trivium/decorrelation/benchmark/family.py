@@ -1,53 +1,31 @@
 """Where models come from, and how one is found by what a person typed (docs/odmap.md).
 
-open_clip:ViT-B-32/openai   hf:openai/clip-vit-base-patch32   sentence_transformers:clip-ViT-B-32
-npy:my_embeddings           ./my_model
+    open_clip:ViT-B-32/openai   hf:openai/clip-vit-base-patch32   sentence_transformers:clip-ViT-B-32
+    npy:my_embeddings           ./my_model
+
+A folder without a prefix belongs to the family that knows its files.
 """
 
 import re
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar
-
-from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from typing import Any
 
 from trivium.core.errors import BadInput
-from trivium.core.registry import Registry
+from trivium.core.tables import read_json
+from trivium.nets.open_clip_folder import CONFIG, load_open_clip, require_offline
 
-# Neither code nor pickles; sentencepiece's models bear the last suffix.
+_HF_CONFIG, _MODULES = "config.json", "modules.json"
+# Of the hub neither code nor pickles; sentencepiece's models bear the last suffix.
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model"]
 _ROBOT = "SFconvertbot"
-_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
-
-
-def _converted(name: str) -> str | None:
-    """The revision with safetensors that the hub's own robot has proposed: older models have none but there.
-
-    openai/clip-vit-base-patch32 is one of them; transformers looks there, too.
-    """
-    proposed = HfApi().get_repo_discussions(
-        name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
-    )
-    return next((f"refs/pr/{each.num}" for each in proposed if each.author == _ROBOT), None)
-
-
-def check_name(where: str, file: str) -> None:
-    """Refuse what is neither a folder with this file nor a name that the hub could have.
-
-    Raises:
-        BadInput: neither.
-    """
-    folder = Path(where)
-    if folder.is_dir() and not (folder / file).is_file():
-        raise BadInput("no configuration", file=folder / file)
-    if not folder.is_dir() and not _NAME.fullmatch(where):
-        raise BadInput("no such folder", field="--model", got=where, expected="a folder, or the hub's OWNER/NAME")
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
 def model_folder(where: str, owner: str = "") -> Path:
-    """The folder itself, or that in which the hub's files are kept.
+    """The folder itself, or that in which the hub's files are kept: what is needed, and nothing that could run.
 
     Args:
         where: a folder, or the hub's name of a model.
@@ -56,53 +34,141 @@ def model_folder(where: str, owner: str = "") -> Path:
     Raises:
         BadInput: the hub does not have it, or cannot be reached.
     """
+    import huggingface_hub as hub
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
     if Path(where).is_dir():
         return Path(where)
     name = where if "/" in where or not owner else f"{owner}/{where}"
     try:
-        folder = Path(snapshot_download(name, allow_patterns=_WANTED))
-        if not any(folder.rglob("*.safetensors")) and (revision := _converted(name)):
-            folder = Path(snapshot_download(name, revision=revision, allow_patterns=_WANTED))
+        folder = Path(hub.snapshot_download(name, allow_patterns=_WANTED))
+        if not any(folder.rglob("*.safetensors")):
+            # Of older models only a revision that the hub's own robot has proposed holds safetensors.
+            proposed = hub.HfApi().get_repo_discussions(
+                name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
+            )
+            for number in [proposal.num for proposal in proposed if proposal.author == _ROBOT][:1]:
+                folder = Path(hub.snapshot_download(name, revision=f"refs/pr/{number}", allow_patterns=_WANTED))
         return folder
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"cannot be had from the hub: {reason}", field="--model", got=where) from None
 
 
-FAMILY = "trivium.decorrelation.benchmark.families"
+def _check_hub_name(where: str, file: str) -> None:
+    """Refuse what is neither a folder with this file nor a name that the hub could have."""
+    folder = Path(where)
+    if folder.is_dir() and not (folder / file).is_file():
+        raise BadInput("no configuration", file=folder / file)
+    if not folder.is_dir() and not _HUB_NAME.fullmatch(where):
+        raise BadInput("no such folder", field="--model", got=where, expected="a folder, or the hub's OWNER/NAME")
 
 
-class Family(ABC):
+def _check_hf(where: str) -> None:
+    _check_hub_name(where, _HF_CONFIG)
+    if Path(where).is_dir():
+        transformers_kind(Path(where))
+
+
+def transformers_kind(folder: Path) -> str:
+    """The name in KINDS of a folder's network, by `model_type` of its configuration; `BadInput` for any other."""
+    from trivium.decorrelation.benchmark.embedder import KINDS
+
+    config = read_json(folder / _HF_CONFIG)
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind in KINDS:
+        return str(kind)
+    problem = "not a model of pictures and texts that is known"
+    for tower, other in (("vision", "text"), ("text", "vision")):
+        if isinstance(kind, str) and kind.endswith(f"_{tower}_model"):
+            problem = f"a model without a {other} tower"
+    raise BadInput(problem, file=folder / _HF_CONFIG, field="model_type", got=kind, choices=KINDS)
+
+
+def _check_open_clip(where: str) -> None:
+    """Names are looked up in open_clip's lists; close ones are told."""
+    import open_clip
+
+    folder = Path(where)
+    if folder.is_dir():
+        require_offline(folder)
+        if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.iterdir()):
+            raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")
+        return
+    configuration, _, tag = where.partition("/")
+    by_lower = {name.lower(): name for name in open_clip.list_models()}
+    if configuration not in by_lower.values():
+        near = get_close_matches(configuration.lower(), by_lower, n=5, cutoff=0.5)
+        raise BadInput("no such configuration of open_clip", field="--model", got=configuration,
+                       choices=[by_lower[name] for name in near] or sorted(by_lower.values()))  # fmt: skip
+    tags = open_clip.list_pretrained_tags_by_model(configuration)
+    if tag not in tags:
+        expected = f"open_clip:{configuration}/TAG" if tags else "a configuration with released weights"
+        raise BadInput("no such weights of this configuration", field="--model", got=tag, expected=expected,
+                       choices=tags)  # fmt: skip
+
+
+def _load_open_clip(where: str) -> Any:
+    import open_clip
+
+    from trivium.decorrelation.benchmark.embedder import OpenClipModel
+
+    if Path(where).is_dir():
+        name, text, options = f"local-dir:{where}", require_offline(Path(where)), {}
+    else:
+        name, _, tag = where.partition("/")
+        text = open_clip.get_model_config(name)["text_cfg"]
+        # open_clip only warns where weights were trained with another activation than the configuration says.
+        quick = bool(open_clip.get_pretrained_cfg(name, tag).get("quick_gelu"))
+        options = {"pretrained": tag, "force_quick_gelu": quick}
+    network, _, prepare, tokenize = load_open_clip(
+        name, where, text, require_pretrained=True, pretrained_text=False, **options
+    )
+    return OpenClipModel(network, prepare, tokenize)
+
+
+def _load_hf(where: str) -> Any:
+    from trivium.decorrelation.benchmark.embedder import KINDS, HuggingFaceModel
+
+    folder = model_folder(where)
+    return HuggingFaceModel(folder, KINDS[transformers_kind(folder)])
+
+
+def _load_sentence_transformers(where: str) -> Any:
+    from trivium.decorrelation.benchmark.embedder import SentenceTransformersModel
+
+    return SentenceTransformersModel(model_folder(where, "sentence-transformers"))  # the library's own models
+
+
+def _read_npy(where: str) -> Any:
+    from trivium.decorrelation.benchmark.npy import KeptEmbeddings
+
+    return KeptEmbeddings(Path(where))
+
+
+@dataclass(frozen=True)
+class Family:
     """One kind of models.
 
     Attributes:
-        name: of its module.
         file: by which a folder of it is known.
+        check: refuses what can be refused before anything is downloaded or loaded, by `BadInput`.
+        load: an `Embedder` in float32 on its device, or `KeptEmbeddings`; its `note` says what to know of its results.
     """
 
-    name: ClassVar[str]
-    file: ClassVar[str]
-
-    @staticmethod
-    @abstractmethod
-    def check(where: str) -> None:
-        """Refuse what can be refused before anything is downloaded or loaded.
-
-        Raises:
-            BadInput: no such model.
-        """
-
-    @staticmethod
-    @abstractmethod
-    def load(where: str) -> Any:
-        """An `Embedder` in float32 on its device, or `KeptEmbeddings`; its `note` says what to know of its results.
-
-        Raises:
-            BadInput: it cannot be had, or is no model of pictures and texts.
-        """
+    file: str
+    check: Callable[[str], Any]
+    load: Callable[[str], Any]
 
 
-FAMILIES: Registry[Family] = Registry(FAMILY, "kind of model", "--model")
+FAMILIES = {  # in the order in which a folder is looked at: that of sentence-transformers may hold config.json, too
+    "open_clip": Family(CONFIG, _check_open_clip, _load_open_clip),
+    "sentence_transformers": Family(
+        _MODULES, lambda where: _check_hub_name(where, _MODULES), _load_sentence_transformers
+    ),
+    "hf": Family(_HF_CONFIG, _check_hf, _load_hf),
+    "npy": Family("pictures.npy", _read_npy, _read_npy),
+}
 
 
 @dataclass(frozen=True)
@@ -124,35 +190,29 @@ class NamedModel:
         return FAMILIES[self.family].load(self.where)
 
 
-def find_model(asked: str) -> NamedModel:
+def find_model(wanted: str) -> NamedModel:
     """The model of `FAMILY:WHERE`, of a folder, or of `NAME=` and one of these; checked as far as can be done quickly.
 
     Raises:
         BadInput: no such family, a folder that no family knows, or what its family refuses.
     """
-    given, equals, rest = asked.partition("=")
-    if not equals or not given or re.search(r"[:/\\]", given):
-        given, rest = "", asked
+    name, equals, rest = wanted.partition("=")
+    if not equals or not name or re.search(r"[:/\\]", name):
+        name, rest = "", wanted
     family, colon, where = rest.partition(":")
-    if not colon or Path(rest).is_dir():
-        folder = Path(rest)
-        if not folder.is_dir():
-            raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
-                           expected="a folder, or KIND:MODEL", choices=[f"{each}:" for each in FAMILIES])  # fmt: skip
-        family, where = _family_of(folder), rest
-    found = FAMILIES[family]
+    folder = Path(rest)
+    if folder.is_dir():
+        files = {kind.file: family for family, kind in FAMILIES.items()}
+        known = [family for file, family in files.items() if (folder / file).is_file()]
+        if not known:
+            raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(files)}")
+        family, where = known[0], rest
+    elif not colon:
+        raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
+                       expected="a folder, or KIND:MODEL", choices=[f"{family}:" for family in FAMILIES])  # fmt: skip
+    if family not in FAMILIES:
+        raise BadInput("no such kind of model", field="--model", got=family, choices=FAMILIES)
     if not where:
         raise BadInput("a kind of model without a model", field="--model", got=rest, expected=f"{family}:MODEL")
-    found.check(where)
-    return NamedModel(given or (Path(rest).resolve().name if Path(rest).is_dir() else rest), family, where)
-
-
-def _family_of(folder: Path) -> str:
-    # The folder of a sentence-transformers model may hold a configuration of transformers, too.
-    known = {name: FAMILIES[name].file for name in ("open_clip", "sentence_transformers", "hf", "npy")}
-    for name, file in known.items():
-        if (folder / file).is_file():
-            return name
-    raise BadInput(
-        "a folder without a model that is known", file=folder, expected=f"one of {', '.join(known.values())}"
-    )
+    FAMILIES[family].check(where)
+    return NamedModel(name or (folder.resolve().name if folder.is_dir() else rest), family, where)

@@ -20,8 +20,8 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, embed
-from trivium.decorrelation.benchmark.families.npy import KeptEmbeddings
 from trivium.decorrelation.benchmark.family import NamedModel, find_model, model_folder
+from trivium.decorrelation.benchmark.npy import KeptEmbeddings
 from trivium.decorrelation.benchmark.scores import (
     Interval,
     Scores,

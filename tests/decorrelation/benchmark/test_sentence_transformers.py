@@ -11,8 +11,7 @@ from sample.scene_models.words import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.families.hf import HuggingFace
-from trivium.decorrelation.benchmark.family import find_model
+from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 
 TEXTS = ["A dog and a frisbee.", "Two dogs share a frisbee in a park.", "A cat."]
 
@@ -22,7 +21,7 @@ def test_both_towers_are_those_of_transformers(tmp_path):
     SentenceTransformer(modules=[Transformer(str(plain))], device="cpu").save(str(tmp_path / "clip"))
     found = find_model(str(tmp_path / "clip"))
     assert found.family == "sentence_transformers"
-    model, other = found.load(), HuggingFace.load(str(plain))
+    model, other = found.load(), FAMILIES["hf"].load(str(plain))
     with torch.inference_mode():
         for own, right in (
             (model.encode_images(pictures(3, 20)), other.encode_images(pictures(3, 20))),

@@ -11,8 +11,8 @@ from tests.decorrelation.benchmark.benchmark_project import Words, write_project
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
-from trivium.decorrelation.benchmark.families.npy import KeptEmbeddings, write_inputs
 from trivium.decorrelation.benchmark.family import find_model
+from trivium.decorrelation.benchmark.npy import KeptEmbeddings, write_inputs
 
 
 @pytest.fixture(scope="module")

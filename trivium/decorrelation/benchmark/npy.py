@@ -17,28 +17,10 @@ from trivium.core.matrices import check_finite, read_matrix
 from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors, require_one_space, unit
-from trivium.decorrelation.benchmark.family import Family
 from trivium.decorrelation.retrieval.encoding import Vectors
 
 _PARTS = ("pictures", "captions")
 _SUFFIXES = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"GI": ".gif", b"BM": ".bmp"}
-
-
-class Npy(Family):
-    """Nothing is encoded."""
-
-    name = "npy"
-    file = "pictures.npy"
-
-    @staticmethod
-    def check(where: str) -> None:
-        """All four files are there, and the matrices are finite and have an id a row."""
-        KeptEmbeddings(Path(where))
-
-    @staticmethod
-    def load(where: str) -> "KeptEmbeddings":
-        """Memory-mapped."""
-        return KeptEmbeddings(Path(where))
 
 
 class KeptEmbeddings:

@@ -11,8 +11,8 @@ from torch.nn.functional import normalize
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.families.hf import KINDS, HuggingFace
-from trivium.decorrelation.benchmark.family import find_model
+from trivium.decorrelation.benchmark.embedder import KINDS
+from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 
 TEXTS = ["A dog and a frisbee.", "Two dogs share a frisbee in a park.", "A cat."]
 
@@ -26,7 +26,7 @@ def cosines(model):
 @pytest.mark.parametrize("kind", KINDS)
 def test_towers_give_the_scores_of_the_whole_network(kind, tmp_path):
     folder = write_hugging_face(kind, tmp_path / kind, TEXTS)
-    asked = HuggingFace.load(str(folder))
+    asked = FAMILIES["hf"].load(str(folder))
     network = getattr(transformers, KINDS[kind].network).from_pretrained(folder).eval()
     prepare = transformers.AutoImageProcessor.from_pretrained(folder)
     full = {"padding": "max_length", "max_length": 24} if KINDS[kind].full else {"padding": True}
@@ -43,12 +43,12 @@ def test_towers_give_the_scores_of_the_whole_network(kind, tmp_path):
 
 
 def test_only_blip_has_something_to_say_of_its_figures(tmp_path):
-    assert "matching head" in HuggingFace.load(str(write_hugging_face("blip", tmp_path / "b", TEXTS))).note
-    assert HuggingFace.load(str(write_hugging_face("clip", tmp_path / "c", TEXTS))).note == ""
+    assert "matching head" in FAMILIES["hf"].load(str(write_hugging_face("blip", tmp_path / "b", TEXTS))).note
+    assert FAMILIES["hf"].load(str(write_hugging_face("clip", tmp_path / "c", TEXTS))).note == ""
 
 
 def test_gemmas_vocabulary_makes_texts_lower_case(tmp_path):
-    model = HuggingFace.load(str(write_hugging_face("siglip", tmp_path / "m", TEXTS)))
+    model = FAMILIES["hf"].load(str(write_hugging_face("siglip", tmp_path / "m", TEXTS)))
     seen = []
     model._tokenizer = lambda texts, **_: (
         seen.extend(texts) or transformers.BatchEncoding({"input_ids": torch.zeros(1, 24, dtype=torch.long)})
@@ -79,7 +79,7 @@ def test_weights_of_one_tower_are_not_enough(tmp_path):
         metadata={"format": "pt"},
     )
     with pytest.raises(BadInput, match=r"weights are missing; got \['text_"):
-        HuggingFace.load(str(folder))
+        FAMILIES["hf"].load(str(folder))
 
 
 def test_pickled_weights_are_not_read(tmp_path):
@@ -87,7 +87,7 @@ def test_pickled_weights_are_not_read(tmp_path):
     torch.save({}, folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     with pytest.raises(BadInput, match=r"not a CLIPModel.*safetensors"):
-        HuggingFace.load(str(folder))
+        FAMILIES["hf"].load(str(folder))
 
 
 @pytest.mark.parametrize("name", ["preprocessor_config.json", "tokenizer.json"])
@@ -95,7 +95,7 @@ def test_what_a_folder_lacks_is_said(name, tmp_path):
     folder = write_hugging_face("clip", tmp_path / "m", TEXTS)
     (folder / name).unlink()
     with pytest.raises(BadInput, match=str(folder)):
-        HuggingFace.load(str(folder))
+        FAMILIES["hf"].load(str(folder))
 
 
 def test_another_architecture_is_refused_with_the_choices(tmp_path):
@@ -116,4 +116,4 @@ def test_a_hub_that_is_not_there_is_one_clear_line(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(BadInput, match=r"cannot be had from the hub: .*; got 'nobody/has-this'$"):
-        HuggingFace.load("nobody/has-this")
+        FAMILIES["hf"].load("nobody/has-this")
