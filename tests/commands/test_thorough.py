@@ -1,21 +1,21 @@
 """`make thorough` on a project of one stage: every run works in a copy, and results are kept with what they came from."""
 
 import json
-import os
 import subprocess
-import sys
 
-import psutil
 import pytest
 
 from tests import tiny_project
 from tests.claims.invented import evidence
-from tests.commands.in_dvc.test_parent import wait_for
 from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
+from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
 from trivium.commands import thorough
-from trivium.commands.claim_runs import ClaimRun
+from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, behind, claim_runs, outdated, record
 from trivium.complexity.prompting import JOURNAL
+from trivium.core.code.digest import Code, code_root
+from trivium.core.code.pipeline import Pipeline
+from trivium.core.parameters import read_parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 STAGE = """stages:
@@ -78,7 +78,7 @@ def project(tmp_path, monkeypatch):
         ".gitignore": ".work\n/data/\n/ran\ncode.yaml\n",
     }
     monkeypatch.setattr(thorough, "TARGETS", {"kvqae": ("kvqae-echo",), "complexity": ("complexity-prompt",)})
-    monkeypatch.setattr(thorough, "claim_runs", lambda _: [ClaimRun("kvqae", 0, world) for world in (3, 4)])
+    monkeypatch.setattr(thorough, "claim_runs", lambda _: [Wanted("kvqae", 0, world) for world in (3, 4)])
     monkeypatch.setattr(thorough, "gather", grown)
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
@@ -110,18 +110,6 @@ def test_all_of_a_pipeline_runs_at_the_scale(project):
     assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "3") for name in names]
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
-def test_what_it_runs_ends_with_it(tmp_path):
-    sleeper = "import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(300)"
-    starter = "import sys; from pathlib import Path; from trivium.commands import thorough\n"
-    starter += f"thorough.run(sys.executable, '-c', {sleeper!r}, cwd=Path({str(tmp_path)!r}))"
-    thorough_itself = subprocess.Popen([sys.executable, "-c", starter], env=os.environ | {"PYTHONPATH": str(ROOT)})
-    wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
-    thorough_itself.kill()
-    thorough_itself.wait()
-    wait_for(lambda: not psutil.pid_exists(int((tmp_path / "pid").read_text())))
-
-
 def test_only_what_is_out_of_date_runs_again(project, capsys):
     thorough.main(["--pipelines", "kvqae"])
     commit(project)
@@ -147,7 +135,7 @@ def test_a_run_does_not_see_what_another_left(project):
     copy = thorough.clone(project, project / ".work" / "thorough" / "copy")
     left = copy / "models" / "kvqae" / "reader" / "seed-1"
     left.mkdir(parents=True)
-    thorough.with_claims(project, copy, ClaimRun("kvqae", 0, 5))
+    thorough.make_result(project, copy, Wanted("kvqae", 0, 5))
     assert not left.exists()
     assert (copy / "metrics" / "kvqae" / ".gitkeep").exists()
 
@@ -208,3 +196,75 @@ def test_answers_that_were_paid_for_are_kept_here(project, monkeypatch):
     assert results(project, "complexity")["metrics"] == {"prompt.asked": 0}
     ours = AnswerCache(project / JOURNAL)
     assert (len(ours), ours.broken) == (2, 0)
+
+
+LOCK = {
+    "world": {"outs": [{"path": "data/raw"}], "params": {"params.yaml": {"toy.world": {"seed": 3}}}},
+    "train@a": {
+        "deps": [{"path": "data/raw/train.jsonl"}],
+        "outs": [{"path": "models/cells/a"}],
+        "params": {"code.yaml": {"train@a": "0a"}, "params.yaml": {"toy.steps": 4}},
+    },
+    "ask": {"deps": [{"path": "models/cells"}], "outs": [{"path": "data/rawest"}]},
+    "show": {"deps": [{"path": "data/rawest"}]},
+}
+
+
+def test_every_pipeline_has_its_worlds_and_trainings():
+    runs = claim_runs(CLAIMS)
+    assert len(runs) == len(set(runs)) == len(CLAIMS) * len(WORLDS) * len(TRAININGS)
+    assert {run.training for run in runs[: len(CLAIMS) * len(WORLDS)]} == {0}
+    assert TARGETS.keys() == CLAIMS.keys()
+
+
+@pytest.mark.parametrize("wanted", [run for run in claim_runs(CLAIMS) if run.world == 4 and run.training], ids=str)
+def test_every_run_is_a_pipeline_that_can_be_run(wanted):
+    with as_in(ROOT, wanted) as folder:
+        tree = read_parameters(folder / "params.yaml")
+        assert tree[wanted.pipeline]["world"]["seed"] == wanted.world
+        assert set(TARGETS[wanted.pipeline]) <= Pipeline(folder).cells.keys()
+        assert {key: value for key, value in tree.items() if key != wanted.pipeline} == {
+            key: value for key, value in read_parameters(ROOT / "params.yaml").items() if key != wanted.pipeline
+        }
+        if wanted.pipeline == "decorrelation":
+            cells = tree["decorrelation"]["cells"]
+            assert cells
+            assert {name.rpartition("_")[2] for name in cells} == {str(wanted.training)}
+
+
+def test_kvqae_trains_as_long_as_the_scale_says_with_each_seed():
+    told = read_parameters(ROOT / "scales" / "claims.yaml")["kvqae"]
+    first, second = (Wanted("kvqae", training, 4).changes(ROOT)["kvqae"] for training in (0, 1))
+    assert {stage: values for stage, values in first.items() if stage in told} == told
+    assert second == told | {
+        "world": {"seed": 4},
+        "read": {"seeds": [1]},
+        **{stage: told.get(stage, {}) | {"seed": 1} for stage in TRAINED},
+    }
+
+
+def test_what_stands_behind_a_stage():
+    assert behind(LOCK, ["ask"]) == ["ask", "train@a", "world"]
+    assert behind(LOCK, ["world"]) == ["world"]
+    assert behind(LOCK, ["show"]) == ["ask", "show", "train@a", "world"]
+
+
+def test_what_stages_came_from():
+    assert record(LOCK, ["train@a", "world"]) == {
+        "code": {"train@a": "0a"},
+        "parameters": {"toy.steps": 4, "toy.world": {"seed": 3}},
+    }
+
+
+def test_what_has_changed_is_told(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: {show: {cmd: python -m stages.page.headline}}\n")
+    (tmp_path / "params.yaml").write_text("toy: {steps: 4, cells: [{size: 2}]}\nrun: {portable: intel}\n")
+    code = Code(code_root())
+    now = Pipeline(tmp_path).parts(code, "show").digest
+    same = {"code": {"show": now}, "parameters": {"toy.steps": 4, "toy.cells.0": {"size": 2}}}
+    assert outdated(same, tmp_path, code) == []
+    other = {"code": {"show": "other", "gone": now}, "parameters": {"toy.steps": 5, "toy.less": 1, "toy.cells": []}}
+    assert outdated(other, tmp_path, code) == [
+        *("the code of show", "gone is no more"),
+        *("toy.steps", "toy.less", "toy.cells"),
+    ]

@@ -5,7 +5,7 @@ from tests.claims.invented import evidence, keep
 from trivium.claims.evidence import kept
 from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
-from trivium.commands.claim_runs import TRAINED
+from trivium.commands.thorough import TRAINED
 from trivium.core.parameters import read_parameters
 from trivium.page import thorough
 

@@ -1,10 +1,9 @@
 """`make thorough`: test the claims in three worlds, with three trainings each; then run all seeds, grids and sweeps.
 
-The command first says which results are out of date, and makes only these: a change of code counts where it changes the
-default run (see `same_bits.py`). Every run works in a copy of the tree: a git clone of the committed state that shares
-the DVC cache. What was interrupted goes on where it was, and the committed `dvc.lock` stays as it is. Results go to
-`metrics/thorough/`, with their commit and with what their stages came from. Answers of prompted models, which are paid
-for, and MLflow's runs are kept here and not in the copy.
+The command first says which results are out of date, and makes only these. Every run works in a copy of the tree: a git
+clone of the committed state that shares the DVC cache. What was interrupted goes on where it was, and the committed
+`dvc.lock` stays as it is. Results go to `metrics/thorough/`, with their commit and with what their stages came from.
+Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
 import argparse
@@ -14,20 +13,20 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psutil
 import yaml
 
 from trivium.claims.evidence import gather
-from trivium.commands.claim_runs import TARGETS, ClaimRun, as_in, behind, claim_runs, outdated, record
-from trivium.commands.in_dvc.parent import ENDS_WITH
-from trivium.commands.lanes import room
-from trivium.commands.same_bits import SameBits
+from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
@@ -39,9 +38,17 @@ from trivium.core.tables import read_json, write_json, write_table
 from trivium.page.contents import ARTICLES, read_articles, stage_of
 from trivium.prompting.answer_cache import AnswerCache
 
-SCALE = Path("scales/thorough.yaml")
+SCALE, CLAIMS_SCALE = Path("scales/thorough.yaml"), Path("scales/claims.yaml")
 RESULTS = Path("metrics/thorough")
 ANSWERS = Path("data/complexity/prompt_cache")
+# What leaves the evidence of `trivium/claims/evidence.py`.
+TARGETS = {
+    "kvqae": ("kvqae-evaluate", "kvqae-evaluate_reranking", "kvqae-read"),
+    "decorrelation": ("decorrelation-evaluate",),
+    "complexity": ("complexity-score", "complexity-factors"),
+}
+# KVQAE's trainings on the sample.
+TRAINED = ("dpr_pretrain", "dpr_finetune", "rerank_pretrain", "rerank_finetune", "rrt", "reader_pretrain")
 # What else a pipeline's metrics come from: the others in the copy would be those of the commit's world.
 WITH = {"kvqae": ("construction",)}
 # The sections of the page that more seeds and cells change, by the ids that they bear there.
@@ -53,13 +60,71 @@ SECTIONS = {
         *("instrument", "agreement", "parsers", "partitions", "illustrations"),
     ),
 }
+SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
+
+
+@dataclass(frozen=True, order=True)
+class Wanted:
+    """One result to make: of a pipeline in one world with one training, or all of it at the scale.
+
+    Attributes:
+        pipeline: its name.
+        training: seed of all that it trains; None: the whole pipeline.
+        world: seed of its sample world; None: the whole pipeline.
+    """
+
+    pipeline: str
+    training: int | None = None
+    world: int | None = None
+
+    @property
+    def file(self) -> str:
+        """Its files in the folder of results, without their suffixes."""
+        return self.pipeline if self.training is None else f"{self.pipeline}/{self.world}-{self.training}"
+
+    def __str__(self) -> str:
+        """As the command names it."""
+        own = "" if self.training is None else f", world {self.world}, training {self.training}"
+        return f"{self.pipeline}{own}"
+
+    def changes(self, root: Path) -> dict[str, Any]:
+        """What it changes in `params.yaml`, as a scale.
+
+        Args:
+            root: of the project, where `CLAIMS_SCALE` has how long KVQAE trains, and decorrelation's cells of all
+                trainings.
+        """
+        if self.training is None:
+            return {self.pipeline: read_parameters(root / SCALE).get(self.pipeline) or {}}
+        world = {"world": {"seed": self.world}}
+        if self.pipeline == "complexity":
+            return {"complexity": {**world, "finetune": {"seeds": [self.training]}}}
+        scale = read_parameters(root / CLAIMS_SCALE)[self.pipeline]
+        if self.pipeline == "kvqae":
+            seed = {"seed": self.training} if self.training else {}  # 0 is the default
+            trained = {stage: scale.get(stage, {}) | seed for stage in TRAINED if seed or stage in scale}
+            return {"kvqae": {**scale, **world, **trained, "read": {"seeds": [self.training]}}}
+        mine = {name: cell for name, cell in scale["cells"].items() if name.endswith(f"_{self.training}")}
+        cells = dict.fromkeys(read_parameters(root / "params.yaml")["decorrelation"]["cells"]) | mine
+        return {"decorrelation": {**scale, **world, "cells": cells}}
+
+    def write_parameters(self, root: Path, params: Path) -> None:
+        """Merge its changes into a copy of `params.yaml`."""
+        with TemporaryDirectory() as folder:
+            scale = Path(folder) / "changes.yaml"
+            scale.write_text(yaml.safe_dump(self.changes(root)), encoding="utf-8")
+            rescale(params, scale)
+
+
+def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
+    """Every run of the pipelines: the first training of all worlds before the second."""
+    return [Wanted(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS]
 
 
 def run(*command: str, cwd: Path, **environment: str) -> str:
-    """Run a command that must succeed, and ends with this one; its output goes to the terminal, or back from git."""
+    """Run a command that must succeed; its output goes to the terminal, or back from git."""
     capture = subprocess.PIPE if command[0] == "git" else None
-    environment = {**os.environ, ENDS_WITH: str(os.getpid()), **environment}
-    done = subprocess.run(command, cwd=cwd, env=environment, check=True, text=True, stdout=capture)
+    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
     return (done.stdout or "").strip()
 
 
@@ -81,121 +146,152 @@ def clone(root: Path, copy: Path) -> Path:
     return copy
 
 
-def with_claims(root: Path, copy: Path, of: ClaimRun) -> None:
-    """Run what a claim's evidence needs, and keep the evidence and what it came from."""
-    started = time.perf_counter()
-    without_results(copy, of.pipeline)
-    write_parameters(of, root, copy / "params.yaml")
-    run(sys.executable, "-m", "stages.code", cwd=copy)
-    side_by_side = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
-    run("dvc", "repro", "-q", *TARGETS[of.pipeline], cwd=copy, DVC_ROOT=str(root), **side_by_side)
-    folder = root / RESULTS / of.pipeline
-    write_table(folder / f"{of.name}.parquet", gather(copy, of.pipeline, of.training))
-    write_result(folder / f"{of.name}.json", copy, partial(behind, targets=TARGETS[of.pipeline]), started, {})
-
-
-def with_everything(root: Path, copy: Path, pipeline: str) -> None:
-    """Run a pipeline at the thorough scale, and keep its metrics and the sections of its page."""
-    started = time.perf_counter()
-    without_results(copy, pipeline)
-    write_parameters(pipeline, root, copy / "params.yaml")
-    # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is set:
-    # see `project_root`.
-    binaries = Path(sys.executable).parent
-    made = (f"BIN={binaries}", "-o", f"{binaries}/.ready")
-    for each in (pipeline, *WITH.get(pipeline, ())):
-        run("make", "repro", f"P={each}", *made, cwd=copy, DVC_ROOT=str(root))
-    found = {"pipeline": pipeline, "metrics": flat_metrics(copy, pipeline), "sections": sections(copy, pipeline)}
-    write_result(root / RESULTS / f"{pipeline}.json", copy, partial(measured, pipeline=pipeline), started, found)
-
-
-def measured(lock: Mapping[str, Any], pipeline: str) -> list[str]:
-    """The stages behind a pipeline's numbers: all but those that only show them."""
-    mine = (name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"))
-    return behind(lock, mine)
-
-
-def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:
-    """All metrics of a pipeline's stages, prefixed by the stage."""
-    found: dict[str, float] = {}
-    for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
-        values = read_json(file)
-        if isinstance(values, dict):  # else a table: the page's sections show it
-            numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-            found |= {f"{file.stem}.{name}": value for name, value in numbers.items()}
-    return found
-
-
-def write_result(
-    file: Path, copy: Path, stages: Callable[[Mapping[str, Any]], Iterable[str]], started: float, found: dict[str, Any]
-) -> None:
-    """Write what was found with its commit, date and minutes, and what stages of the copy came from."""
+def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
+    """Run what a result needs in a copy, and keep it with its commit, date, minutes and what its stages came from."""
+    pipeline, started = wanted.pipeline, time.perf_counter()
+    for folder in ("data", "models", "metrics"):  # a stage may read a folder of others' results
+        shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
+    run("git", "checkout", "-q", "--", ".", cwd=copy)
+    wanted.write_parameters(root, copy / "params.yaml")
+    values: dict[str, Any] = {}
+    if wanted.training is None:
+        # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is
+        # set: see `project_root`.
+        binaries = Path(sys.executable).parent
+        for name in (pipeline, *WITH.get(pipeline, ())):
+            run("make", "repro", f"P={name}", f"BIN={binaries}", "-o", f"{binaries}/.ready", cwd=copy,
+                DVC_ROOT=str(root))  # fmt: skip
+        values = {"pipeline": pipeline, "metrics": flat_metrics(copy, pipeline), "sections": sections(copy, pipeline)}
+    else:
+        run(sys.executable, "-m", "stages.code", cwd=copy)
+        run("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
+        write_table(root / RESULTS / f"{wanted.file}.parquet", gather(copy, pipeline, wanted.training))
     lock: dict[str, Any] = yaml.safe_load((copy / "dvc.lock").read_text(encoding="utf-8"))["stages"]
-    there = {name: lock[name] for name in Pipeline(copy).cells if name in lock}
-    made = {
+    lock = {name: lock[name] for name in Pipeline(copy).cells if name in lock}
+    targets = TARGETS[pipeline] if wanted.training is not None else [
+        name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_")
+    ]  # fmt: skip
+    about = {
         "commit": run("git", "rev-parse", "HEAD", cwd=copy),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "minutes": round((time.perf_counter() - started) / 60, 1),
     }
-    write_json(file, made | found | record(there, stages(there)))
+    write_json(root / RESULTS / f"{wanted.file}.json", about | values | record(lock, behind(lock, targets)))
+
+
+def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:
+    """All metrics of a pipeline's stages, prefixed by the stage."""
+    metrics: dict[str, float] = {}
+    for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
+        values = read_json(file)
+        if isinstance(values, dict):  # else a table: the page's sections show it
+            numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+            metrics |= {f"{file.stem}.{name}": value for name, value in numbers.items()}
+    return metrics
 
 
 def sections(copy: Path, pipeline: str) -> list[dict[str, str]]:
     """The page's sections `{id, title, html}` that show what was found; their HTML is escaped already."""
-    found = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts", {})}
-    if pipeline not in found:
+    articles = {article["pipeline"]: article for article in read_articles(copy / "metrics" / "report" / "parts", {})}
+    if pipeline not in articles:
         return []
     parts = {f"{pipeline}-{name}": ARTICLES[pipeline].part_of(name) for name in SECTIONS[pipeline]}
-    made = {name for name, part in parts.items() if stage_of(pipeline, part) not in found[pipeline]["missing"]}
-    return [section for section in found[pipeline]["sections"] if section["id"] in made]
+    made = {name for name, part in parts.items() if stage_of(pipeline, part) not in articles[pipeline]["missing"]}
+    return [section for section in articles[pipeline]["sections"] if section["id"] in made]
 
 
-def without_results(copy: Path, pipeline: str) -> None:
-    """Take away what an earlier run left in a copy: a stage may read a folder of others' results."""
-    for folder in ("data", "models", "metrics"):
-        shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
-    run("git", "checkout", "-q", "--", ".", cwd=copy)
+def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What stages came from, as `dvc.lock` has it: `code`, digest by stage, and `parameters`, value by key."""
+    code: dict[str, str] = {}
+    parameters: dict[str, Any] = {}
+    for stage in stages:
+        read = lock[stage].get("params", {})
+        code |= {name: digest for name, digest in read.get("code.yaml", {}).items() if name == stage}
+        parameters |= read.get("params.yaml", {})
+    return {"code": code, "parameters": parameters}
 
 
-def left(root: Path, pipelines: Sequence[str]) -> tuple[dict[ClaimRun | str, list[str]], int]:
-    """What `make thorough` would run, claims' runs first, and why; a pipeline's name is all of it at the scale.
+def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
+    """The targets and every stage that made what they read, or what that was made of; `lock` as `dvc.lock` has them."""
+    made_by = {PurePosixPath(out["path"]): stage for stage, entry in lock.items() for out in entry.get("outs", ())}
+    stages: set[str] = set()
+    waiting = list(targets)
+    while waiting:
+        stage = waiting.pop()
+        stages.add(stage)
+        for path in (PurePosixPath(dep["path"]) for dep in lock[stage].get("deps", ())):
+            makers = {made_by[out] for out in made_by if path == out or path in out.parents or out in path.parents}
+            waiting += makers - stages
+    return sorted(stages)
 
-    Second, how many results stay although their code has changed, because the default run shows no difference.
+
+@contextmanager
+def as_in(root: Path, wanted: Wanted) -> Iterator[Path]:
+    """A folder with `dvc.yaml`, and `params.yaml` as a result would be made with."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in ("dvc.yaml", "params.yaml"):
+            shutil.copyfile(root / file, folder / file)
+        wanted.write_parameters(root, folder / "params.yaml")
+        yield folder
+
+
+def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
+    """What has changed since results were made, in words; nothing where they would come out again.
+
+    Args:
+        kept: the results, with what `record` gave.
+        folder: with `dvc.yaml` and `params.yaml`, as the results would be made with now.
+        code: the project's code as it is now.
     """
-    code, same = Code(code_root()), cache(partial(SameBits, root))
-    found: dict[ClaimRun | str, list[str]] = {}
-    older = 0
-    every: list[ClaimRun | str] = [*claim_runs(pipelines), *pipelines]
-    for each in every:
-        name = each if isinstance(each, str) else f"{each.pipeline}/{each.name}"
-        file = root / RESULTS / f"{name}.json"
+    pipeline, tree = Pipeline(folder), read_parameters(folder / "params.yaml")
+    changes = []
+    for stage, digest in kept["code"].items():
+        parts = pipeline.parts(code, stage) if stage in pipeline.cells else None
+        if parts is None:
+            changes.append(f"{stage} is no more")
+        elif digest != parts.digest:
+            changes.append(f"the code of {stage}")
+    return changes + [key for key, value in kept["parameters"].items() if not _has(tree, key, value)]
+
+
+def _has(tree: Any, key: str, value: Any) -> bool:
+    try:
+        for part in key.split("."):
+            tree = tree[int(part) if isinstance(tree, list) else part]
+    except (KeyError, TypeError):
+        return False
+    return bool(tree == value)
+
+
+def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]:
+    """What `make thorough` would make, claims' runs first, and why."""
+    code = Code(code_root())
+    reasons: dict[Wanted, list[str]] = {}
+    for wanted in (*claim_runs(pipelines), *map(Wanted, pipelines)):
+        file = root / RESULTS / f"{wanted.file}.json"
         kept = read_json(file) if file.exists() else {}
         why = ["never run" if not kept else "of unknown code"]
         if "code" in kept:
-            with as_in(root, partial(write_parameters, each, root)) as folder:
-                why = outdated(kept, folder, code, same(kept["commit"]))
-                older += not why and bool(outdated(kept, folder, code))
+            with as_in(root, wanted) as folder:
+                why = outdated(kept, folder, code)
         if why:
-            found[each] = why
+            reasons[wanted] = why
     code.save()
-    return found, older
+    return reasons
 
 
-def write_parameters(of: ClaimRun | str, root: Path, params: Path) -> None:
-    """Put into a copy of `params.yaml` what a claims' run, or a pipeline at the scale, changes there."""
-    with TemporaryDirectory() as folder:
-        scale = Path(folder) / "changes.yaml"
-        changes = {of: read_parameters(root / SCALE).get(of) or {}} if isinstance(of, str) else of.changes(root, params)
-        scale.write_text(yaml.safe_dump(changes), encoding="utf-8")
-        rescale(params, scale)
+def make_results(root: Path, commit: str, results: Sequence[Wanted]) -> None:
+    """Make results of one pipeline in one world in the same copy, one after the other."""
+    world = "" if results[0].world is None else f"-{results[0].world}"
+    copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{results[0].pipeline}{world}")
+    for wanted in results:
+        make_result(root, copy, wanted)
 
 
-def in_world(root: Path, commit: str, runs: Sequence[ClaimRun]) -> None:
-    """The runs of one pipeline in one world, one after the other."""
-    first = runs[0]
-    copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{first.pipeline}-{first.world}")
-    for each in runs:
-        with_claims(root, copy, each)
+def _room() -> int:
+    """How many copies this machine has room for: a core and 6 GiB each."""
+    return max(1, min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30)))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -213,26 +309,23 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     root = Path.cwd()
     try:
-        wanted, older = left(root, arguments.pipelines)
-        for each, why in wanted.items():
-            name = each if isinstance(each, str) else f"{each.pipeline}, world {each.world}, training {each.training}"
-            print(f"{name}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
-        if older:
-            print(f"{older} results are of older code; the default run is the same with it, to the bit")
-        print(f"{len(wanted)} runs to make" if wanted else "All results are up to date.")
-        if arguments.list or not wanted:
+        reasons = out_of_date(root, arguments.pipelines)
+        for wanted, why in reasons.items():
+            print(f"{wanted}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
+        print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
+        if arguments.list or not reasons:
             return
         commit = committed(root)
         AnswerCache(root / JOURNAL).merge(root / ANSWERS)
-        by_world: dict[tuple[str, int], list[ClaimRun]] = {}
-        for each in wanted:
-            if isinstance(each, ClaimRun):
-                by_world.setdefault((each.pipeline, each.world), []).append(each)
-        with ThreadPoolExecutor(room()[0]) as pool:
-            list(pool.map(partial(in_world, root, commit), by_world.values()))
-        for each in wanted:
-            if isinstance(each, str):
-                with_everything(root, clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{each}"), each)
+        by_world: dict[tuple[str, int], list[Wanted]] = {}
+        for wanted in reasons:
+            if wanted.world is not None:
+                by_world.setdefault((wanted.pipeline, wanted.world), []).append(wanted)
+        with ThreadPoolExecutor(_room()) as pool:
+            list(pool.map(partial(make_results, root, commit), by_world.values()))
+        for wanted in reasons:
+            if wanted.world is None:
+                make_results(root, commit, [wanted])
     except BadInput as error:
         print(f"thorough: {error}", file=sys.stderr)
         raise SystemExit(1) from None
