@@ -14,8 +14,13 @@ from trivium.core.parameters import value_at
 ROOT = Path(__file__).parents[1]
 
 
+def modules_of(command: str) -> list[str]:
+    """The modules that a stage's command runs, one after the other."""
+    return [module_of(part) for part in command.split(" && ")]
+
+
 def module_of(command: str) -> str:
-    """The module that a stage's command runs."""
+    """The first module that a stage's command runs."""
     words = command.split()
     return words[words.index("-m") + 1]
 
@@ -43,9 +48,14 @@ def read_and_written(command: str, tree: dict[str, Any]) -> tuple[set[str], set[
     """The paths that a stage's command reads, and those that it writes.
 
     Args:
-        command: of one cell, as DVC runs it.
+        command: of one cell, as DVC runs it; what its first module writes, its second may read.
         tree: all of `params.yaml`.
     """
+    read, written = zip(*(_of_module(part, tree) for part in command.split(" && ")), strict=True)
+    return set.union(*read) - set.union(*written), set.union(*written)
+
+
+def _of_module(command: str, tree: dict[str, Any]) -> tuple[set[str], set[str]]:
     module = module_of(command)
     words = command.split()
     parser = parser_of(import_module(module).main, "any", **published(module))

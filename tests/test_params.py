@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
 SCALES = [None, *sorted((ROOT / "scales").glob("*.yaml"))]
 GRAPH = (ROOT / "dvc.yaml").read_text(encoding="utf-8")
-ENTRY = re.compile(r'^    run_stage\((\w+), "([\w.]+)", (\w+)\)$', re.MULTILINE)
+ENTRY = re.compile(r'^    run_stage\(\s*(\w+),\s+"([\w.]+)",\s+(\w+)[,)]', re.MULTILINE)
 STAGES = {  # section: (module, name of its Parameters model)
     section: (".".join(file.relative_to(ROOT).with_suffix("").parts), model)
     for file in sorted((ROOT / "stages").rglob("*.py"))

@@ -23,15 +23,18 @@ def main(
     parameters: AnswerParameters,
     context: Context,
     *,
-    model: Path,
+    name: str,
+    seed: int,
+    model: Path = Path("models/complexity/readers/{name}/seed-{seed}"),
     questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
     texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
-    out: Path,
+    out: Path = Path("data/complexity/predictions/{name}/seed-{seed}.jsonl"),
 ) -> dict[str, float]:
     """Write an answer a question to --out; the metrics are those of `answer_job`."""
+    del name, seed  # paths hold them
     task = partial(answer_job, model=model, questions=questions, texts=texts, batch_size=parameters.batch_size)
     return run_task(context, task, out, description="answers")
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.answer", AnswerParameters)
+    run_stage(main, "complexity.answer", AnswerParameters, metrics="metrics/complexity/answer_{name}_{seed}.json")

@@ -1,4 +1,4 @@
-"""Stage `complexity-judgements`. Human judgements: tasks for Label Studio out, verdicts in, Fleiss' κ, % correct."""
+"""Second of stage `complexity-score`. Human judgements: Label Studio's tasks out, verdicts in, Fleiss' κ, % correct."""
 
 from collections import defaultdict
 from pathlib import Path

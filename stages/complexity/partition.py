@@ -1,4 +1,4 @@
-"""Stage `complexity-partition`. The evaluation set cut by complexity, easiest to hardest."""
+"""Second of stage `complexity-validate`. The evaluation set cut by complexity, easiest to hardest."""
 
 from pathlib import Path
 

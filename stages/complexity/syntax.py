@@ -1,4 +1,4 @@
-"""Stage `complexity-syntax`. Dependency syntax of the evaluation texts: gold, stanza or spaCy."""
+"""First of stage `complexity-factors`. Dependency syntax of the evaluation texts: gold, stanza or spaCy."""
 
 from pathlib import Path
 

@@ -327,7 +327,7 @@ def test_another_torch_runs_trainings_again_and_not_tables(copy, changed, monkey
     assert after == {name for name, has in packages.items() if has}
     assert any(stage.startswith("decorrelation-train@") for stage in after)
     assert {"kvqae-dpr_pretrain", "kvqae-reader_pretrain"} <= after
-    assert not {"complexity-validate", "complexity-partition", "report"} & after
+    assert not {"complexity-validate", "report"} & after
 
 
 def test_the_wording_of_errors_changes_nothing(copy, changed):

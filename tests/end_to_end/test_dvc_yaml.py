@@ -12,6 +12,7 @@ import pytest
 import yaml
 from dvc.repo import Repo
 
+from tests import stage_paths
 from tests.page.parts import undeclared
 from tests.stage_paths import read_and_written
 from trivium.core.code.digest import Code
@@ -24,9 +25,8 @@ GRAPH = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 STAGES = {name: stage.get("do", stage) for name, stage in GRAPH.items() if name != "code"}
 
 
-def module_of(stage: dict) -> str:
-    words = str(stage["cmd"]).split()
-    return words[words.index("-m") + 1]
+def modules_of(stage: dict) -> list[str]:
+    return stage_paths.modules_of(str(stage["cmd"]))
 
 
 def file_of(module: str) -> Path:
@@ -113,8 +113,8 @@ def get(key: str) -> object:
 @pytest.mark.parametrize("name", STAGES)
 def test_what_stands_elsewhere_is_tracked(name):
     """A stage's values that stand outside its section are parameters of it in dvc.yaml, too."""
-    module = import_module(module_of(STAGES[name]))
-    models = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Parameters)]
+    named = [value for module in modules_of(STAGES[name]) for value in vars(import_module(module)).values()]
+    models = [value for value in named if isinstance(value, type) and issubclass(value, Parameters)]
     wanted = {re.sub(r"\{\w+\}.*", "", key) for model in models for key in model.elsewhere.values()}
     items = GRAPH[name].get("foreach", {})
     cells = [item for item in items.values() if isinstance(item, dict)] if isinstance(items, dict) else []
@@ -131,15 +131,14 @@ def test_what_stands_elsewhere_is_tracked(name):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_commands_give_what_main_takes(name):
-    stage = STAGES[name]
-    tree = ast.parse((ROOT / file_of(module_of(stage))).read_text())
-    (main,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
-    arguments = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
-    taken = {each.arg.replace("_", "-"): default for each, default in arguments}
-    given = {word.removeprefix("--") for word in str(stage["cmd"]).split() if word.startswith("--")}
-    given -= {"metrics", "curves"}
-    assert sorted(given - set(taken)) == []
-    assert sorted(each for each, default in taken.items() if default is None and each not in given) == []
+    for module, command in zip(modules_of(STAGES[name]), str(STAGES[name]["cmd"]).split(" && "), strict=True):
+        tree = ast.parse((ROOT / file_of(module)).read_text())
+        (main,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
+        arguments = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
+        taken = {argument.arg.replace("_", "-"): default for argument, default in arguments}
+        given = {word.removeprefix("--") for word in command.split() if word.startswith("--")} - {"metrics", "curves"}
+        assert sorted(given - set(taken)) == []
+        assert sorted(name for name, default in taken.items() if default is None and name not in given) == []
 
 
 def test_what_a_stage_reads_and_writes_is_declared():
@@ -176,18 +175,21 @@ def test_one_name_everywhere(name):
     """Stage kvqae-passages is stages/kvqae/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
     stage = STAGES[name]
     own = "kvqae.image_features" if name.endswith("_features") and "local" not in name else name.replace("-", ".")
-    assert module_of(stage) == f"stages.{own if '-' in name else f'page.{name}'}"
+    modules = modules_of(stage)
+    assert f"stages.{own if '-' in name else f'page.{name}'}" in modules
     assert stage["desc"].strip()
     if "-" in name:
         pipeline, short = name.split("-")
+        names = [module.rpartition(".")[2] for module in modules]
         # A cell of a matrix reads a part of its section, the page shows all of them; a stage on two folders of
         # pictures is one module, with one section.
-        section = f"{pipeline}.{module_of(stage).rpartition('.')[2]}."
-        read = [f"{name}." for name in read_keys(stage)]
-        assert any(name.startswith(section) or section.startswith(name) for name in read)
+        sections = [f"{pipeline}.{module}." for module in names]
+        read = [f"{key}." for key in read_keys(stage)]
+        for section in sections:
+            assert any(key.startswith(section) or section.startswith(key) for key in read)
         for metric in stage.get("metrics", []):
             ((path, options),) = metric.items()
-            assert path.startswith(f"metrics/{pipeline}/{short}")
+            assert path.startswith(tuple(f"metrics/{pipeline}/{part}" for part in (short, *names)))
             assert options["cache"] is False
         for plot in stage.get("plots", []):
             ((path, options),) = plot.items()

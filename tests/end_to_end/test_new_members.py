@@ -193,7 +193,7 @@ def test_a_filling_has_its_cell_and_its_row(grown):
 
 
 def test_a_factor_has_its_row(grown):
-    assert {"complexity-factors", "complexity-validate", "complexity-partition"} <= ran(grown)
+    assert {"complexity-factors", "complexity-validate"} <= ran(grown)
     assert not {stage for stage in ran(grown) if stage.startswith(("complexity-finetune", "complexity-answer"))}
     assert "long text" in page(grown)
 

@@ -283,7 +283,7 @@ def _brought_by_hand(root: Path) -> Iterator[Finding]:
     if (root / folder / "resources.json").is_file():
         yield Finding("stanza", "has", f"models in {folder}")
     else:
-        needed = "complexity-syntax stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
+        needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
         yield Finding("stanza", "lacks", f"no models in {folder}", f"{needed}; its message has the command")
     yield _delg(root, Path(_setting(parameters, "world", "local", "kvqae_models")))
 

@@ -51,6 +51,8 @@ def ask(world, context=None, out=None):
     return answer.main(
         AnswerParameters(batch_size=4),
         context or Context(tracker=Tracker(), work=world / "work", engine=LocalEngine(1)),
+        name="tiny",
+        seed=0,
         model=world / "model",
         questions=world / "questions.jsonl",
         texts=world / "texts.jsonl",
