@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     parts = [part_of(name) for name in given.parts or PARTS]
     if not torch.cuda.is_available():
-        raise SystemExit("torch finds no GPU; `python -m bench.feeding` and `bench.text_feeding` pretend to have one")
+        raise SystemExit("torch finds no GPU")
     remember(False)  # bf16, and pictures prepared on the GPU
     os.environ["STAGE_WORKERS"] = str(2 * harness.cores())  # half of them feed
     for part in parts:

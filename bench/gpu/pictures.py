@@ -1,8 +1,12 @@
 """Pictures in shards, encoded as `kvqae-image_features` does it."""
 
+import io
 from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
+
+import numpy as np
+from PIL import Image
 
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import count_rows
@@ -11,6 +15,18 @@ from trivium.vision.image_encoder import EncoderParameters
 
 SHARD = 256  # pictures
 PARAMETERS = ImageFeaturesParameters(settings={}, batch_size=256, max_side=1024, max_pixels=100_000_000)
+
+
+def photographs(count: int = 512, side: int = 640) -> list[bytes]:
+    """Square JPEGs with some detail in them: noise, enlarged."""
+    rng = np.random.default_rng(0)
+    encoded = []
+    for _ in range(count):
+        noise = Image.fromarray(rng.integers(0, 256, (side // 8, side // 8, 3), dtype=np.uint8))
+        out = io.BytesIO()
+        noise.resize((side, side), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
+        encoded.append(out.getvalue())
+    return encoded
 
 
 def write(folder: Path, given: Sequence[bytes], size: int) -> None:

@@ -17,7 +17,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -29,7 +28,6 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from bench import ask as bench_of_asking
 from bench import harness
-from bench.ask_load import CLIENTS, EVERY, QUESTIONS, WARM_UP, load, resident
 from tests.chromium import NAMES, SIZES, open_page
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
@@ -474,51 +472,6 @@ def worst_uploads():
         (encoded(Image.new("P", (8_000, 5_000)), "GIF", **frames), PASSAGES),
         (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", NO_IMAGE),
     ]
-
-
-def server_process():
-    (server,) = (
-        each for each in psutil.Process().children(recursive=True) if "trivium.commands.ask_page" in each.cmdline()
-    )
-    return server
-
-
-@pytest.mark.slow
-def test_fifty_large_uploads_stay_below_the_memory_that_is_promised(page):
-    """One thread only watches; each picture is refused or answered, none breaks the page."""
-    uploads, server = worst_uploads(), server_process()
-    before = resident(server)
-    most, done = before, threading.Event()
-
-    def watch():
-        nonlocal most
-        while not done.wait(0.05):
-            most = max(most, resident(server))
-
-    def one(data):
-        (path,) = upload(page, "picture", data).json()
-        return reply(page, "who is this?", {"path": path, "meta": {"_type": "gradio.FileData"}})
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    with ThreadPoolExecutor(50) as clients:
-        said = list(clients.map(one, [data for data, _ in uploads] * 5))
-    done.set()
-    watcher.join()
-    print(f"MiB: {before:.0f} before, {most:.0f} at most, {resident(server):.0f} afterwards")
-    assert most < 2.5 * 2**10
-    for number, each in enumerate(said):
-        assert uploads[number % len(uploads)][1] in each, number
-
-
-@pytest.mark.slow
-def test_a_thousand_questions_of_32_clients_are_answered_and_memory_stays(page, asked):
-    pairs = [(question.text, image) for question, image in asked]
-    seconds, memory = load(page, server_process(), pairs, clients=CLIENTS, questions=QUESTIONS)
-    assert len(seconds) == 1000
-    assert None not in seconds
-    warm = WARM_UP // EVERY
-    assert max(memory[warm:]) <= 1.03 * memory[warm - 1]
 
 
 @pytest.fixture(params=SIZES, ids=NAMES)

@@ -7,7 +7,6 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 
-from bench.feeding import photographs
 from bench.gpu import pictures
 from trivium.nets.open_clip_folder import CONFIG
 from trivium.vision.encoders.clip import WEIGHTS
@@ -26,7 +25,7 @@ def make(folder: Path, size: int) -> None:
     (folder / "model" / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     weights = open_clip.CLIP(**architecture).state_dict()
     save_file({name: each.contiguous() for name, each in weights.items()}, folder / "model" / WEIGHTS)
-    pictures.write(folder / "images", photographs(), size)
+    pictures.write(folder / "images", pictures.photographs(), size)
 
 
 def run(folder: Path, out: Path, count: int) -> float:

@@ -7,7 +7,6 @@ import torch
 from safetensors.torch import save_file
 from torchvision import models
 
-from bench.feeding import photographs
 from bench.gpu import pictures
 from trivium.vision.image_encoder import EncoderParameters
 
@@ -21,7 +20,7 @@ def make(folder: Path, size: int) -> None:
     save_file(models.resnet50().state_dict(), folder / "model" / "model.safetensors")
     config = json.dumps({"architecture": "resnet50", "size": 224})
     (folder / "model" / "config.json").write_text(config, encoding="utf-8")
-    pictures.write(folder / "images", photographs(), size)
+    pictures.write(folder / "images", pictures.photographs(), size)
 
 
 def run(folder: Path, out: Path, count: int) -> float:
