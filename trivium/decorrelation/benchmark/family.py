@@ -209,9 +209,9 @@ def find_model(wanted: str) -> NamedModel:
         family, where = known[0], rest
     elif not colon:
         raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
-                       expected="a folder, or KIND:MODEL", choices=[f"{family}:" for family in FAMILIES])  # fmt: skip
+                       expected="a folder, or KIND:MODEL", choices=[f"{family}:" for family in sorted(FAMILIES)])  # fmt: skip
     if family not in FAMILIES:
-        raise BadInput("no such kind of model", field="--model", got=family, choices=FAMILIES)
+        raise BadInput("no such kind of model", field="--model", got=family, choices=sorted(FAMILIES))
     if not where:
         raise BadInput("a kind of model without a model", field="--model", got=rest, expected=f"{family}:MODEL")
     FAMILIES[family].check(where)
