@@ -208,8 +208,9 @@ def find_model(wanted: str) -> NamedModel:
             raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(files)}")
         family, where = known[0], rest
     elif not colon:
+        choices = [f"{family}:" for family in sorted(FAMILIES)]
         raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
-                       expected="a folder, or KIND:MODEL", choices=[f"{family}:" for family in sorted(FAMILIES)])  # fmt: skip
+                       expected="a folder, or KIND:MODEL", choices=choices)  # fmt: skip
     if family not in FAMILIES:
         raise BadInput("no such kind of model", field="--model", got=family, choices=sorted(FAMILIES))
     if not where:
