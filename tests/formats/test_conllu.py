@@ -7,8 +7,7 @@ import pytest
 
 from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token, load_conllu, read_conllu, write_conllu
-from trivium.formats.framed_texts import Span, unify
-from trivium.formats.token_alignment import find_token
+from trivium.formats.framed_texts import Span, find_token, unify
 
 TEXT = "Le roi du pays perd 10\u00a0000\u202fhommes.\n\nIl était là."
 SYNTAX = """\

@@ -39,16 +39,13 @@ from trivium.formats.answer_files import read_answers
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
 from trivium.formats.corpus_table import CORPUS, load_captions, load_corpus
-from trivium.formats.encyclopedic_vqa import read_encyclopedic_vqa
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.formats.infoseek import read_infoseek
 from trivium.formats.karpathy import read_karpathy
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
-from trivium.formats.ok_vqa import read_ok_vqa
 from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus
 from trivium.formats.predictions import read_predictions
 from trivium.formats.question_sets import read_question_set
@@ -56,6 +53,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.squad import read_squad
 from trivium.formats.trec import read_qrels, read_run
 from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.visual_questions import read_encyclopedic_vqa, read_infoseek, read_ok_vqa
 from trivium.formats.wikidata import WikidataFile
 from trivium.measures.runs import Qrels, Run
 

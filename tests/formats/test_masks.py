@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from pycocotools import mask as coco
 
-from trivium.formats.masks import decode, encode, rasterise_boxes, run_lengths
-from trivium.formats.segmentations import rasterise_segmentation
+from trivium.formats.masks import decode, encode, rasterise_boxes, rasterise_segmentation, run_lengths
 
 CORNER = np.array([[1, 1, 0], [1, 1, 0]], dtype=bool)
 

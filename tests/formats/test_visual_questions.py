@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.formats.encyclopedic_vqa import read_encyclopedic_vqa
-from trivium.formats.infoseek import read_infoseek
-from trivium.formats.ok_vqa import read_ok_vqa
-from trivium.formats.visual_questions import VisualQuestion, pictures_by_name
+from trivium.formats.visual_questions import (
+    VisualQuestion,
+    pictures_by_name,
+    read_encyclopedic_vqa,
+    read_infoseek,
+    read_ok_vqa,
+)
 
 SEEK = {"data_id": "infoseek_val_1", "image_id": "oven_1", "question": "Where?", "answer": ["Ur"],
         "answer_eval": ["Ur", "City of Ur"], "data_split": "val_unseen_question"}  # fmt: skip

@@ -8,10 +8,14 @@ from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.formats.encyclopedic_vqa import PARTS, read_encyclopedic_vqa
-from trivium.formats.infoseek import read_infoseek
-from trivium.formats.ok_vqa import read_ok_vqa
-from trivium.formats.visual_questions import VisualQuestion, pictures_by_name
+from trivium.formats.visual_questions import (
+    PARTS,
+    VisualQuestion,
+    pictures_by_name,
+    read_encyclopedic_vqa,
+    read_infoseek,
+    read_ok_vqa,
+)
 from trivium.measures.answers import annotators_agree, exact_match, in_range, lists_match
 
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent

@@ -1,4 +1,4 @@
-"""MLflow: the curves of trainings as they come. What a run of the graph was, its last stage logs (`stages/page/track.py`).
+"""MLflow: the curves of trainings as they come; what a graph made, its last stage logs (`stages/page/track.py`).
 
 A `dvc repro`, or an experiment of DVC, is one run of MLflow's experiment `trivium`; each training is a child of it.
 Only what logs imports MLflow, which takes seconds. What fails here is told on stderr and fails no stage.

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.formats.json_fields import Field
-from trivium.formats.json_or_lines import read_json_or_lines
+from trivium.formats.json_fields import Field, read_json_or_lines
 
 _SHOWN = 5
 _NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came

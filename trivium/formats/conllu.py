@@ -16,8 +16,7 @@ import conllu
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import read_lines
-from trivium.formats.framed_texts import Span
-from trivium.formats.token_alignment import find_token, skip_blank
+from trivium.formats.framed_texts import Span, find_token, skip_blank
 
 UPOS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),

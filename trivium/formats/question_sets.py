@@ -19,8 +19,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import open_file
 from trivium.core.tables import read_batches, read_schema
 from trivium.formats.framed_texts import Span, end_of
-from trivium.formats.json_fields import Field
-from trivium.formats.json_or_lines import read_json_or_lines
+from trivium.formats.json_fields import Field, read_json_or_lines
 
 REASONS = ("no_answer", "empty_question", "empty_answer")
 _FLAT = ("id", "title", "context", "question", "answers", "answer", "is_impossible")

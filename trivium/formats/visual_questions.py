@@ -1,10 +1,29 @@
-"""Questions about pictures that other sets bring, and their pictures in a folder."""
+"""Questions about pictures that other sets bring, and their pictures in a folder.
+
+OK-VQA (Marino et al., CVPR 2019), in VQA's format; its pictures are COCO's, `COCO_val2014_000000297147.jpg`:
+
+- `OpenEnded_mscoco_val2014_questions.json`: {"questions": [{"question_id", "image_id", "question"}], "data_subtype"}
+- `mscoco_val2014_annotations.json`: {"annotations": [{"question_id", "question_type", "answers": [{"answer"}]}],
+  "question_types": {type: name}}
+
+InfoSeek (Chen et al., EMNLP 2023), whose test split has no answers and cannot be measured here:
+
+- `infoseek_val.jsonl`: {"data_id", "image_id", "question", "answer", "answer_eval", "data_split"}; `answer_eval` is a
+  list of texts, or of a number's {"wikidata", "range": [lowest, highest]}, or this object itself
+- `infoseek_val_qtype.jsonl`, where it is there: {"data_id", "question_type"}: String, Numerical or Time
+
+Encyclopedic-VQA (Mensink et al., ICCV 2023): a CSV with a question a row, each about up to five pictures. `question`,
+`answer` (valid ones between `|`, the parts of one between `&&`), `dataset_name`, `dataset_image_ids` (between `|`) and
+`question_type` are read.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
+from trivium.core.tables import read_csv_records, read_json, read_json_lines
+from trivium.formats.json_fields import Field
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 
@@ -49,3 +68,151 @@ def pictures_by_name(folder: Path) -> Mapping[str, Path]:
     if not found:
         raise BadInput("no pictures", file=folder, choices=sorted(_SUFFIXES))
     return found
+
+
+_PREFIX = "OpenEnded_"
+
+
+def read_ok_vqa(path: Path) -> list[VisualQuestion]:
+    """Read a split of OK-VQA by its file of questions; the annotations lie beside it.
+
+    Raises:
+        BadInput: no such files or fields, a question or annotation twice, a question without annotation, or none.
+    """
+    annotations = path.with_name(path.name.removeprefix(_PREFIX).replace("_questions.", "_annotations."))
+    if annotations == path:
+        raise BadInput("no file of questions by its name", file=path, expected=f"{_PREFIX}…_questions.json")
+    asked, told = (Field(read_json(file), file) for file in (path, annotations))
+    subset = asked["data_subtype"].text(empty=False)
+    kinds, answered = told.get("question_types"), _by_question(told["annotations"])
+    questions = []
+    for number, each in _by_question(asked["questions"]).items():
+        if number not in answered:
+            each["question_id"].refuse(f"no annotation of it in {annotations.name}")
+        answers = tuple(answer["answer"].text() for answer in answered[number]["answers"].items())
+        if not any(map(str.strip, answers)):
+            answered[number]["answers"].refuse("no answer")
+        kind = answered[number]["question_type"].text()
+        name = None if kinds is None else kinds.get(kind)
+        picture = f"COCO_{subset}_{each['image_id'].integer():012d}"
+        text = each["question"].text(empty=False)
+        shown = kind if name is None else name.text()
+        questions.append(VisualQuestion(str(number), text, picture, shown, "", answers))
+    if not questions:
+        raise BadInput("no questions", file=path)
+    return questions
+
+
+def _by_question(members: Field) -> dict[int, Field]:
+    found: dict[int, Field] = {}
+    for each in members.items():
+        number = each["question_id"].integer()
+        if number in found:
+            each["question_id"].refuse("question twice")
+        found[number] = each
+    return found
+
+
+INFOSEEK_TYPES = ("string", "numerical", "time")
+_RANGE = 2
+
+
+def read_infoseek(path: Path) -> list[VisualQuestion]:
+    """Read a split of InfoSeek with answers; types that no file tells are those of the answers, a time counts as a text.
+
+    Raises:
+        BadInput: a field is missing or of another type, a type that does not fit its answer, a question twice, or none.
+    """
+    types = _infoseek_types(path.with_name(f"{path.stem}_qtype{path.suffix}"))
+    questions: dict[str, VisualQuestion] = {}
+    for row, record in read_json_lines(path):
+        asked = Field(record, path, row)
+        identifier = asked["data_id"].text(empty=False)
+        if identifier in questions:
+            asked["data_id"].refuse("question twice")
+        answers, limits = _infoseek_answers(asked["answer_eval"])
+        kind = types.get(identifier, "string" if limits is None else "numerical")
+        if (kind == "numerical") != (limits is not None):
+            asked["answer_eval"].refuse(f"an answer that does not fit the type {kind}", expected="a range of numbers")
+        questions[identifier] = VisualQuestion(
+            identifier,
+            asked["question"].text(empty=False),
+            asked["image_id"].text(empty=False),
+            kind,
+            asked["data_split"].text(),
+            answers,
+            limits,
+        )
+    if not questions:
+        raise BadInput("no questions", file=path, expected="one JSON object a line")
+    return list(questions.values())
+
+
+def _infoseek_types(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    found = {}
+    for row, record in read_json_lines(path):
+        told = Field(record, path, row)
+        kind = told["question_type"].text().lower()
+        if kind not in INFOSEEK_TYPES:
+            told["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
+        found[told["data_id"].text(empty=False)] = kind
+    return found
+
+
+def _infoseek_answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]:
+    """Texts, or the numbers that are right."""
+    members = [field] if isinstance(field.value, dict) else list(field.items())
+    if not members:
+        field.refuse("no answer")
+    if not isinstance(members[0].value, dict):
+        return tuple(member.text(empty=False) for member in members), None
+    limits = [member.value for member in members[0]["range"].items()]
+    if len(limits) != _RANGE or not set(map(type, limits)) <= {int, float}:
+        members[0]["range"].refuse("not a range", expected="[lowest, highest]")
+    lowest, highest = sorted(map(float, limits))  # a tenth below and above a negative number stand the other way round
+    return (f"{lowest:g} to {highest:g}",), (lowest, highest)
+
+
+ENCYCLOPEDIC_COLUMNS = ("question", "answer", "dataset_name", "dataset_image_ids", "question_type")
+ENCYCLOPEDIC_TYPES = ("templated", "automatic", "multi_answer", "2_hop")
+_BETWEEN, ENCYCLOPEDIC_PARTS = "|", "&&"
+
+
+def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
+    """Read a split of Encyclopedic-VQA: one question for each of its pictures, which bear their ids as names.
+
+    Raises:
+        BadInput: see `read_csv_records`; no text, answer or picture, a picture twice, an unknown type, or no question.
+    """
+    questions = []
+    for number, (row, cells) in enumerate(read_csv_records(path, ENCYCLOPEDIC_COLUMNS), 1):
+        parts = {name: _between(cells[name]) for name in ("answer", "dataset_image_ids")}
+        for name, found in (parts | {"question": cells["question"].strip()}).items():
+            if not found:
+                raise BadInput("empty", file=path, row=row, field=name, got=cells[name], expected="a text")
+        if cells["question_type"] not in ENCYCLOPEDIC_TYPES:
+            raise BadInput("unknown", file=path, row=row, field="question_type", got=cells["question_type"],
+                           choices=ENCYCLOPEDIC_TYPES)  # fmt: skip
+        pictures = parts["dataset_image_ids"]
+        if len(set(pictures)) < len(pictures):
+            raise BadInput("picture twice", file=path, row=row, field="dataset_image_ids", got=pictures)
+        questions += [
+            VisualQuestion(
+                f"{number}:{picture}",
+                cells["question"],
+                picture,
+                cells["question_type"],
+                cells["dataset_name"],
+                parts["answer"],
+            )
+            for picture in pictures
+        ]
+    if not questions:
+        raise BadInput("no questions", file=path)
+    return questions
+
+
+def _between(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, cell.split(_BETWEEN))))

@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.formats.masks import Mask, check_box, rasterise_boxes
+from trivium.formats.masks import Mask, check_box, rasterise_boxes, rasterise_segmentation
 from trivium.formats.pictures import Object, Picture
-from trivium.formats.segmentations import rasterise_segmentation
 
 Cells = NDArray[np.bool_]
 
