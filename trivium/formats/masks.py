@@ -136,6 +136,6 @@ def _runs(segmentation: dict[str, Any], height: int, width: int) -> Mask:
         raise ValueError(f"run lengths of a mask of size {size}, expected [{height}, {width}]")
     if isinstance(counts, str):
         return decode(counts, height, width)
-    if not isinstance(counts, list) or sum(counts) != height * width:
+    if not isinstance(counts, list) or min(counts, default=0) < 0 or sum(counts) != height * width:
         raise ValueError(f"counts should be run lengths of {height * width} pixels")
-    return coco.decode(coco.frPyObjects(segmentation, height, width)).astype(bool)
+    return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T

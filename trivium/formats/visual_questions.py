@@ -118,7 +118,7 @@ _RANGE = 2
 
 
 def read_infoseek(path: Path) -> list[VisualQuestion]:
-    """Read a split of InfoSeek with answers; types that no file tells are those of the answers, a time counts as a text.
+    """Read a split of InfoSeek with answers; untold types are those of the answers, and a time counts as a text then.
 
     Raises:
         BadInput: a field is missing or of another type, a type that does not fit its answer, a question twice, or none.
