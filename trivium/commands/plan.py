@@ -276,7 +276,8 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> tuple[list[Cost
     own: set[str] = set()
     if parameters["world"]["kvqae"] != "sample" and apart in needs:
         below = {apart, *nx.descendants(needs, apart)}
-        own = {name for name in below if nx.ancestors(needs, name) <= below | {"report"}}
+        last = {"report", *nx.ancestors(needs, "report")}
+        own = {name for name in below if nx.ancestors(needs, name) <= below | last}
     costs = [_cost(stage, cells[stage], quantities, apart=stage in own) for stage in read_parameters(graph)["stages"]]
     return costs, [_first(name, stage, needs, costs) for stage, name in ESTIMATES["first"].items() if stage in needs]
 
