@@ -5,8 +5,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.chromium import NAMES, SIZES, open_page, press_key, show_all, tab_to
-from trivium.page.assembly import GLOSSARY
-from trivium.page.contents import ARTICLES
+from trivium.page.contents import ARTICLES, GLOSSARY
 
 pytestmark = pytest.mark.browser
 

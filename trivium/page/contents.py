@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.page.html import render
@@ -20,113 +22,60 @@ FRONT = frozenset({"claim", "picture"})  # one sentence with its verdict, and a 
 
 
 @dataclass(frozen=True)
+class Section:
+    """A section of an article.
+
+    Attributes:
+        title: its heading.
+        folded: closed at first: what few readers look for.
+        part: that makes it.
+        optional: its part leaves it out where there is nothing to show.
+    """
+
+    title: str
+    folded: bool = False
+    part: str = RESULTS
+    optional: bool = False
+
+
+@dataclass(frozen=True)
 class Article:
     """What the page says of a pipeline.
 
     Attributes:
         title: its heading; up to the colon its name in the list of sections.
         question: what it asks, for somebody who has read none of the papers.
-        sections: id → title, in their order.
-        folded: sections that are closed at first: what few readers look for.
-        others: sections, and what stands first, that another part than `results` makes → that part.
-        optional: sections that a part leaves out where there is nothing to show.
+        sections: by id, in their order.
+        claim: the part that makes the sentence that stands first; `results` makes the picture beside it.
         families: parts that any number of members make, or none: then their sections are not there. Part → where
             `params.yaml` lists the members.
     """
 
     title: str
     question: str
-    sections: Mapping[str, str]
-    folded: frozenset[str]
-    others: Mapping[str, str] = field(default_factory=dict)
-    optional: frozenset[str] = frozenset()
+    sections: Mapping[str, Section]
+    claim: str = RESULTS
     families: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> list[str]:
         """Each once but families, in the order of their first sections."""
-        return list(dict.fromkeys(part for part in map(self.part_of, self.sections) if part not in self.families))
+        return list(dict.fromkeys(each.part for each in self.sections.values() if each.part not in self.families))
 
-    def part_of(self, section: str) -> str:
-        """The part that makes a section, or what stands first."""
-        return self.others.get(section, RESULTS)
+    def part_of(self, name: str) -> str:
+        """The part that makes a section, `claim` or `picture`."""
+        return {"claim": self.claim, "picture": RESULTS}.get(name) or self.sections[name].part
 
     def made_by(self, part: str) -> set[str]:
         """What a part makes: sections, and what stands first."""
         return {name for name in (*self.sections, *FRONT) if self.part_of(name) == part}
 
 
+_CONTENTS = yaml.safe_load(Path(__file__).with_name("contents.yaml").read_text(encoding="utf-8"))
+GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
 ARTICLES = {
-    "kvqae": Article(
-        "KVQAE: answering questions about the named entity in an image",
-        "Who is in this picture, and what do articles say about them?",
-        {
-            "table-2": "Table 2: first-stage retrieval, article level",
-            "table-3": "Table 3: first-stage retrieval, passage level",
-            "table-4": "Table 4: persons and non-persons",
-            "table-5": "Table 5: re-ranking by the image, article level",
-            "table-6": "Table 6: re-ranking by text and image, passage level",
-            "table-7": "Table 7: reading",
-            "prompted": "Models behind an endpoint",
-            "figure-4": "Figure 4: lexical overlap",
-            "gallery": "Figure 5: questions and their first results",
-            "difficulty": "What makes questions hard",
-            "overlap": "Overlap with the encoders’ pretraining",
-            "table-1": "Table 1: the data set",
-            "construction": "From TriviaQA to the data set",
-            "sizes": "Sizes used",
-        },
-        frozenset({"table-2", "table-4", "table-5", "difficulty", "overlap", "table-1", "construction", "sizes"}),
-        {
-            **dict.fromkeys(("claim", "table-2", "table-3", "table-4"), "retrieval"),
-            **dict.fromkeys(("table-1", "construction"), "construction"),
-            "prompted": "prompted",
-        },
-        frozenset({"overlap"}),
-        {"prompted": "kvqae.prompted_readers"},
-    ),
-    "decorrelation": Article(
-        "Decorrelation: does image-text retrieval look at the image, or say what usually stands together",
-        "Does a model look at the picture, or does it say what usually stands together?",
-        {
-            "table-1": "Table 1: who is fooled",
-            "findings": "What it shows",
-            "gallery": "Figure 3: gallery",
-            "table-2": "Table 2: retrieval",
-            "table-3": "Table 3: text × image synthesis",
-            "figure-4": "Figure 4: how much is needed",
-            "appendix-b": "Appendix B: equal sizes",
-            "entities": "Into KVQAE",
-            "classes": "By removed class",
-            "co-occurrence": "What stands together",
-            "removals": "Removals",
-            "sizes": "Sizes used",
-        },
-        frozenset({"table-2", "table-3", "appendix-b", "entities", "classes", "co-occurrence", "removals", "sizes"}),
-        {"entities": "entities"},
-    ),
-    "complexity": Article(
-        "Complexity: which semantic factors make French reading comprehension hard",
-        "What makes a question about a text hard, whichever model answers it?",
-        {
-            "table-1": "Table 1: models",
-            "figure-2": "Figure 2: frames",
-            "forest": "All factors together",
-            "table-2": "Table 2: what factors cost",
-            "examples": "Examples",
-            "factors": "Factors",
-            "findings": "What it says",
-            "instrument": "Does the analysis work?",
-            "agreement": "Do models agree?",
-            "parsers": "Frames and syntax",
-            "partitions": "Easiest to hardest",
-            "illustrations": "Hard and easy frames",
-            "sizes": "Sizes used",
-        },
-        frozenset(
-            {"factors", "findings", "instrument", "agreement", "parsers", "partitions", "illustrations", "sizes"}
-        ),
-    ),
+    name: Article(**{**fields, "sections": {key: Section(**section) for key, section in fields["sections"].items()}})
+    for name, fields in _CONTENTS["articles"].items()
 }
 # A part that a pipeline of another name makes.
 OTHER_PIPELINES = {("kvqae", "construction"): "construction"}
@@ -158,21 +107,21 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
         if not worlds:
             continue
         sections = []
-        for section, title in article.sections.items():
-            part = article.part_of(section)
+        for key, section in article.sections.items():
+            part = section.part
             if part in article.families:
                 files = [folder / name / part / f"{member}.json" for member in members.get(article.families[part], ())]
                 made = [_read(file, article, part) for file in files]
-                html = "".join(member["sections"][section] for member in made if member is not None) or None
+                html = "".join(member["sections"][key] for member in made if member is not None) or None
             elif (there := parts[part]) is not None:
-                html = there["sections"].get(section)
+                html = there["sections"].get(key)
             else:
                 pipeline = OTHER_PIPELINES.get((name, part))
                 html = render("absent.html", stage=stage_of(name, part), pipeline=pipeline)
             if html is not None:
-                folded = section in article.folded
-                sections.append({"id": f"{name}-{section}", "title": title, "html": html, "folded": folded})
-        first = {key: (parts[article.part_of(key)] or {"sections": {}})["sections"].get(key) for key in FRONT}
+                heading = {"id": f"{name}-{key}", "title": section.title, "folded": section.folded}
+                sections.append(heading | {"html": html})
+        first = {each: (parts[article.part_of(each)] or {"sections": {}})["sections"].get(each) for each in FRONT}
         found.append(
             {
                 "pipeline": name,
@@ -195,7 +144,8 @@ def _read(file: Path, article: Article, part: str) -> dict[str, Any] | None:
     if not isinstance(made, dict) or set(made) != {"world", "sections"}:
         raise BadInput("not a part of the page", file=file, expected="world and sections")
     wanted = article.made_by(part)
-    if missing := wanted - article.optional - set(made["sections"]):
+    optional = {name for name, section in article.sections.items() if section.optional}
+    if missing := wanted - optional - set(made["sections"]):
         raise BadInput("a part of the page lacks sections", file=file, got=sorted(missing))
     if unknown := set(made["sections"]) - wanted:
         raise BadInput("no such section of this part", file=file, got=sorted(unknown), choices=sorted(wanted))

@@ -1,130 +1,20 @@
 """KVQAE's Table 1, our own statistics, and how many questions each step of the construction keeps (kvqae.md §2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
+import yaml
 from markupsafe import Markup
 
 from trivium.page.html import Column, render, table, thousands
 
 ABSENT, RELEASED = "–", "released_"  # RELEASED: metrics of the data set as published
-Kind = Literal["count", "decimal", "percent"]
 Metrics = Mapping[str, Mapping[str, float]]  # stage → its metrics
-
-# Key of stage `rebuild`'s metrics → its label, how it is printed, and its name among the paper's values.
-STATISTICS: dict[str, tuple[str, Kind, str | None]] = {
-    "questions": ("Questions", "count", "questions"),
-    "images": ("Images", "count", "unique_images"),
-    "entities": ("Entities", "count", None),
-    "words_mean": ("Words a question, mean", "decimal", "mean_words"),
-    "vocabulary": ("Vocabulary, words", "count", "vocabulary"),
-    "most_frequent_answer_share": ("Most frequent answer, share", "percent", "most_frequent_answer_share"),
-    "test_answers_in_train": ("Test answers also in training", "percent", "answer_overlap"),
-    "test_entities_in_train": ("Test entities also in training", "percent", "entity_overlap"),
-    "persons_share": ("Questions about persons", "percent", None),
-}
+ROWS = yaml.safe_load(Path(__file__).with_name("construction.yaml").read_text(encoding="utf-8"))
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step that keeps some of what enters it.
-
-    Attributes:
-        stage: whose metrics these are.
-        label: what is done, and to what.
-        entered: key of the count that enters.
-        kept: key of the count that is kept; or of the count that is not, if `lost`.
-        reasons: keys of the counts of what was left out or turned down.
-        lost: see `kept`.
-        per_question: key of a number a question, shown instead of the share that is kept.
-        dropped_share: key of the share that is dropped as the paper counts, shown instead of the share that is kept.
-        published: a text, and the names of the paper's values to print in it.
-    """
-
-    stage: str
-    label: str
-    entered: str
-    kept: str
-    reasons: tuple[str, ...] = ()
-    published: tuple[str, ...] | None = None
-    lost: bool = False
-    per_question: str = ""
-    dropped_share: str = ""
-
-
-STEPS = (
-    Step(
-        "mentions",
-        "Named entities that are mentions of their question",
-        "entities",
-        "mentions",
-        ("dropped_label", "dropped_dependency"),
-        ("{} a question", "mentions_per_question"),
-        per_question="mentions_a_question",
-    ),
-    Step(
-        "link",
-        "Mentions linked to an article that holds the answer",
-        "mentions",
-        "linked",
-        ("no_link", "distance_too_large", "no_article", "answer_not_in_article", "claimed_by_nearer_mention"),
-        ("{} % kept", "linked"),
-    ),
-    Step(
-        "subjects",
-        "Entities of a concrete type; persons deceased",
-        "linked",
-        "kept",
-        ("no_item", "abstract_type", "living_person", "no_kb_image"),
-        ("{} % dropped", "wikidata_dropped"),
-        dropped_share="dropped_share",
-    ),
-    Step(
-        "candidate_images",
-        "Entities with a free image; left out: their other files",
-        "questions",
-        "questions_without_image",
-        (
-            "no_commons_category",
-            "licence_restricted",
-            "licence_unknown",
-            "reference",
-            "not_at_hand",
-            "unreadable",
-            "near_duplicate",
-        ),
-        ("{} % dropped", "without_image"),
-        lost=True,
-        dropped_share="share_without_image",
-    ),
-    Step(
-        "generate",
-        "Mentions made ambiguous",
-        "with_images",
-        "generated",
-        ("repeated_mention", "no_mention", "name_remains", "answer_in_question"),
-    ),
-    Step(
-        "rebuild",
-        "Questions kept by the annotators",
-        "annotated",
-        "kept",
-        ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer"),
-        ("{} of {} discarded", "discarded", "annotated"),
-    ),
-)
-AGREEMENT: tuple[tuple[str, str, Kind, str | None], ...] = (
-    ("kappa_discard", "Fleiss’ κ, discard", "decimal", "kappa_discard"),
-    ("kappa_change_question", "Fleiss’ κ, change the question", "decimal", None),
-    ("kappa_change_image", "Fleiss’ κ, change the image", "decimal", None),
-    ("edited_share", "Kept questions that were edited", "percent", "edited"),
-    ("edit_words", "Edit distance of the edited ones, words", "decimal", "edit_words"),
-    ("agreement_questions", "Questions behind κ", "count", "kappa_questions"),
-)
-
-
-def cell(value: float | None, kind: Kind) -> str:
+def cell(value: float | None, kind: str) -> str:
     """A number as the tables print it: a count, two decimals, or a share in per cent; a dash where there is none."""
     if value is None:
         return ABSENT
@@ -133,9 +23,11 @@ def cell(value: float | None, kind: Kind) -> str:
     return thousands(value) if kind == "count" else f"{value:.2f}"
 
 
-def _printed(value: float, kind: Kind) -> str:
-    """A published value, whose shares are in per cent."""
-    return f"{value:,}".replace(",", " ") + (" %" if kind == "percent" else "")
+def _printed(values: Mapping[str, float], row: Mapping[str, str]) -> str:
+    """The published value of a row, whose shares are in per cent; a dash where the paper has none."""
+    if "paper" not in row:
+        return ABSENT
+    return f"{values[row['paper']]:,}".replace(",", " ") + (" %" if row["kind"] == "percent" else "")
 
 
 def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, simulated: bool) -> dict[str, Markup]:
@@ -160,9 +52,9 @@ def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, sim
 def statistics_html(rebuild: Mapping[str, float], published: Mapping[str, Any]) -> Markup:
     """Table 1: the released set, the rebuilt one, and what the paper's text says of its own."""
     rows = []
-    for name, (label, kind, theirs) in STATISTICS.items():
-        ours = [cell(rebuild.get(prefix + name), kind) for prefix in (RELEASED, "")]
-        rows.append([label, *ours, _printed(published["table_1"]["values"][theirs], kind) if theirs else ABSENT])
+    for name, row in ROWS["statistics"].items():
+        ours = [cell(rebuild.get(prefix + name), row["kind"]) for prefix in (RELEASED, "")]
+        rows.append([row["label"], *ours, _printed(published["table_1"]["values"], row)])
     columns = ["Statistic", "released", "rebuilt", Column("ViQuAE\npaper", "published")]
     introduction = (
         "Our own statistics of the released set and of the one that the stages rebuild from TriviaQA. The paper’s "
@@ -176,17 +68,16 @@ def statistics_html(rebuild: Mapping[str, float], published: Mapping[str, Any]) 
 def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
     """The funnel from TriviaQA to the rebuilt set, and how far its annotators agree, beside the paper's numbers."""
     printed, computed = published["construction"]["values"], metrics.get("rebuild", {})
-    steps = [_step(step, metrics.get(step.stage, {}), printed) for step in STEPS]
+    steps = [_step(step, metrics.get(step["stage"], {}), printed) for step in ROWS["steps"]]
     columns = ["Step", "in", "kept", "share", Column("paper", "published"), Column("left out", "left")]
     caption = "What each step keeps, and why it leaves out the rest. Only what is kept goes on to the next step."
     agreement = [
         [
-            label,
-            cell(computed.get(name), kind),
-            cell(computed.get(f"{name}_expected"), kind),
-            ABSENT if paper is None else _printed(printed[paper], kind),
+            row["label"],
+            *(cell(computed.get(key), row["kind"]) for key in (name, f"{name}_expected")),
+            _printed(printed, row),
         ]
-        for name, label, kind, paper in AGREEMENT
+        for name, row in ROWS["agreement"].items()
     ]
     known = (
         "Annotation. Known: what the simulated annotators’ own chances of seeing the opposite make κ, and their edits; "
@@ -197,18 +88,19 @@ def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
     )
 
 
-def _step(step: Step, found: Mapping[str, float], printed: Mapping[str, Any]) -> list[str]:
-    entered, kept = found.get(step.entered), found.get(step.kept)
-    if step.lost and entered is not None and kept is not None:
+def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[str, Any]) -> list[str]:
+    """What a step keeps of what enters it, the share, the paper's, and why it leaves out the rest."""
+    entered, kept = found.get(step["entered"]), found.get(step.get("kept", step.get("lost")))
+    if "lost" in step and entered is not None and kept is not None:
         kept = entered - kept
     share = cell(kept / entered if entered and kept is not None else None, "percent")
-    if step.per_question in found:
-        share = f"{cell(found[step.per_question], 'decimal')} a question"
-    if step.dropped_share in found:
-        share = f"{cell(found[step.dropped_share], 'percent')} dropped"
+    instead = step.get("share", {})
+    if instead and instead["key"] in found:
+        share = instead["said"].format(cell(found[instead["key"]], instead["kind"]))
     paper = ABSENT
-    if step.published is not None:
-        text, *names = step.published
-        paper = text.format(*(_printed(printed[name], "count") for name in names))
-    reasons = [f"{name.replace('_', ' ')} {cell(found[name], 'count')}" for name in step.reasons if found.get(name)]
-    return [step.label, cell(entered, "count"), cell(kept, "count"), share, paper, ", ".join(reasons) or ABSENT]
+    if "paper" in step:
+        counts = (f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
+        paper = step["paper"]["said"].format(*counts)
+    reasons = [f"{name.replace('_', ' ')} {cell(found[name], 'count')}" for name in step["reasons"] if found.get(name)]
+    row = [cell(entered, "count"), cell(kept, "count"), share, paper]
+    return [step["label"], *row, ", ".join(reasons) or ABSENT]
