@@ -80,7 +80,8 @@ def interval(bounds: Sequence[float] | None, scale: float = 100, digits: int = 1
     """An interval in small print below the value, its bounds multiplied by `scale`; nothing where there is none."""
     if bounds is None:
         return Markup()
-    return Markup('<span class="interval">{}</span>').format(between(*(scale * bound for bound in bounds), digits))
+    low, high = bounds
+    return Markup('<span class="interval">{}</span>').format(between(scale * low, scale * high, digits))
 
 
 def small(text: Any) -> Markup:
@@ -131,7 +132,7 @@ def published(*titles: str) -> list[Column]:
 
 
 def table(
-    columns: Sequence[Column | str], rows: Iterable[Row | Sequence[Any]], caption: Any = "", *, style: str = "",
+    columns: Sequence[Any], rows: Iterable[Row | Sequence[Any]], caption: Any = "", *, style: str = "",
     heading: int | None = 0,
 ) -> Markup:  # fmt: skip
     """A table of the page, in a box of its own that scrolls.

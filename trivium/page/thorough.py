@@ -10,7 +10,7 @@ from markupsafe import Markup
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
 from trivium.claims.verdicts import Judged
 from trivium.core.tables import read_json
-from trivium.page.html import percent, render
+from trivium.page.html import interval, percent, render
 
 ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled
 LONGER = {"kvqae"}  # is trained longer for the claims than by default, see scales/claims.yaml
@@ -42,6 +42,26 @@ class Thorough:
         deviation = self.metrics.get(f"{key}_sd")
         spread = "" if deviation is None else f" ± {percent(deviation)}"
         return Markup('<span class="interval">{}{} †</span>').format(percent(self.metrics[key]), spread)
+
+
+def measured_cell(
+    metrics: Mapping[str, float], key: str, thorough: Thorough | None = None, *, bounded: bool = True
+) -> Markup:
+    """A share in per cent, as far as there are any its deviation over trainings and interval, and that of the thorough.
+
+    Args:
+        metrics: of a stage.
+        key: of the share.
+        thorough: of the same stage, where it is to stand below.
+        bounded: whether its interval is shown.
+    """
+    again = thorough.again(key) if thorough else Markup()
+    if key not in metrics:
+        return again or Markup("–")
+    deviation, low, high = (metrics.get(f"{key}_{end}") for end in ("sd", "low", "high"))
+    spread = "" if deviation is None else f" ± {percent(deviation)}"
+    bounds = interval((low, high)) if bounded and low is not None and high is not None else ""
+    return Markup("{}{}{}{}").format(percent(metrics[key]), spread, bounds, again)
 
 
 def dagger(thorough: Thorough | None) -> Markup:

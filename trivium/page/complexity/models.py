@@ -11,8 +11,8 @@ from markupsafe import Markup
 from trivium.measures.bootstrap import clustered_interval
 from trivium.page.complexity.material import Material, order, training_of, unusual_answers
 from trivium.page.figures import profile
-from trivium.page.html import Cell, Row, interval, percent, published, render, small, table
-from trivium.page.thorough import Thorough, dagger
+from trivium.page.html import Cell, Row, percent, published, render, small, table
+from trivium.page.thorough import Thorough, dagger, measured_cell
 
 KINDS = {
     "extractive": "extractive, fine-tuned",
@@ -54,27 +54,22 @@ def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
     seeds = len(of.used["finetune"]["seeds"])
     rows = []
     for model in order(kinds, of.published):
-        again: dict[str, Markup] = {}
-        if thorough is not None and (model not in of.kinds or (seeds == 1 and model in of.trained)):
-            again = {name: thorough.again(f"{model}_{name}") for name in COLUMNS}
+        few = thorough if model not in of.kinds or (seeds == 1 and model in of.trained) else None
         heading = of.labels[model] + " " + small(KINDS.get(kinds[model], f"{kinds[model]}, fine-tuned"))
+        cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == FIGURE_2) for name in COLUMNS]
         if model in of.kinds:
             heading += _told(of, model, score)
-            cells = [
-                percent(score[f"{model}_{name}"]) + _spread(score, f"{model}_{name}") + again.get(name, "")
-                for name in COLUMNS
-            ]
             cells += [percent(score.get(f"{model}_shuffled_rouge_l")), _correct(judgements, model)]
-        elif again.get("rouge_l"):
-            cells = [*(again[name] or "–" for name in COLUMNS), "–", "–"]
+        elif few and few.again(f"{model}_rouge_l"):
+            cells += ["–", "–"]
         else:
             cells = [Cell("not run", "absent", 6)]
         paper = printed.get(model)
-        theirs = ("–", "–")
         if paper:
             size = Markup('<span class="interval">{}</span>').format(paper["size"])
-            theirs = (percent(paper["values"][0], 0) + size, paper["values"][1])
-        cells += [Cell(value, "published") for value in theirs]
+            cells += [Cell(percent(paper["values"][0], 0) + size, "published"), Cell(paper["values"][1], "published")]
+        else:
+            cells += [Cell("–", "published")] * 2
         rows.append(Row([heading, *cells], "baseline" if of.kinds.get(model) == "baseline" else ""))
     caption = render("complexity_models_caption.html", seeds=seeds, kappa=judgements.get("kappa"))
     columns = ["Model", *COLUMNS.values(), "shuffled", "% correct", *published("ROUGE-L", "% correct")]
@@ -101,15 +96,6 @@ def _told(of: Material, model: str, score: Mapping[str, float]) -> Markup:
     counts = {name: int(score[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
     said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     return told + small(said and f"{said} answers")
-
-
-def _spread(score: Mapping[str, float], name: str) -> Markup:
-    """A value's deviation over seeds and, of the measure that has one, its interval."""
-    deviation = score.get(f"{name}_sd")
-    told = Markup() if deviation is None else Markup(f" ± {percent(deviation)}")
-    if name.endswith(f"_{FIGURE_2}"):
-        told += interval((score[f"{name}_low"], score[f"{name}_high"]))
-    return told
 
 
 def _correct(judgements: Mapping[str, float], model: str) -> Markup | str:

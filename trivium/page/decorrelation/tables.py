@@ -12,7 +12,7 @@ from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.page.decorrelation.results import EVERY_CELL, MAIN, Results, Value, model_label, recipe
+from trivium.page.decorrelation.results import EVERY_CELL, MAIN, Results, model_label, recipe
 from trivium.page.figures import sweep
 from trivium.page.html import (
     Cell,
@@ -30,7 +30,7 @@ from trivium.page.html import (
     table,
 )
 from trivium.page.published import DATASETS, VARIANTS, agreement
-from trivium.page.thorough import Thorough, dagger
+from trivium.page.thorough import Thorough, dagger, measured_cell
 
 CAPTIONS = {
     "noun_phrase": "noun-phrase removal",
@@ -66,22 +66,10 @@ class Tables:
     level: float
     thorough: Thorough | None = None
 
-    def again(self, group: str, columns: Sequence[tuple[str, str]]) -> list[Markup]:
-        """A row's values by `make thorough`, where it was trained once here or not at all; empty where there are none.
-
-        Args:
-            group: the row.
-            columns: set of queries and measure of each value.
-        """
-        if self.thorough is None or (group in self.results.groups and self.results.seeds(group) > 1):
-            return []
-        found = [self.thorough.again(f"{group}_{kind}_{measure}") for kind, measure in columns]
-        return found if any(found) else []
-
     def cells(
         self, group: str, columns: Sequence[tuple[str, str]], scale: str = EVERY_CELL, further: Sequence[Any] = ()
     ) -> list[Any]:
-        """A row's values, or what runs it.
+        """A row's values, below them those of `make thorough` where it was trained at most once here; or what runs it.
 
         Args:
             group: the row.
@@ -89,15 +77,16 @@ class Tables:
             scale: which trains this row.
             further: cells behind them, where there are any.
         """
-        again = self.again(group, columns)
-        if group in self.results.groups:
-            values = [value_cell(self.results.value(group, *column)) for column in columns]
-            behind = again or [Markup()] * len(columns)
-            return [*(value + more for value, more in zip(values, behind, strict=True)), *further]
-        if again:
-            return [*(more or "–" for more in again), *("–" for _ in further)]
-        said = "not in this run: <code>make scale S={}</code>, then <code>make repro P=decorrelation</code>"
-        return [Cell(Markup(said).format(scale), "absent", len(columns) + len(further))]
+        ran, thorough = group in self.results.groups, self.thorough
+        if ran and self.results.seeds(group) > 1:
+            thorough = None
+        keys = [f"{group}_{kind}_{measure}" for kind, measure in columns]
+        again = any(thorough.again(key) for key in keys) if thorough else False
+        if not ran and not again:
+            said = "not in this run: <code>make scale S={}</code>, then <code>make repro P=decorrelation</code>"
+            return [Cell(Markup(said).format(scale), "absent", len(columns) + len(further))]
+        values = [measured_cell(self.results.metrics, key, thorough) for key in keys]
+        return [*values, *(further if ran else "–" * len(further))]
 
     def seeds(self, group: str, *more: str | None) -> Markup:
         """How many trainings a row that ran is the mean of, and what else is said of it."""
@@ -136,14 +125,6 @@ class Tables:
     def datasets(self) -> list[str]:
         """Those of the paper that ran."""
         return [name for name in ("coco", "flickr30k") if name in self.results.datasets]
-
-
-def value_cell(value: Value | None) -> Markup:
-    """A mean with its spread over seeds and its interval."""
-    if value is None:
-        return Markup("–")
-    spread = "" if value.sd is None else f" ± {percent(value.sd)}"
-    return Markup("{}{}{}").format(percent(value.mean), spread, interval(value.interval))
 
 
 def paper_cells(values: Sequence[float] | None) -> list[Cell]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from trivium.page.figures import curves
 from trivium.page.html import Cell, Row, between, decimal, figure, percent, published, render, signed, small, table
 from trivium.page.published import READING_ROWS, agreement, tolerances_of
-from trivium.page.thorough import Thorough, dagger
+from trivium.page.thorough import Thorough, dagger, measured_cell
 
 # Rows in their order; a label where the paper has no such row.
 ROWS = {
@@ -78,19 +78,11 @@ def reading_html(
             tolerances = tolerances_of(theirs, printed["tolerances"])
             verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
         heading = Markup("{}{}").format(theirs["label"] if theirs else label, small(verdict and f"paper: {verdict}"))
-        cells = [_score(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
+        cells = [measured_cell(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
         lines.append(Row([heading, *cells, *_published(theirs)], "" if theirs else "beyond"))
     caption = render("kvqae_reading_caption.html", seeds=seeds)
     found = table(["Reader and input", "F1", "EM", *published("F1", "EM")], lines, caption) + dagger(thorough)
     return found + _lists_read(metrics, printed, sample=sample)
-
-
-def _score(metrics: Mapping[str, float], name: str, thorough: Thorough | None) -> Markup | str:
-    again = thorough.again(name) if thorough else Markup()
-    if name not in metrics:
-        return again or "–"
-    deviation = metrics.get(f"{name}_sd")
-    return percent(metrics[name]) + ("" if deviation is None else f" ± {percent(deviation)}") + again
 
 
 def _published(row: Mapping[str, Any] | None) -> list[str]:
