@@ -9,7 +9,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.formats.visual_questions import (
-    PARTS,
+    ENCYCLOPEDIC_PARTS,
     VisualQuestion,
     pictures_by_name,
     read_encyclopedic_vqa,
@@ -56,7 +56,7 @@ def _encyclopedic(questions: Sequence[VisualQuestion], answers: Sequence[str], j
     """Exact match; what does not match exactly is judged by BEM, where it is given, as the authors do."""
     right = [
         float(
-            any(lists_match(said, reference.split(PARTS)) for reference in each.answers)
+            any(lists_match(said, reference.split(ENCYCLOPEDIC_PARTS)) for reference in each.answers)
             if each.kind == "multi_answer"
             else exact_match(said, each.answers)
         )
@@ -65,7 +65,7 @@ def _encyclopedic(questions: Sequence[VisualQuestion], answers: Sequence[str], j
     if judge is not None:
         doubtful = [place for place, value in enumerate(right) if not value and answers[place].strip()]
         pairs = [(place, reference) for place in doubtful for reference in questions[place].answers]
-        asked = [(questions[place].text, ref.replace(PARTS, ","), answers[place]) for place, ref in pairs]
+        asked = [(questions[place].text, ref.replace(ENCYCLOPEDIC_PARTS, ","), answers[place]) for place, ref in pairs]
         for (place, _), equivalent in zip(pairs, judge(asked), strict=True):
             right[place] = max(right[place], float(equivalent >= EQUIVALENT))
     return right
