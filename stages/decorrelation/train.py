@@ -13,8 +13,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.core.tasks import run_task
 from trivium.decorrelation.matrix import parse_cell
-from trivium.decorrelation.models.kind import KINDS
-from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.models.kind import KINDS, ModelSettings
 from trivium.decorrelation.training.job import TrainJob, train_job
 from trivium.nets.cards import write_card
 

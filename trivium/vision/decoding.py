@@ -9,10 +9,13 @@ import io
 import math
 import struct
 import warnings
+from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from PIL import ExifTags, Image, UnidentifiedImageError
+
+from trivium.core.errors import BadInput
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
 
@@ -45,6 +48,18 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+
+
+def read_rgb(data: bytes, name: str, place: Path | str | None = None) -> Image.Image:
+    """A picture that a data set or a stage has brought, as it is stored, in RGB.
+
+    Raises:
+        BadInput: it cannot be decoded; `name` and `place` say which it is, and where it is from.
+    """
+    try:
+        return opened(data).convert("RGB")
+    except OSError as error:
+        raise BadInput(f"not a readable picture: {error}", file=place, got=name) from None
 
 
 class Unreadable(ValueError):

@@ -5,9 +5,8 @@ from typing import Any
 
 from PIL import Image
 
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import read_rgb
 
 
 class ShardPictures(Sequence[Image.Image]):
@@ -33,7 +32,4 @@ class ShardPictures(Sequence[Image.Image]):
         return self._decoded(self._names[place])
 
     def _decoded(self, name: str) -> Image.Image:
-        try:
-            return opened(self._images.read(name)).convert("RGB")
-        except OSError as error:
-            raise BadInput(f"not a readable picture: {error}", file=self._images.folder, got=name) from None
+        return read_rgb(self._images.read(name), name, self._images.folder)

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.models.kind import KINDS, Kind
-from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.models.kind import KINDS, Kind, ModelSettings
 
 
 def test_the_papers_kinds_are_there():

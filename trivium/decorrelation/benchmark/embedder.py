@@ -25,7 +25,7 @@ from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.nets.device import halving_batches, length_sorted_batches, pick_device
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import read_rgb
 
 T = TypeVar("T")
 _LOWER_CASE = 256_000  # words of Gemma's vocabulary: SigLIP 2 with it was trained on lower-case texts
@@ -138,10 +138,7 @@ def _of_pictures(model: Embedder, asked: PictureSet, name: str, batch_size: int)
         for each, data in shown:
             if each in rows:
                 order.append(rows[each])
-                try:
-                    yield opened(data).convert("RGB")
-                except OSError as error:
-                    raise BadInput(f"not a readable picture: {error}", file=asked.folder, got=each) from None
+                yield read_rgb(data, each, asked.folder)
 
     found = _encoded(model.encode_images, in_groups(pictures(), batch_size), batch_size, name)
     vectors = np.empty_like(found)

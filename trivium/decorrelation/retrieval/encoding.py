@@ -16,7 +16,7 @@ from trivium.core.tables import count_rows, read_batches
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.nets.device import halving_batches
 from trivium.nets.feeding import Leaving, Pipeline, feeders
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import read_rgb
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -89,14 +89,7 @@ def scaled_pictures(model: RetrievalModel, pictures: Iterable[Named], folder: Pa
     Raises:
         BadInput: a picture that cannot be decoded.
     """
-    found = []
-    for name, data in pictures:
-        try:
-            image = opened(data).convert("RGB")
-        except OSError as error:
-            raise BadInput(f"not a readable picture: {error}", file=folder, got=name) from None
-        found.append(model.plain.scaled(image))
-    return found
+    return [model.plain.scaled(read_rgb(data, name, folder)) for name, data in pictures]
 
 
 def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -37,42 +37,9 @@ _CHUNK = 1 << 14  # captions of a shard
 _BATCHES = 16  # of pictures that a GPU is given at a time
 
 
-class CaptionShard(NamedTuple):
-    """Successive captions.
-
-    Attributes:
-        name: of its file.
-        texts: some thousands.
-    """
-
-    name: str
-    texts: Sequence[str]
-
-
-class PictureShard(NamedTuple):
-    """A batch of pictures.
-
-    Attributes:
-        name: of its folder.
-        pictures: encoded.
-    """
-
-    name: str
-    pictures: Iterable[Named]
-
-
-class MatchShard(NamedTuple):
-    """A batch of pictures with texts.
-
-    Attributes:
-        name: of its file.
-        scaled: file with the pictures as the model has scaled them.
-        texts: of each picture.
-    """
-
-    name: str
-    scaled: Path
-    texts: Sequence[Sequence[str]]
+CaptionShard = tuple[str, Sequence[str]]  # name of its file, some thousand successive captions
+PictureShard = tuple[str, Iterable[Named]]  # name of its folder, a batch of encoded pictures
+MatchShard = tuple[str, Path, Sequence[Sequence[str]]]  # name of its file, file of the scaled pictures, texts of each
 
 
 @dataclass(frozen=True)
@@ -113,7 +80,7 @@ class ShardedModel:
     def encode_captions(self, texts: Sequence[str]) -> list[Vectors]:
         """Memory-mapped vectors of successive texts, which together have one row a text; at least one matrix."""
         starts = range(0, max(1, len(texts)), _CHUNK)
-        shards = (CaptionShard(f"captions-{start:09d}", texts[start : start + _CHUNK]) for start in starts)
+        shards = ((f"captions-{start:09d}", texts[start : start + _CHUNK]) for start in starts)
         encode = partial(encode_caption_shard, batch_size=self.caption_batch)
         return [read_matrix(file) for file in self._map(encode, shards, "captions")]
 
@@ -132,7 +99,7 @@ class ShardedModel:
             stored_pictures(Images(folder), names, self.picture_batch),
             {each: row for row, each in enumerate(names)},
         )
-        shards = [PictureShard(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
+        shards = [(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
         parts = in_groups(shards, _BATCHES if self._on_gpu else 1)
         encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
         folders = [each for part in self._map(encode, parts, name) for each in part]
@@ -151,7 +118,7 @@ class ShardedModel:
             texts: n lists.
         """
         shards = (
-            MatchShard(f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
+            (f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
             for number, (folder, rows) in enumerate(pictures.batches)
         )
         found = [np.zeros(0, np.float32)] * len(texts)
@@ -180,9 +147,10 @@ def load_once(folder: Path) -> RetrievalModel:
 
 def encode_caption_shard(shard: CaptionShard, *, model: Path, work: Path, batch_size: int) -> Path:
     """A file with the captions' vectors, unless it is there."""
-    file = work / f"{shard.name}.npy"
+    name, texts = shard
+    file = work / f"{name}.npy"
     if not file.exists():
-        _save(file, encode_captions(load_once(model), shard.texts, batch_size))
+        _save(file, encode_captions(load_once(model), texts, batch_size))
     return file
 
 
@@ -198,8 +166,8 @@ def encode_picture_shards(
         source: the folder that the pictures are from, for messages.
         batch_size: pictures encoded at a time.
     """
-    folders = [work / shard.name for shard in shards]
-    new = [(shard.pictures, folder) for shard, folder in zip(shards, folders, strict=True) if not folder.exists()]
+    folders = [work / name for name, _ in shards]
+    new = [(pictures, work / name) for name, pictures in shards if not (work / name).exists()]
     if not new:
         return folders
     asked = load_once(model)
@@ -215,13 +183,14 @@ def encode_picture_shards(
 
 def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
     """A file with the scores of all pairs of a picture and one of its texts, unless it is there."""
-    file = work / f"{shard.name}.npy"
+    name, pictures, texts = shard
+    file = work / f"{name}.npy"
     if not file.exists():
         asked = load_once(model)
         assert asked.match is not None
-        scaled = torch.from_numpy(np.array(read_matrix(shard.scaled)))
+        scaled = torch.from_numpy(np.array(read_matrix(pictures)))
         pixels = asked.plain.standardised(scaled.to(next(asked.module.parameters()).device))
-        _save(file, np.concatenate(asked.match(list(pixels), shard.texts)))
+        _save(file, np.concatenate(asked.match(list(pixels), texts)))
     return file
 
 

@@ -23,7 +23,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import read_rgb
 
 
 class Batch(NamedTuple):
@@ -132,10 +132,7 @@ class Pictures:
             return self._model.prepare(kept, training=True)
 
     def _decode(self, name: str, data: bytes) -> Tensor | Image.Image:
-        try:
-            image = opened(data).convert("RGB")
-        except OSError as error:
-            raise BadInput(f"not a readable picture: {error}", field="picture", got=name) from None
+        image = read_rgb(data, name)
         return image if self._model.augments else self._model.prepare(image, training=True)
 
 

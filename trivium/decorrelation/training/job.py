@@ -13,7 +13,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import Images
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.decorrelation.models.interface import RetrievalModel, start
-from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.models.kind import ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train

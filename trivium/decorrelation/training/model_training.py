@@ -10,7 +10,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel
-from trivium.decorrelation.models.settings import TrainingSettings
+from trivium.decorrelation.models.kind import TrainingSettings
 from trivium.decorrelation.training.batches import Batch, Batches, seed_of
 from trivium.decorrelation.training.processes import Place, place
 from trivium.nets import training

@@ -1,7 +1,6 @@
 """CLIP: two towers, symmetric contrastive loss (Radford et al. 2021)."""
 
-from trivium.decorrelation.models.kind import Kind
-from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.models.kind import Kind, ModelSettings
 
 
 class Clip(Kind):

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.decorrelation.models.kind import Kind
-from trivium.decorrelation.models.settings import ModelSettings
+from trivium.decorrelation.models.kind import Kind, ModelSettings
 
 
 class VseSettings(ModelSettings):
