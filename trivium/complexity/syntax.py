@@ -36,7 +36,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
     """
     listed = list(texts.values())
     if parameters.parser == "stanza":
-        from trivium.language.french.syntax_stanza import load_stanza, parse_stanza
+        from trivium.language.french_syntax import load_stanza, parse_stanza
 
         pipeline = load_stanza(Path(parameters.stanza_folder), parameters.stanza_package)
         found = [
@@ -45,7 +45,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
             for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
         ]
     else:
-        from trivium.language.french.syntax_spacy import load_spacy, parse_spacy
+        from trivium.language.french_syntax import load_spacy, parse_spacy
 
         found = parse_spacy(load_spacy(parameters.spacy_model), listed, parameters.batch)
     return dict(zip(texts, found, strict=True))

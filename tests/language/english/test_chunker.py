@@ -7,8 +7,7 @@ import spacy
 from spacy.tokens import Doc
 
 from trivium.core.errors import BadInput
-from trivium.language.english.chunker import RuleChunker, chosen_chunker
-from trivium.language.english.chunker_spacy import SpacyChunker
+from trivium.language.english.chunker import RuleChunker, SpacyChunker, chosen_chunker
 from trivium.language.english.sentences import read_sentence
 
 MARKED = [  # invented captions, every phrase in brackets

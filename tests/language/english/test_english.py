@@ -2,7 +2,7 @@ import pytest
 
 from tests.decorrelation.tiny_corpus import SCENES, scene_captions
 from trivium.core.tables import read_json
-from trivium.language.english.english import looks_english
+from trivium.language.english.sentences import looks_english
 
 
 @pytest.mark.parametrize(

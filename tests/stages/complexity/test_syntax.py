@@ -15,8 +15,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.language.french.syntax_spacy import parse_spacy
-from trivium.language.french.syntax_stanza import parse_stanza
+from trivium.language.french_syntax import parse_spacy, parse_stanza
 
 NFD = "Le ge\u0301ne\u0301ral\u00a0perdit l’e\u0301pave."
 

@@ -16,9 +16,8 @@ import pyarrow as pa
 from trivium.core.csv_tables import write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
 from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
-from trivium.language.english.english import looks_english
 from trivium.language.english.matching import Matcher
-from trivium.language.english.sentences import Sentence, read_sentence
+from trivium.language.english.sentences import Sentence, looks_english, read_sentence
 from trivium.language.english.word_lists import Mode
 
 PHRASE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])
@@ -61,7 +60,7 @@ def chunker_of(name: ChunkerName, spacy_model: str) -> Chunker:
     """The chunker of this name, made once a process."""
     if name == "rules":
         return RuleChunker()
-    from trivium.language.english.chunker_spacy import SpacyChunker
+    from trivium.language.english.chunker import SpacyChunker
 
     return SpacyChunker(spacy_model, batch=256)
 

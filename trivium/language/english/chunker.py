@@ -1,11 +1,15 @@
-"""Noun phrases by rule: patterns over parts of speech, for sentences as short as captions (decorrelation.md §2)."""
+"""Noun phrases by rule, patterns over parts of speech for sentences as short as captions; or by spaCy's `noun_chunks`.
+
+Both are chunkers of decorrelation.md §2. spaCy's needs one of its English pipelines.
+"""
 
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from trivium.core.errors import BadInput
 from trivium.language.english.lexicon import QUANTITIES
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.tagging import tag
@@ -61,3 +65,50 @@ def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]
                 continue
         joined.append((first, end))
     return joined
+
+
+class SpacyChunker:
+    """spaCy's noun chunks without pronouns, in our words.
+
+    Args:
+        model: an installed pipeline's name, or a folder.
+        batch: captions parsed at a time.
+
+    Raises:
+        BadInput: there is no such pipeline, or it has no parser.
+    """
+
+    def __init__(self, model: str, batch: int) -> None:
+        import spacy  # it takes seconds
+
+        try:
+            self._pipeline: Any = spacy.load(model, exclude=["ner"])
+        except (OSError, ValueError) as error:
+            raise BadInput(
+                f"spaCy's pipeline cannot be loaded: {str(error).partition(chr(10))[0]}",
+                field="spacy_model",
+                got=model,
+                expected=f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules",
+            ) from error
+        if "parser" not in self._pipeline.pipe_names:
+            raise BadInput(
+                "spaCy's pipeline has no dependency parser, so no noun chunks",
+                field="spacy_model",
+                got=model,
+                choices=self._pipeline.pipe_names,
+            )
+        self._batch = batch
+
+    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
+        """See `Chunker`."""
+        documents = self._pipeline.pipe([each.text for each in sentences], batch_size=self._batch)
+        return [_ranges(sentence, document) for sentence, document in zip(sentences, documents, strict=True)]
+
+
+def _ranges(sentence: Sentence, document: Any) -> list[Range]:
+    found = []
+    for chunk in document.noun_chunks:
+        first, end = sentence.words_in(chunk.start_char, chunk.end_char)
+        if end > first and chunk.root.pos_ != "PRON":
+            found.append((first, end))
+    return join_quantities(sentence, found)

@@ -3,7 +3,7 @@
 from trivium.language.english import lexicon
 from trivium.language.english.lexicon import words_of
 from trivium.language.english.sentences import Sentence
-from trivium.language.english.word_forms import CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
+from trivium.language.english.word_lists import CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
 
 _SURE_VERBS = words_of(lexicon.SURE_VERBS)
 _PLURAL_LEADS = words_of("several many multiple various these those both few numerous")

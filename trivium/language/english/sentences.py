@@ -1,7 +1,43 @@
-"""A caption as words with their places: what matching, chunking and removal read."""
+"""A caption as words with their places: what matching, chunking and removal read; and whether it is English.
+
+The test is plain, enough to notice a file of another language, not to judge a sentence. A caption is not English when
+one letter in five or more is outside a-z, when words that belong to other languages' grammar outnumber English ones, or
+when six or more words hold no word of English grammar. Short captions without any ("Dogs running") pass.
+"""
 
 import re
 from dataclasses import dataclass
+
+LEAST_PLAIN = 0.8  # share of the letters
+LONG = 6  # words
+WORD = re.compile(r"[^\W\d_]+")
+ENGLISH_WORDS = """
+a about above across after against all along an and another are around as at away back be behind being below beside
+between both but by down during each for from front getting has have he her him his in inside into is it its near next
+of off on one onto other out outside over several she small some that the their them there these they this three through
+to together top toward towards two under up using very wearing which while who with without
+"""
+OTHER_WORDS = """
+auf aus das dem den der ein eine einem einen einer es im ist mit neben sich sind und vor von zwei
+au aux avec dans de des deux du elle est et il la le les leur sa ses son sont sur un une
+con del dos el en las los por sobre su una unos y
+che da di e gli lo nel nella sono uno
+com duas em na os um uma
+een het naar op te van zijn
+"""  # German, French, Spanish, Italian, Portuguese, Dutch, without the words that English has too
+ENGLISH, OTHER = frozenset(ENGLISH_WORDS.split()), frozenset(OTHER_WORDS.split())
+
+
+def looks_english(text: str) -> bool:
+    """Whether a caption passes for English."""
+    letters = [character for character in text if character.isalpha()]
+    plain = sum(character.isascii() for character in letters)
+    if not letters or plain < LEAST_PLAIN * len(letters):
+        return False
+    words = [word.lower() for word in WORD.findall(text)]
+    english, other = (sum(word in known for word in words) for known in (ENGLISH, OTHER))
+    return english >= other and not (len(words) >= LONG and english == 0)
+
 
 _WORD = re.compile(r"['’]s\b|[^\W_]+(?:n['’]t\b)?|[^\w\s]|_")
 

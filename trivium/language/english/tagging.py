@@ -4,7 +4,7 @@ from trivium.language.english import lexicon
 from trivium.language.english.lexicon import words_of
 from trivium.language.english.noun_or_verb import SECOND_PARTS, noun_or_participle, noun_or_verb
 from trivium.language.english.sentences import Sentence
-from trivium.language.english.word_forms import BASES, CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
+from trivium.language.english.word_lists import BASES, CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
 
 _NAMING = words_of(lexicon.NAMING)
 _PARTICIPLE_NOUNS = words_of(lexicon.PARTICIPLE_NOUNS)

@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
-from trivium.language.english.english import looks_english
+from trivium.language.english.sentences import looks_english
 from trivium.sources.decorrelation.images import BROKEN
 from trivium.vision.decoding import exif_orientation, opened
 

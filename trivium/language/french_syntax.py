@@ -1,9 +1,9 @@
-"""Dependency trees by spaCy, from an installed pipeline or a folder."""
+"""Dependency trees of French texts by spaCy (an installed pipeline, or a folder) or stanza (a local folder)."""
 
+import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
-
-import spacy
 
 from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
@@ -16,6 +16,8 @@ def load_spacy(name: str) -> Any:
     Raises:
         BadInput: it is not there (says how to get it), or it has no parser.
     """
+    import spacy  # either package takes seconds to import
+
     try:
         pipeline = spacy.load(name)
     except (OSError, ValueError) as error:
@@ -38,12 +40,12 @@ def load_spacy(name: str) -> Any:
 def parse_spacy(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Sentence]]:
     """The sentences of each text."""
     return [
-        [tree for span in document.sents if (tree := _sentence(list(span))) is not None]
+        [tree for span in document.sents if (tree := _spacy_tree(list(span))) is not None]
         for document in pipeline.pipe(texts, batch_size=batch)
     ]
 
 
-def _sentence(words: list[Any]) -> Sentence | None:
+def _spacy_tree(words: list[Any]) -> Sentence | None:
     """A tree without spaCy's tokens of white space: what hung on one hangs on its head; None if nothing is left."""
     kept = [word for word in words if not word.is_space]
     if not kept:
@@ -73,3 +75,67 @@ def _head(word: Any) -> Any:
     while head.is_space and head.head.i != head.i:
         head = head.head
     return head
+
+
+LANGUAGE = "fr"
+PROCESSORS = "tokenize,mwt,pos,lemma,depparse"
+
+
+def load_stanza(folder: Path, package: str) -> Any:
+    """A pipeline; nothing is downloaded.
+
+    Args:
+        folder: with `resources.json` and `fr/<processor>/<name>.pt`, as `stanza.download` fills it.
+        package: whose models, such as `default` or the name of a treebank.
+
+    Raises:
+        BadInput: models are missing; says how to get them.
+    """
+    import stanza
+    from stanza.resources.common import DEFAULT_RESOURCES_VERSION
+
+    logging.getLogger("stanza").setLevel(logging.ERROR)
+    try:
+        return stanza.Pipeline(
+            LANGUAGE,
+            dir=str(folder),
+            processors=PROCESSORS,
+            package=package,
+            download_method=None,
+            logging_level="ERROR",
+        )
+    except Exception as error:  # stanza has an exception for each way in which a model can be missing
+        raise BadInput(
+            f"stanza's French models cannot be loaded: {str(error).strip()}",
+            file=folder,
+            expected=(
+                f"models of resources version {DEFAULT_RESOURCES_VERSION} (hub repository stanfordnlp/stanza-fr), by "
+                f"`python -c \"import stanza; stanza.download('fr', model_dir='{folder}', package='{package}', "
+                f"processors='{PROCESSORS}')\"`, or complexity.syntax.parser: conllu or spacy"
+            ),
+        ) from error
+
+
+def parse_stanza(pipeline: Any, texts: Sequence[str]) -> list[list[Sentence]]:
+    """The sentences of each text, read together."""
+    return [
+        [_stanza_tree(sentence) for sentence in document.sentences] for document in pipeline.bulk_process(list(texts))
+    ]
+
+
+def _stanza_tree(sentence: Any) -> Sentence:
+    """The words of a multi-word token (`du`: de, le) get its span."""
+    tokens = [
+        Token(
+            id=word.id,
+            form=word.text,
+            lemma=word.lemma or word.text,
+            part_of_speech=word.upos or "X",
+            head=word.head,
+            relation=word.deprel,
+            span=Span(token.start_char, token.end_char),
+        )
+        for token in sentence.tokens
+        for word in token.words
+    ]
+    return Sentence(tuple(tokens), Span(tokens[0].span.start, tokens[-1].span.end))

@@ -1,1 +1,0 @@
-"""Dependency trees of French texts, by stanza or spaCy."""
