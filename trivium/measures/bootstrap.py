@@ -55,16 +55,10 @@ def clustered_interval(
     if len(clusters) != len(values):
         raise ValueError(f"{len(values)} values, but {len(clusters)} clusters")
     _check_draws(confidence, resamples)
-    labels, member = np.unique(np.asarray(clusters), return_inverse=True)
-    sums, sizes = np.bincount(member, weights=values), np.bincount(member).astype(np.float64)
-    rng = np.random.default_rng(seed)
-    means = np.empty(resamples)
-    chunk = max(1, _CHUNK_BYTES // (8 * len(labels)))
-    even = np.full(len(labels), 1 / len(labels))
-    for start in range(0, resamples, chunk):
-        drawn = rng.multinomial(len(labels), even, size=min(chunk, resamples - start)).astype(np.float64)
-        means[start : start + len(drawn)] = (drawn @ sums) / (drawn @ sizes)
-    low, high = percentiles(means, confidence)
+    _, member = np.unique(np.asarray(clusters), return_inverse=True)
+    totals = np.stack([np.bincount(member, weights=values), np.bincount(member).astype(np.float64)], axis=1)
+    sums, sizes = resampled_totals(np.random.default_rng(seed), totals, resamples).T
+    low, high = percentiles(sums / sizes, confidence)
     return float(low), float(high)
 
 
