@@ -22,7 +22,7 @@ from tests.page.outline import Outline
 from tests.page.parts import render, render_part
 from trivium.core.tables import read_json, write_json
 from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
-from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, Finding, reading_findings, retrieval_findings
+from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, reading_findings, retrieval_findings, sentence
 from trivium.page.kvqae.reading import ROWS, difficulty_html, reading_html, sweep_html
 from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
@@ -80,7 +80,7 @@ def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):
     ],
 )
 def test_findings_say_which_way_it_goes(value, other, p, expected):
-    assert Finding("A", "B", "P@1", value, other, p).sentence(0.01) == expected
+    assert sentence("AB", "P@1", (value, other), p, 0.01) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_findings_say_which_way_it_goes(value, other, p, expected):
     ],
 )
 def test_findings_say_where_more_was_expected(expected, value, p, end):
-    assert Finding("A", "B", "P@1", value, 0.25, p, expected).sentence(0.01).partition("points, ")[2] == end
+    assert sentence("AB", "P@1", (value, 0.25), p, 0.01, expected).partition("points, ")[2] == end
 
 
 def test_findings_come_from_the_blocks_and_metrics_that_exist():

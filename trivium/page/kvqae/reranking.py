@@ -61,7 +61,7 @@ def reranking_sections(
     unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
     made = {}
     for name, wanted in RERANKED_TABLES.items():
-        asked = [pair for pair in RERANKING[name] if not (other and "image" in pair.rows)]  # of ArcFace + RRT
+        asked = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
         found = retrieval_findings(blocks, asked, told["significance"])
         tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample, unlike=unlike)
         made[name] = findings_html(found, depths_note(kvqae["rerankers"], with_rrt)) + tables
