@@ -19,7 +19,7 @@ from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, wri
 from tests.decorrelation.tiny_models import write_base
 from trivium.commands import cli
 from trivium.commands.odmap import main
-from trivium.page.leaderboard.odmap import FILES
+from trivium.page.leaderboard import FILES
 
 DOCS = Path(__file__).parents[2] / "docs" / "odmap.md"
 

@@ -16,7 +16,7 @@ from tests.end_to_end.test_ask import free_port
 from tests.end_to_end.test_own_pictures import CONSOLE, commands
 from trivium.core.image_shards import Images
 from trivium.formats.questions import read_questions
-from trivium.page.leaderboard.odmap import FILES
+from trivium.page.leaderboard import FILES
 
 DOCS = Path(__file__).parents[2] / "docs"
 SERVERS = {"make mlflow": "MLflow", "make ask": "gradio"}  # what the page of each has

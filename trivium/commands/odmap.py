@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             )
             return
         from trivium.decorrelation.benchmark.leaderboard import odmap
-        from trivium.page.leaderboard.odmap import write_leaderboard
+        from trivium.page.leaderboard import write_leaderboard
 
         board = odmap(
             arguments.model,

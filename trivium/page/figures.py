@@ -1,4 +1,7 @@
-"""Figures as SVG whose ink is the page's text colour, so that they read in dark and light."""
+"""Figures as SVG whose ink is the page's text colour, so that they read in dark and light.
+
+Of each, `title` is for screen readers, and `xlabel` and `ylabel` are those of the axes.
+"""
 
 import io
 import re
@@ -62,8 +65,6 @@ def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, yl
 
     Args:
         groups: {tick: {legend entry: values}}; every tick has the same entries.
-        title: for screen readers.
-        ylabel: of the axis.
     """
     with _axes(6.4, 3.4) as (figure, axes):
         entries = list(next(iter(groups.values())))
@@ -111,8 +112,6 @@ def profile(points: Sequence[tuple[str, float, tuple[float, float] | None]], *, 
 
     Args:
         points: (name, value in [0, 1], interval or None).
-        title: for screen readers.
-        xlabel: of the axis.
     """
     with _axes(4.2, 0.7 + _ROW * len(points)) as (figure, axes):
         values = [value for _, value, _ in points]
@@ -129,19 +128,13 @@ def profile(points: Sequence[tuple[str, float, tuple[float, float] | None]], *, 
 
 
 def forest(
-    rows: Sequence[str],
-    series: Mapping[str, Sequence[tuple[float, float, float] | None]],
-    *,
-    title: str,
-    xlabel: str,
+    rows: Sequence[str], series: Mapping[str, Sequence[tuple[float, float, float] | None]], *, title: str, xlabel: str
 ) -> str:
     """Estimates with intervals about a line at 0, the first row on top; each entry has its own marker.
 
     Args:
         rows: names.
         series: {legend entry: (value, low, high) of each row, None where there is none}.
-        title: for screen readers.
-        xlabel: of the axis.
     """
     with _axes(4.2, 0.9 + 0.32 * len(rows)) as (figure, axes):
         axes.axvline(0, color=_INK, linewidth=0.8)
@@ -159,20 +152,12 @@ def forest(
         return _svg(figure, title)
 
 
-def trends(
-    ticks: Sequence[str],
-    lines: Mapping[str, Sequence[float | None]],
-    *,
-    title: str,
-    ylabel: str,
-) -> str:
+def trends(ticks: Sequence[str], lines: Mapping[str, Sequence[float | None]], *, title: str, ylabel: str) -> str:
     """Lines over named steps, each with its own marker; None leaves a gap.
 
     Args:
         ticks: names of the steps.
         lines: {legend entry: value in [0, 1] at each step}.
-        title: for screen readers.
-        ylabel: of the axis.
     """
     with _axes(6.4, 3.6) as (figure, axes):
         for place, (entry, values) in enumerate(lines.items()):
@@ -198,8 +183,6 @@ def sweep(
 
     Args:
         lines: {legend entry: (x, single values, interval or None) of each point}.
-        title: for screen readers.
-        xlabel, ylabel: of the axes.
     """
     with _axes(6.4, 3.4) as (figure, axes):
         for place, (entry, found) in enumerate(lines.items()):

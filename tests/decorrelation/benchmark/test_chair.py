@@ -13,7 +13,7 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.chair import chair, phrase_settings, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
-from trivium.page.leaderboard.odmap import leaderboard_html, leaderboard_markdown, write_leaderboard
+from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown, write_leaderboard
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.positives import MEASURES, WAYS, positive_scores, read_positives
 from trivium.decorrelation.benchmark.scores import score
-from trivium.page.leaderboard.odmap import leaderboard_html, leaderboard_markdown
+from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown
 
 PICTURES = [f"COCO_val2014_{number:012d}.jpg" for number in (42, 7, 99)]
 CAPTIONS = [10, 11, 12, 13, 14, 15]
@@ -166,7 +166,7 @@ def test_with_cocos_own_pairs_recall_is_the_boards_own(project):
 
 def test_they_stand_on_the_board(project, monkeypatch, capsys):
     from trivium.decorrelation.benchmark.leaderboard import odmap
-    from trivium.page.leaderboard.odmap import write_leaderboard
+    from trivium.page.leaderboard import write_leaderboard
 
     board = odmap({"words": Words()}, project, positives="lists")
     assert 'id="extended"' in leaderboard_html(board)

@@ -16,7 +16,7 @@ from trivium.decorrelation.benchmark.positives import SETS
 from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.figures import forest
-from trivium.page.html import environment
+from trivium.page.html import render
 
 FILES = {
     "index.html": "the page",
@@ -143,23 +143,19 @@ def _percent(row: BoardRow, measure: str) -> str:
 def leaderboard_html(board: Leaderboard) -> str:
     """The page, one self-contained file."""
     style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
-    template = (resources.files("trivium.page.leaderboard") / "odmap.html").read_text(encoding="utf-8")
-    return (
-        environment()
-        .from_string(template)
-        .render(
-            board=board,
-            asked=board.asked,
-            style=Markup(style),
-            odmap=ODMAP,
-            still_named=STILL_NAMED,
-            recall=[("image → text", TO_TEXT), ("text → image", TO_IMAGE)],
-            extended=extended(board),
-            cutoffs=CUTOFFS,
-            pictures=len(set(board.asked.queries.pictures.tolist())),
-            figure=Markup(_figure(board)),
-            files=FILES,
-        )
+    return render(
+        "leaderboard.html",
+        board=board,
+        asked=board.asked,
+        style=Markup(style),
+        odmap=ODMAP,
+        still_named=STILL_NAMED,
+        recall=[("image → text", TO_TEXT), ("text → image", TO_IMAGE)],
+        extended=extended(board),
+        cutoffs=CUTOFFS,
+        pictures=len(set(board.asked.queries.pictures.tolist())),
+        figure=Markup(_figure(board)),
+        files=FILES,
     )
 
 

@@ -1,1 +1,0 @@
-"""The leaderboard of `trivium odmap`. Its template lies here, where no stage's digest covers it."""
