@@ -1,11 +1,20 @@
-"""R@k: ranks by hand, ties, all of a picture's captions, streams against the whole matrix, ranx."""
+"""Against rankings worked out by hand, plain computations with sets on random ones, and SciPy's skewness."""
 
 import numpy as np
 import pytest
 import ranx
+from scipy.stats import skew
 
 from trivium.measures import recall as module
-from trivium.measures.recall import ranks_of_embeddings, recall
+from trivium.measures.recall import (
+    average_precision_at_r,
+    k_occurrences,
+    occurrence_skew,
+    r_precision,
+    ranked_hits,
+    ranks_of_embeddings,
+    recall,
+)
 
 
 def ranks_of_scores(scores, query_owners, gallery_owners):
@@ -15,7 +24,7 @@ def ranks_of_scores(scores, query_owners, gallery_owners):
     return 1 + ((np.asarray(scores) >= best) & ~own).sum(axis=1)
 
 
-def test_by_hand():
+def test_ranks_by_hand():
     scores = [[0.9, 0.8, 0.1], [0.3, 0.8, 0.1], [0.5, 0.5, 0.4]]
     ranks = ranks_of_scores(scores, [0, 0, 2], [0, 0, 2])
     assert ranks.tolist() == [1, 1, 3]
@@ -109,3 +118,79 @@ def test_what_does_not_fit_is_refused():
         ranks_of_embeddings(np.full((1, 2), np.inf), np.zeros((1, 2)), [0], [0])
     with pytest.raises(ValueError, match=r"queries \(1, 2\)"):
         ranks_of_embeddings(np.zeros((1, 2)), np.zeros((1, 3)), [0], [0])
+
+
+def plain(ranking, right):
+    """mAP@R and R-Precision as their papers define them, item by item."""
+    precisions = [len(set(ranking[:r]) & right) / r for r in range(1, len(right) + 1)]
+    hits = [precision if ranking[r] in right else 0 for r, precision in enumerate(precisions)]
+    return sum(hits) / len(right), precisions[-1]
+
+
+def test_hits_by_hand():
+    hits = ranked_hits([0.9, 0.8, 0.7, 0.1], [True, False, True, True], 3)
+    assert hits.tolist() == [True, False, True]
+    assert r_precision(hits) == pytest.approx(2 / 3)
+    assert average_precision_at_r(hits) == pytest.approx((1 + 2 / 3) / 3)
+
+
+def test_a_wrong_item_of_the_same_score_ranks_before():
+    assert ranked_hits([0.5, 0.5, 0.5], [True, False, True], 2).tolist() == [False, True]
+    many = np.zeros(100)
+    many[7] = 1
+    right = np.zeros(100, bool)
+    right[[7, 50]] = True
+    assert ranked_hits(many, right, 2).tolist() == [True, False]
+
+
+def test_fewer_items_than_are_asked_for_are_all_there_are():
+    assert ranked_hits([0.1, 0.9], [True, False], 3).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_rankings(seed):
+    rng = np.random.default_rng(seed)
+    items = int(rng.integers(3, 200))
+    right = rng.permutation(items)[: rng.integers(1, min(items, 40) + 1)]
+    scores = rng.permutation(items)
+    flags = np.zeros(items, bool)
+    flags[right] = True
+    hits = ranked_hits(scores, flags, len(right))
+    expected = plain(np.argsort(-scores).tolist(), set(right.tolist()))
+    assert (average_precision_at_r(hits), r_precision(hits)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_occurrences_by_hand():
+    neighbours = [[0, 1], [0, 2], [0, 1]]
+    assert k_occurrences(neighbours, 4).tolist() == [3, 2, 1, 0]
+    assert occurrence_skew(neighbours, 4) == 0  # even around the mean of 1.5
+    # Counts 3, 0, 0: mean 1, variance 2, third moment (8 - 1 - 1) / 3 = 2.
+    assert occurrence_skew([[0], [0], [0]], 3) == pytest.approx(2 / 2**1.5)
+
+
+def test_it_is_scipys_skewness_of_the_counts():
+    rng = np.random.default_rng(0)
+    for size in (5, 100, 5000):
+        neighbours = (size * rng.random((200, 10)) ** 3).astype(np.int64)
+        counts = np.bincount(neighbours.ravel(), minlength=size)
+        assert occurrence_skew(neighbours, size) == pytest.approx(skew(counts))
+        assert occurrence_skew(rng.permutation(neighbours.ravel()), size) == pytest.approx(skew(counts))
+
+
+def test_a_hub_makes_it_larger():
+    rng = np.random.default_rng(1)
+    even = rng.integers(0, 50, (100, 10))
+    hub = even.copy()
+    hub[:, 0] = 7
+    assert occurrence_skew(hub, 50) > occurrence_skew(even, 50) + 1
+
+
+def test_items_that_all_occur_equally_often_have_none():
+    assert occurrence_skew([[0, 1], [2, 3]], 4) == 0
+    assert occurrence_skew([], 4) == 0
+
+
+@pytest.mark.parametrize(("neighbours", "size"), [([[4]], 4), ([[5]], 4), ([[-1]], 4), ([], 0)])
+def test_rows_that_the_gallery_lacks_are_refused(neighbours, size):
+    with pytest.raises(ValueError, match="rows of a gallery"):
+        k_occurrences(neighbours, size)
