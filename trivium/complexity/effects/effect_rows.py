@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.effects.regression import joint_regression
+from trivium.complexity.effects.analysis import analyse, large_enough
+from trivium.complexity.effects.factor_table import FactorTable
 from trivium.core.csv_tables import write_csv
-from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
-from trivium.measures.rank_tests import mann_whitney
-from trivium.measures.significance import holm
+from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points
 
 _NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
 _VERDICTS = ("validated", "significant", "holm_significant")
@@ -46,11 +44,18 @@ def effect_rows(
     """
     values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
     sizes = {side: (codes == side).sum(axis=1) for side in (YES, NO)}
-    kept = np.flatnonzero(np.minimum(sizes[YES], sizes[NO]) >= smallest_set)
+    kept = np.flatnonzero(large_enough(codes, smallest_set))
     matrices = {name: np.full((len(values), len(codes)), np.nan) for name in _NUMBERS}
     if len(kept):
-        found = _analyse(values, codes[kept], np.asarray(clusters), resamples, confidence, seed)
-        for name, matrix in found.items():
+        alike = np.full(len(clusters), "")
+        names = tuple(np.array(list(factors))[kept].tolist())
+        table = FactorTable((), np.asarray(clusters), alike, alike, names, codes[kept])
+        found = analyse(values, table, risk=risk, smallest_set=smallest_set, resamples=resamples,
+                        confidence=confidence, seed=seed)  # fmt: skip
+        analysed = {name: getattr(found, name) for name in ("delta", "low", "high", "p", "p_holm")}
+        analysed |= {"delta_floor": floor_points(found.delta), "joint": found.joint.coefficient}
+        analysed |= {f"joint_{name}": getattr(found.joint, name) for name in ("low", "high", "p")}
+        for name, matrix in analysed.items():
             matrices[name][:, kept] = matrix
     rows: list[Row] = []
     for place, model in enumerate(scores):
@@ -70,34 +75,6 @@ def effect_rows(
                 }
             )
     return rows
-
-
-def _analyse(
-    values: NDArray[np.float64],
-    codes: NDArray[np.int8],
-    texts: NDArray[np.str_],
-    resamples: int,
-    confidence: float,
-    seed: int,
-) -> dict[str, NDArray[np.float64]]:
-    """The columns of _NUMBERS as (models, factors)."""
-    delta = mean_differences(values, codes)
-    low, high = cluster_bootstrap(values, codes, texts, resamples=resamples, confidence=confidence, seed=seed)
-    p = np.stack([mann_whitney(values[:, code >= 0], code[code >= 0] == YES) for code in codes], axis=1)
-    alike = np.full(len(texts), "")
-    joint = joint_regression(values, codes, alike, texts, alike, confidence=confidence)
-    return {
-        "delta": delta,
-        "delta_floor": floor_points(delta),
-        "low": low,
-        "high": high,
-        "p": p,
-        "p_holm": holm(p),
-        "joint": joint.coefficient,
-        "joint_low": joint.low,
-        "joint_high": joint.high,
-        "joint_p": joint.p,
-    }
 
 
 def write_effects(path: Path, rows: Sequence[Row]) -> None:

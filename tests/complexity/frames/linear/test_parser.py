@@ -7,10 +7,9 @@ import pytest
 
 from tests.complexity.frame_world import PEOPLE, SITES, find, make_texts
 from trivium.complexity.frames.linear.elements import Asked, Elements
-from trivium.complexity.frames.linear.features import Logistic, hashed, joined, matrix
+from trivium.complexity.frames.linear.features import Words, class_of, fit_logistic, hashed, joined, matrix
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, occurrences_of
-from trivium.complexity.frames.linear.words import Words, class_of
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
@@ -167,7 +166,7 @@ def test_logistic_regression_by_hashed_features_equals_one_without():
     rows = matrix([hashed(row) for row in names])
     assert rows.shape[0] == 600
     assert (np.asarray(rows.sum(axis=1)).ravel() == [len(row) for row in names]).all()
-    mine = Logistic(1e-4, 0).fit(rows, labels).log_odds(rows)
+    mine = fit_logistic(rows, labels, 1e-4, 0).decision_function(rows)
     theirs = LogisticRegression(C=1 / (600 * 1e-4)).fit(plain, labels).decision_function(plain)
     assert np.corrcoef(mine, theirs)[0, 1] > 0.98
     assert len(set(joined(hashed(["a", "b"]), "k").tolist()) | set(hashed(["a", "b"]).tolist())) == 4

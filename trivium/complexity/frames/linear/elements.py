@@ -10,14 +10,24 @@ joined with element, frame, lexical unit and the trigger's form, so that rare el
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from trivium.complexity.frames.linear.features import Features, Logistic, hashed, joined, matrix
-from trivium.complexity.frames.linear.words import CLAUSE, FINITE, PAUSE, Words, class_of
+from trivium.complexity.frames.linear.features import (
+    CLAUSE,
+    FINITE,
+    PAUSE,
+    Features,
+    Words,
+    class_of,
+    fit_logistic,
+    hashed,
+    joined,
+    matrix,
+)
 from trivium.formats.framed_texts import FrameInstance
 
 CANDIDATES = 20
@@ -99,7 +109,7 @@ class Elements:
         rows, pairs = self._pairs(asked, candidates)
         if not pairs:
             return [[] for _ in asked]
-        return _chosen(len(asked), pairs, expit(self._model.log_odds(matrix(rows))), self._threshold)
+        return _chosen(len(asked), pairs, expit(self._model.decision_function(matrix(rows))), self._threshold)
 
     def _fit(
         self, taught: Sequence[Asked], candidates: Sequence[list[Candidate]], held: NDArray[np.bool_], seed: int
@@ -111,7 +121,8 @@ class Elements:
         everything = matrix(rows)
         best = (-1.0, PENALTIES[0], THRESHOLDS[0])
         for penalty in PENALTIES:
-            odds = Logistic(penalty, seed).fit(everything[~of_held], right[~of_held]).log_odds(everything[of_held])
+            model = fit_logistic(everything[~of_held], right[~of_held], penalty, seed)
+            odds = model.decision_function(everything[of_held])
             asked = [pair for pair, out in zip(pairs, of_held, strict=True) if out]
             for threshold in THRESHOLDS:
                 found = _chosen(len(taught), asked, expit(odds), threshold)
@@ -121,7 +132,7 @@ class Elements:
                 )
                 best = max(best, (2 * good / max(size, 1), penalty, threshold))
         _, penalty, self._threshold = best
-        self._model = Logistic(penalty, seed).fit(everything, right)
+        self._model = fit_logistic(everything, right, penalty, seed)
 
     def _pairs(
         self, asked: Sequence[Asked], candidates: Sequence[list[Candidate]]
@@ -151,25 +162,25 @@ def _bound_rows(each: Asked) -> list[Features]:
     return rows
 
 
-def _fit_bounds(taught: Sequence[Asked], rows: Sequence[list[Features]], seed: int) -> tuple[Logistic, Logistic]:
+def _fit_bounds(taught: Sequence[Asked], rows: Sequence[list[Features]], seed: int) -> tuple[Any, Any]:
     """Models of where elements begin and where they end."""
     all_rows = matrix([row for listed in rows for row in listed])
     sides = []
     for side in (1, 2):
         true = [{named[side] for named in each.elements} for each in taught]
         is_bound = [place in known for known, listed in zip(true, rows, strict=True) for place in range(len(listed))]
-        sides.append(Logistic(BOUND_PENALTY, seed).fit(all_rows, np.array(is_bound)))
+        sides.append(fit_logistic(all_rows, np.array(is_bound), BOUND_PENALTY, seed))
     return sides[0], sides[1]
 
 
 def _candidates(
-    asked: Sequence[Asked], rows: Sequence[list[Features]], bounds: tuple[Logistic, Logistic]
+    asked: Sequence[Asked], rows: Sequence[list[Features]], bounds: tuple[Any, Any]
 ) -> list[list[Candidate]]:
     """The likeliest stretches of each sentence."""
     if not asked:
         return []
     all_rows = matrix([row for listed in rows for row in listed])
-    begins, ends = (-np.logaddexp(0, -model.log_odds(all_rows)) for model in bounds)
+    begins, ends = (-np.logaddexp(0, -model.decision_function(all_rows)) for model in bounds)
     found, offset = [], 0
     for each, listed in zip(asked, rows, strict=True):
         size = len(each.words)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from trivium.complexity.frames.linear.elements import Asked, Elements
+from trivium.complexity.frames.linear.features import Words
 from trivium.complexity.frames.linear.triggers import Triggers, occurrences_of
-from trivium.complexity.frames.linear.words import Words
 from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
 

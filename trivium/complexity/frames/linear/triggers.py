@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trivium.complexity.frames.labels import Unit
-from trivium.complexity.frames.linear.features import Features, Logistic, hashed, joined, matrix
-from trivium.complexity.frames.linear.words import Words, stem_of
+from trivium.complexity.frames.linear.features import Features, Words, fit_logistic, hashed, joined, matrix, stem_of
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit
 
 Option = tuple[Unit, str]  # "": the unit evokes no frame here
@@ -72,7 +71,7 @@ class Triggers:
         self._otherwise = min(frames, key=lambda frame: (-frames[frame], frame))
         asked = [(each, option) for each in taught for option in self._options(each)]
         right = np.array([option in each.right for each, option in asked])
-        self._model = Logistic(PENALTY, seed).fit(matrix(self._rows(asked, own=1)), right)
+        self._model = fit_logistic(matrix(self._rows(asked, own=1)), right, PENALTY, seed)
 
     def find(self, words: Words) -> list[FrameInstance]:
         """Triggers with their most likely frames, where a frame is likelier than none; the longest at each place."""
@@ -120,7 +119,8 @@ class Triggers:
         return sorted(known | {(unit, frame) for unit in units for frame in ("", *self._units[unit])})
 
     def _scores(self, asked: Sequence[tuple[Occurrence, Option]]) -> list[float]:
-        return self._model.log_odds(matrix(self._rows(asked))).tolist() if asked else []
+        odds: list[float] = self._model.decision_function(matrix(self._rows(asked))).tolist() if asked else []
+        return odds
 
     def _rows(self, asked: Iterable[tuple[Occurrence, Option]], own: int = 0) -> list[Features]:
         """Features of options; `own`: how often a training example has counted itself."""
