@@ -21,7 +21,7 @@ from sample.scene_models.settings import BlipStandIn
 from sample.scene_models.teacher import Teacher
 from sample.scene_models.words import save_bert_tokenizer
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
-from trivium.decorrelation.models.preparation import CLIP
+from trivium.decorrelation.models.interface import CLIP
 from trivium.nets.blip import BlipEncoders, BlipTraining
 
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4

@@ -11,7 +11,7 @@ from sample.encoders.encoder_training import fit, standardised
 from sample.scene_models.scene_pictures import KINDS, ScenePictures
 from sample.scene_models.settings import VseStandIn
 from trivium.core.tables import write_json
-from trivium.decorrelation.models.preparation import IMAGENET
+from trivium.decorrelation.models.interface import IMAGENET
 from trivium.nets.vse import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
 

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.core.errors import BadInput
-from trivium.nets.answer_equivalence import AnswerEquivalence
+from trivium.nets.bert import AnswerEquivalence
 
 CPU = torch.device("cpu")
 

@@ -195,7 +195,7 @@ def _blip_preparation(side: int) -> bytes:
     from PIL.Image import Resampling
     from transformers import BlipImageProcessor
 
-    from trivium.decorrelation.models.preparation import CLIP
+    from trivium.decorrelation.models.interface import CLIP
 
     mean, deviation = CLIP
     processor = BlipImageProcessor(

@@ -120,7 +120,7 @@ def load_judge(name: str, folder: Path | None) -> Judge | None:
         return None
     if name != "encyclopedic_vqa":
         raise BadInput("this set is not judged by BEM", field="--bem", got=name, choices=["encyclopedic_vqa"])
-    from trivium.nets.answer_equivalence import AnswerEquivalence
+    from trivium.nets.bert import AnswerEquivalence
     from trivium.nets.device import pick_device
 
     return AnswerEquivalence(folder, pick_device())

@@ -196,12 +196,16 @@ def add_gradient(size: int, together: int, loss_of: Callable[[slice], torch.Tens
     return total
 
 
-def rows_of_step(count: int, size: int, step: int, *seed: int) -> list[int]:
-    """Which of `count` rows step `step` (from 0) sees: `size` consecutive ones of an endless row of shuffled epochs."""
-    places = range(step * size, (step + 1) * size)
+def draw_places(count: int, places: range, *seed: int) -> list[tuple[int, int]]:
+    """Places of an endless row of shuffled epochs of `count` things: (which thing, its epoch)."""
     epochs = {place // count for place in places}
     orders = {epoch: np.random.default_rng([*seed, epoch]).permutation(count) for epoch in epochs}
-    return [int(orders[place // count][place % count]) for place in places]
+    return [(int(orders[place // count][place % count]), place // count) for place in places]
+
+
+def rows_of_step(count: int, size: int, step: int, *seed: int) -> list[int]:
+    """Which of `count` rows step `step` (from 0) sees: `size` consecutive ones of an endless row of shuffled epochs."""
+    return [row for row, _ in draw_places(count, range(step * size, (step + 1) * size), *seed)]
 
 
 def rise_and_fall(step: int, *, rising: int, steps: int) -> float:

@@ -3,7 +3,7 @@
 import pytest
 from torchvision.transforms import Resize, ToTensor
 
-from trivium.decorrelation.models.preparation import PlainPreparation
+from trivium.decorrelation.models.interface import PlainPreparation
 
 
 def test_what_does_not_end_in_a_standardised_tensor():

@@ -8,8 +8,9 @@ import pytest
 from tests.decorrelation.tiny_retrieval import write_world
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
-from trivium.decorrelation.training.training_pairs import drawn, training_captions, training_pairs
+from trivium.decorrelation.training.training_pairs import training_captions, training_pairs
 from trivium.formats.picture_corpora import read_corpus
+from trivium.nets.training import draw_places
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +110,8 @@ def test_nothing_to_train_on(corpus, world):
 
 
 def test_an_epoch_draws_each_once():
-    found = drawn(5, range(3, 17), [1])
+    found = draw_places(5, range(3, 17), 1)
     assert [epoch for _, epoch in found] == [0] * 2 + [1] * 5 + [2] * 5 + [3] * 2
     assert sorted(thing for thing, epoch in found if epoch == 1) == [0, 1, 2, 3, 4]
-    assert drawn(5, range(5, 10), [1]) == found[2:7]
-    assert drawn(5, range(5, 10), [2]) != found[2:7]
+    assert draw_places(5, range(5, 10), 1) == found[2:7]
+    assert draw_places(5, range(5, 10), 2) != found[2:7]

@@ -16,8 +16,8 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import Tracker
+from trivium.decorrelation.models.interface import PlainPreparation
 from trivium.decorrelation.models.kinds.clip import Clip
-from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
 from trivium.decorrelation.retrieval import answers, encoding, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters

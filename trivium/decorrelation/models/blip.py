@@ -19,8 +19,8 @@ from torchvision.transforms import InterpolationMode
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
 
 from trivium.core.errors import BadInput
+from trivium.decorrelation.models.interface import CLIP, Preparation
 from trivium.decorrelation.models.kinds.blip import BlipSettings
-from trivium.decorrelation.models.preparation import CLIP, Preparation
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.device import halving_batches
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer

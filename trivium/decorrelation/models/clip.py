@@ -19,8 +19,8 @@ from torch.nn.functional import normalize
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
+from trivium.decorrelation.models.interface import PlainPreparation
 from trivium.decorrelation.models.kind import ModelSettings
-from trivium.decorrelation.models.preparation import PlainPreparation
 from trivium.nets.device import autocast, gathered
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 from trivium.nets.open_clip_folder import load_open_clip, require_offline

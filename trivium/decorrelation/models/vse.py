@@ -17,8 +17,8 @@ from torchvision.transforms import InterpolationMode
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
+from trivium.decorrelation.models.interface import IMAGENET, Preparation
 from trivium.decorrelation.models.kinds.vse import VseSettings
-from trivium.decorrelation.models.preparation import IMAGENET, Preparation
 from trivium.nets.device import gathered
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights

@@ -22,7 +22,8 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import RetrievalModel
-from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, drawn
+from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs
+from trivium.nets.training import draw_places
 from trivium.vision.decoding import read_rgb
 
 
@@ -80,7 +81,7 @@ class Draws:
 
     def _drawn(self, source: int, places: range) -> Iterator[tuple[Shown, str]]:
         shown, turns = self._sources[source], self._turns[source]
-        for place, epoch in drawn(len(shown), places, [self._seed, source, 1]):
+        for place, epoch in draw_places(len(shown), places, self._seed, source, 1):
             texts = shown[place].texts
             yield shown[place], texts[(int(turns[place]) + epoch) % len(texts)]
 

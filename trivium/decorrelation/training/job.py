@@ -4,25 +4,59 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters, validate
 from trivium.core.tasks import Curve, Metrics, Point
+from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.models.interface import RetrievalModel, start
-from trivium.decorrelation.models.kind import ModelSettings
+from trivium.decorrelation.models.kind import KINDS, ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
 from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
-from trivium.decorrelation.training.training_pairs import Original, TrainingPairs, training_captions, training_pairs
+from trivium.decorrelation.training.training_pairs import TrainingPairs, training_captions, training_pairs
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
 from trivium.measures.recall import ranks_of_embeddings
+
+PARAMS = Path("params.yaml")  # where messages look
+
+
+class TrainParameters(Parameters):
+    """Section `decorrelation.train`."""
+
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
+    memory: int = Field(ge=0, description="Bytes of training pictures that a process keeps instead of decoding again")
+    workers: int = Field(ge=0, description="Processes that decode pictures ahead, for each GPU; 0: none besides")
+    threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
+    processes: int | None = Field(ge=1, description="Training processes, null: one a GPU, one without any")
+    validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
+    validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
+    models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by its kind")
+    cell: dict[str, Any] = Field(default={}, description="The cell's fields, from `decorrelation.cells`")
+
+    elsewhere: ClassVar = {"cell": "decorrelation.cells.{cell}"}
+
+    def told(self, kind: str) -> ModelSettings:
+        """What a model is told.
+
+        Raises:
+            BadInput: no such kind, no settings of it, or settings that are not its own.
+        """
+        section, settings = f"decorrelation.train.models.{kind}", KINDS[kind].Settings
+        if kind not in self.models:
+            raise BadInput("no such model", field=section, choices=self.models)
+        return validate(settings, self.models[kind], section, PARAMS)
 
 
 @dataclass(frozen=True)
@@ -30,38 +64,24 @@ class TrainJob:
     """What a training is told; picklable, so that every process gets it, and a worker elsewhere.
 
     Attributes:
-        kind: of model.
-        settings: this kind's.
-        steps: optimiser steps; 0 leaves the model as it starts.
-        original, share, captions: see `training_pairs`.
-        seed: of everything that is drawn.
+        cell: of the matrix.
+        settings: of its kind of model.
+        parameters: of the stage.
         raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
-        checkpoint_every: steps between checkpoints.
-        memory: bytes of pictures that each process keeps.
-        workers: processes that decode pictures ahead, for each training process.
-        threads: CPU threads of each training process; None: all.
-        processes: training processes; None: one a GPU of the machine that trains, one without any.
-        validation_pictures, validation_batch: how many are asked at the end, and how many at a time.
     """
 
-    kind: str
+    cell: Cell
     settings: ModelSettings
-    steps: int
-    original: Original
-    share: float
-    captions: int
-    seed: int
+    parameters: TrainParameters
     raw: Path
     pairs: Path
     painted: Path
     base: Path
-    checkpoint_every: int
-    memory: int
-    workers: int
-    threads: int | None
-    processes: int | None
-    validation_pictures: int
-    validation_batch: int
+
+    @property
+    def steps(self) -> int:
+        """Optimiser steps; 0 leaves the model as it starts."""
+        return 0 if self.cell.variant == "zero_shot" else max(1, round(self.cell.steps * self.settings.steps))
 
 
 def train_job(
@@ -71,7 +91,7 @@ def train_job(
 
     `card` writes the model's card, given its folder and `metrics`.
     """
-    processes = (job.processes or processes_here()) if job.steps else 1
+    processes = (job.parameters.processes or processes_here()) if job.steps else 1
     metrics = run_in_processes(run_training, (job, checkpoints, out), log, processes)
     card(out, metrics={name: value for name, value in metrics.items() if name.startswith("validation_")})
     return metrics, log.points
@@ -91,8 +111,8 @@ def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) ->
         BadInput: see `training_pairs`, `start`, `train`.
     """
     job, checkpoints, out = told
-    if job.threads is not None:
-        torch.set_num_threads(job.threads)
+    if job.parameters.threads is not None:
+        torch.set_num_threads(job.parameters.threads)
     here = place()
     # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
     with sdpa_kernel(SDPBackend.MATH) if here.device.type == "cpu" else nullcontext():
@@ -103,21 +123,28 @@ def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) ->
 
 def _trained(job: TrainJob, checkpoints: Path, out: Path, log: Callable[..., None], here: Place) -> Metrics:
     corpus = load_captions(job.raw)
-    torch.manual_seed(job.seed)
-    model = start(job.kind, job.base, job.settings, training_captions(corpus))
+    torch.manual_seed(job.cell.seed)
+    model = start(job.cell.model, job.base, job.settings, training_captions(corpus))
     metrics: Metrics = {"steps": 0.0}
     raw = Images(job.raw / IMAGES)
     if job.steps:
         torch.nn.Module.to(model.module, here.device)
         pairs = training_pairs(
-            corpus, job.pairs, original=job.original, share=job.share, captions=job.captions, seed=job.seed
+            corpus,
+            job.pairs,
+            original=job.cell.original,
+            share=job.cell.share,
+            captions=job.cell.captions_an_image,
+            seed=job.cell.seed,
         )
         metrics |= _train(job, checkpoints, model, pairs, raw, log, here)
     if here.first:
         with write_atomically(out) as beside:
             model.save(beside)
         torch.nn.Module.to(model.module.eval(), here.device)
-        metrics |= validation_recall(model, corpus, raw, job.validation_pictures, job.validation_batch)
+        metrics |= validation_recall(
+            model, corpus, raw, job.parameters.validation_pictures, job.parameters.validation_batch
+        )
         log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
     return metrics
 
@@ -133,20 +160,20 @@ def _train(
 ) -> Metrics:
     settings = job.settings
     # Of a part of D' a batch holds so much less: figure 4's axis is then what the training sees.
-    share = None if settings.synthetic_share is None else settings.synthetic_share * job.share
-    draws = Draws(pairs, settings.batch_size, share, job.seed)
-    pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.memory)
+    share = None if settings.synthetic_share is None else settings.synthetic_share * job.cell.share
+    draws = Draws(pairs, settings.batch_size, share, job.cell.seed)
+    pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.parameters.memory)
     pictures.keep(draws.shown(job.steps))
-    batches = Batches(model, draws, pictures, seed=job.seed, process=here.index, processes=here.count)
+    batches = Batches(model, draws, pictures, seed=job.cell.seed, process=here.index, processes=here.count)
     metrics = train(
         model,
         batches,
         settings,
         steps=job.steps,
-        seed=job.seed,
+        seed=job.cell.seed,
         work=checkpoints,
-        checkpoint_every=job.checkpoint_every,
-        workers=job.workers,
+        checkpoint_every=job.parameters.checkpoint_every,
+        workers=job.parameters.workers,
         log=log,
     )
     painted = draws.painted_before(job.steps)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
@@ -176,11 +175,3 @@ def _painted(rows: Sequence[_Row]) -> tuple[Shown, ...]:
         texts.setdefault(row.removal, []).append(row.text)
     # Below -1, which is nobody's (the empty places of BLIP's queue).
     return tuple(Shown(-number, removal, tuple(each)) for number, (removal, each) in enumerate(texts.items(), 2))
-
-
-def drawn(count: int, places: range, seed: Sequence[int]) -> list[tuple[int, int]]:
-    """Places of an endless row of shuffled epochs of `count` things: (which thing, its epoch)."""
-    orders: dict[int, NDArray[np.int64]] = {}
-    for epoch in {place // count for place in places}:
-        orders[epoch] = np.random.default_rng([*seed, epoch]).permutation(count)
-    return [(int(orders[place // count][place % count]), place // count) for place in places]
