@@ -31,7 +31,7 @@ from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.complexity.models import check_model
-from trivium.sources.decorrelation.public_models import add_marks
+from trivium.sources.decorrelation.models import add_marks
 from trivium.vision.encoders.clip import load_clip
 
 CODE = """from pathlib import Path

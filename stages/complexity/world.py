@@ -9,9 +9,8 @@ from sample.french.write import ComplexityWorldParameters, describe_sample, make
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
-from trivium.sources.complexity.checks import Raw, validate_complexity
-from trivium.sources.complexity.local import take_calor, take_fquad
-from trivium.sources.requested import refuse_download
+from trivium.sources.complexity.raw import Raw, take_calor, take_fquad, validate_complexity
+from trivium.sources.pins import refuse_download
 
 SOURCES = ("sample", "hub", "local")
 

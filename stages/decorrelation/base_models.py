@@ -32,11 +32,11 @@ def main(
     if source == "sample":
         return make_stand_ins(parameters, context, out)
     if source == "hub":
-        from trivium.sources.decorrelation.public_models import fetch_models
+        from trivium.sources.decorrelation.models import fetch_models
 
         return fetch_models(parameters.models, out, context.downloads)
     if source == "local":
-        from trivium.sources.decorrelation.public_models import check_models
+        from trivium.sources.decorrelation.models import check_models
 
         if not local:
             raise BadInput(

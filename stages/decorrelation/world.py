@@ -15,8 +15,7 @@ from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
-from trivium.sources.decorrelation.local import take_coco, take_flickr30k
-from trivium.sources.requested import refuse_download
+from trivium.sources.pins import refuse_download
 
 SOURCES = {  # of each data set
     "coco": ("sample", "hub", "local"),
@@ -65,8 +64,8 @@ def main(
     source, local = parameters.source, parameters.local
     _check(dataset, source, local)
     pictured: tuple[Split, ...] = ("test",) if source == "hub" and parameters.pictures == "test" else SPLITS
-    if source == "hub":
-        from trivium.sources.decorrelation.hub import drop_coco, fetch_coco
+    if source != "sample":
+        from trivium.sources.decorrelation.corpora import drop_coco, fetch_coco, take_coco, take_flickr30k
     with write_atomically(out) as beside:
         if source == "sample":
             counts = _sample(dataset, parameters, beside)

@@ -9,7 +9,6 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
-from trivium.sources.kvqae.published_checkpoints import fetch_checkpoints
 
 
 class PublishedCheckpointsParameters(Parameters):
@@ -53,6 +52,8 @@ def main(
             choices=["raw"],
         )  # fmt: skip
     if parameters.use:
+        from trivium.sources.kvqae.published import fetch_checkpoints
+
         return fetch_checkpoints(system, base, out, context.downloads)
     with write_atomically(out) as beside:
         write_json(beside / "provenance.json", {})

@@ -16,8 +16,15 @@ from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.evaluation import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
-from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, features_given, fetch_rrt, write_rrt_card
-from trivium.sources.kvqae.rrt_local import PHOTOGRAPHS, bring_rrt
+from trivium.sources.kvqae.rrt import (
+    EXTRACTOR,
+    PHOTOGRAPHS,
+    bring_extractor,
+    bring_rrt,
+    features_given,
+    fetch_rrt,
+    write_rrt_card,
+)
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
 

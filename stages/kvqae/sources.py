@@ -11,7 +11,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
+from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 SOURCES = ("sample", "hub", "local")
 
@@ -65,13 +65,13 @@ def main(
                 size=parameters.picture_size, difficulty=parameters.difficulty,
             )  # fmt: skip
     if source == "hub":
-        from trivium.sources.kvqae.construction_hub import fetch_sources
+        from trivium.sources.kvqae.construction import fetch_sources
 
         return fetch_sources(
             out, raw, context.downloads, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
         )
     if source == "local":
-        from trivium.sources.kvqae.construction_local import check_sources
+        from trivium.sources.kvqae.construction import check_sources
 
         if not parameters.local:
             expected = "a folder whose sources/ is laid out as data/kvqae/sources"

@@ -10,8 +10,7 @@ from sample.kvqae.write import write_triviaqa
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
-from trivium.sources.kvqae.checks import validate_triviaqa
-from trivium.sources.kvqae.training_questions import leave_out_sources
+from trivium.sources.kvqae.raw import leave_out_sources, validate_triviaqa
 
 SOURCES = ("sample", "hub", "local")
 

@@ -11,8 +11,7 @@ from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
-from trivium.sources.kvqae.checks import validate_kvqae
-from trivium.sources.kvqae.raw_parts import write_parts
+from trivium.sources.kvqae.raw import validate_kvqae, write_parts
 from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 
 SOURCES = ("sample", "hub", "local")

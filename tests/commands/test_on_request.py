@@ -5,7 +5,7 @@ import yaml
 
 from trivium.commands.on_request import OPTIONAL, PHOTOGRAPHS, STOPS, holdings
 from trivium.core.errors import BadInput
-from trivium.sources.requested import REQUESTED
+from trivium.sources.pins import REQUESTED
 
 ROOT = Path(__file__).parents[2]
 SETS = ("fquad", "calor", "flickr30k")

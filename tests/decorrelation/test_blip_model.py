@@ -11,7 +11,7 @@ from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.blip import MATCH, interpolated, read_blip
 from trivium.decorrelation.models.interface import load, start
-from trivium.sources.decorrelation.public_models import add_marks, convert_blip
+from trivium.sources.decorrelation.models import add_marks, convert_blip
 
 
 @pytest.fixture(scope="module")

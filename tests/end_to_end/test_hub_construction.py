@@ -20,7 +20,7 @@ from tests.sources.public_construction import install_pipeline, serve_constructi
 from tests.sources.small_wiki import SmallWiki, serve_wiki
 from trivium.core.tables import read_json_lines
 from trivium.sources.kvqae.commons import COMMONS
-from trivium.sources.kvqae.construction_hub import WIKIDATA
+from trivium.sources.kvqae.construction import WIKIDATA
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ class Served:
     def checkout(self, folder: Path) -> Project:
         """The addresses of both APIs are constants of the code."""
         made = checkout(folder, "workstation", SIZES, self.pins)
-        for file, address in (("construction_hub", WIKIDATA), ("commons", COMMONS)):
+        for file, address in (("construction", WIKIDATA), ("commons", COMMONS)):
             module = made.folder / "trivium" / "sources" / "kvqae" / f"{file}.py"
             assert address in module.read_text()
             module.write_text(module.read_text().replace(address, f"{self.wiki.url}/w/api.php"))

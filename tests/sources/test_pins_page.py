@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.sources.pins import Pins
-from trivium.sources.requested import REQUESTED
+from trivium.sources.pins import REQUESTED, Pins
 
 PAGE = Path(__file__).parents[2] / "docs" / "pins.md"
 NAMED = re.compile(r"`([^`]+)`")

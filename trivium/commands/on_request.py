@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
-from trivium.sources.pins import Pins
-from trivium.sources.requested import REQUESTED
+from trivium.sources.pins import REQUESTED, Pins
 
 STOPS = {
     "fquad": "complexity-world and all that follows it stop",

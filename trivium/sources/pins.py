@@ -2,11 +2,11 @@
 
 `pins.yaml` is written by people and never changed by a program. What it leaves null is recorded in `pins.lock.yaml`
 beside it, to be committed. Of the two only `pins.yaml` may be a dependency in `dvc.yaml`: a digest that one stage
-records must not send another one to download again.
+records must not send another one to download again. `requested.yaml` lists sets that their owners give on request only.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -157,3 +157,25 @@ def _read(path: Path, model: type[M]) -> dict[str, M]:
                 first["msg"], file=path, field=field, got=first["input"], choices=model.model_fields
             ) from None
     return read
+
+
+REQUESTED = Path(__file__).with_name("requested.yaml")
+
+
+def refuse_download(name: str, *, folders: Sequence[str] = ()) -> BadInput:
+    """Why a set on request cannot be downloaded, and what to do.
+
+    Args:
+        name: of the set in `requested.yaml` and in `world`.
+        folders: what else the user's folder must hold.
+    """
+    source = Pins(REQUESTED).source(name)
+    needed = ", ".join(source.files or ()) + "".join(f" and {folder}/" for folder in folders)
+    return BadInput(
+        f"{source.description}, is given on request only ({source.licence})",
+        field=f"world.{name}",
+        got="hub",
+        expected=f"ask for it at {source.page}, put {needed} into the folder "
+        f"world.local.{name} names, and set world.{name}: local",
+        choices=("sample", "local"),
+    )

@@ -24,7 +24,7 @@ from trivium.formats.wikidata import WikidataFile, parse_entity
 from trivium.kvqae.construction.commons import read_commons
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
-from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
+from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 SIZES = {"articles": 150, "imageless": 20}
 DIFFICULTY = DifficultyParameters(

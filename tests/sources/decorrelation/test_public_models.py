@@ -8,7 +8,7 @@ from tests.sources.public_decorrelation import serve_decorrelation
 from trivium.core.tables import read_json
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.blip import MATCH, read_blip
-from trivium.sources.decorrelation.public_models import fetch_models
+from trivium.sources.decorrelation.models import fetch_models
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins
 

@@ -260,10 +260,7 @@ NO_BUILDERS = {
     "trivium.sources.pins",
     "trivium.sources.repositories",
     "trivium.sources.kvqae",
-    "trivium.sources.kvqae.checks",
-    "trivium.sources.kvqae.commons",
-    "trivium.sources.kvqae.raw_parts",
-    "trivium.sources.kvqae.training_questions",
+    "trivium.sources.kvqae.raw",
     "trivium.sources.mediawiki",
 }
 

@@ -7,8 +7,8 @@ import pytest
 from tests.sources.small_commons import serve_commons
 from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
-from trivium.sources.kvqae import thumbnails
-from trivium.sources.kvqae.thumbnails import fetch_thumbnails
+from trivium.sources.kvqae import commons as thumbnails
+from trivium.sources.kvqae.commons import fetch_thumbnails
 from trivium.sources.mediawiki import MediaWiki
 
 QUICK = Patience(attempts=2, pause=0.01, longest_pause=0.05, silence=2)

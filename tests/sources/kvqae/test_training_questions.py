@@ -7,7 +7,7 @@ import pytest
 from tests.sources.small_hub import ENTITIES, lines, triviaqa, viquae
 from trivium.core.errors import BadInput
 from trivium.kvqae.source_questions import check_no_leak
-from trivium.sources.kvqae.training_questions import leave_out_sources
+from trivium.sources.kvqae.raw import leave_out_sources
 
 
 @pytest.fixture

@@ -18,11 +18,9 @@ from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
-from trivium.sources.complexity.checks import Raw, validate_complexity
-from trivium.sources.complexity.local import take_fquad
+from trivium.sources.complexity.raw import Raw, take_fquad, validate_complexity
 from trivium.sources.disk import sha256_of
-from trivium.sources.pins import Pins
-from trivium.sources.requested import REQUESTED
+from trivium.sources.pins import REQUESTED, Pins
 
 SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2}
 

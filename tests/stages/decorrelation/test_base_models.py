@@ -19,8 +19,8 @@ from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.interface import start
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.decorrelation.public_models import PINNED
-from trivium.sources.decorrelation.public_models import _provenance as provenance
+from trivium.sources.decorrelation.models import PINNED
+from trivium.sources.decorrelation.models import _provenance as provenance
 from trivium.sources.pins import Pins
 
 STEPS = {"steps": 2, "batch": 4, "learning_rate": 1e-3}

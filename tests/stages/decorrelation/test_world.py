@@ -25,12 +25,10 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
 from trivium.sources.decorrelation.checks import validate_decorrelation
-from trivium.sources.decorrelation.hub import fetch_coco
-from trivium.sources.decorrelation.local import merge_instances, take_coco, take_flickr30k
+from trivium.sources.decorrelation.corpora import fetch_coco, merge_instances, take_coco, take_flickr30k
 from trivium.sources.disk import sha256_of
 from trivium.sources.download import Patience
-from trivium.sources.pins import Pins
-from trivium.sources.requested import REQUESTED
+from trivium.sources.pins import REQUESTED, Pins
 
 QUICK = Patience(attempts=2, pause=0.01, silence=2)
 SIZES = {"train": 40, "validation": 4, "test": 6}
@@ -296,7 +294,7 @@ def test_a_missing_test_picture_is_named_though_others_may_be_missing(tmp_path):
 
 
 def test_the_stage_fetches_test_pictures_where_it_is_told(served, hub, monkeypatch):
-    monkeypatch.setattr("trivium.sources.decorrelation.hub.Pins", lambda: Pins(Path("pins.yaml")))
+    monkeypatch.setattr("trivium.sources.decorrelation.corpora.Pins", lambda: Pins(Path("pins.yaml")))
     counts = run("coco", "hub", pictures="test")
     assert (counts["images"], counts["pictures_train"], counts["pictures_test"]) == (4, 6, 4)
     assert counts["partners"] > 0, "what stands together is known from the annotations"
@@ -313,7 +311,7 @@ def test_broken_connection_is_resumed_and_nothing_asked_twice(served, hub, tmp_p
 
 
 def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
-    monkeypatch.setattr("trivium.sources.decorrelation.hub.Pins", lambda: Pins(Path("pins.yaml")))
+    monkeypatch.setattr("trivium.sources.decorrelation.corpora.Pins", lambda: Pins(Path("pins.yaml")))
     with monkeypatch.context() as broken:
         broken.setattr("stages.decorrelation.world.count_co_occurrence", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):

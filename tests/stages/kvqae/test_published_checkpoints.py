@@ -23,7 +23,7 @@ from trivium.core.tables import read_json
 from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.download import Patience
-from trivium.sources.kvqae.published_checkpoints import fetch_checkpoints
+from trivium.sources.kvqae.published import fetch_checkpoints
 from trivium.sources.pins import Pins
 
 QUICK = Patience(attempts=2, pause=0.01, silence=2)

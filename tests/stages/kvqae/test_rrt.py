@@ -22,8 +22,7 @@ from trivium.kvqae.rerankers.evaluation import read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of
-from trivium.sources.kvqae.rrt import features_given, fetch_rrt
-from trivium.sources.kvqae.rrt_weights import read_checkpoint
+from trivium.sources.kvqae.rrt import features_given, fetch_rrt, read_checkpoint
 from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 

@@ -24,9 +24,8 @@ from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.construction.commons import read_commons
 from trivium.sources.download import Patience
-from trivium.sources.kvqae.concrete_types import CONCRETE_TYPES
-from trivium.sources.kvqae.construction_hub import fetch_sources
-from trivium.sources.kvqae.construction_local import check_sources
+from trivium.sources.kvqae.construction import check_sources, fetch_sources
+from trivium.sources.kvqae.raw import CONCRETE_TYPES
 from trivium.sources.pins import Pins
 
 HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
@@ -193,7 +192,7 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
 @pytest.mark.parametrize(("gone", "stops"), [({1, 2, 3}, True), ({1, 2, 4, 5}, False)])
 def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monkeypatch, gone, stops):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 3)
+    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 3)
     wiki.categories = {"Ada Lark": [wiki.page(number, f"File:{number}.jpg") for number in range(1, 6)]}
     for number in gone:
         del wiki.pictures[f"/thumb/{number}/512px-x.jpg"]
@@ -208,7 +207,7 @@ def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monk
 
 def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 1)
+    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
     with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*File:V 1.jpg: not found"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
@@ -221,7 +220,7 @@ def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
 
 def test_pictures_of_another_width_are_not_gone_on_with(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MISSING_IN_A_ROW", 1)
+    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
     with pytest.raises(BadInput, match="could not be fetched"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
@@ -233,7 +232,7 @@ def test_pictures_of_another_width_are_not_gone_on_with(public, raw, tmp_path, m
 
 def test_an_archive_without_the_development_questions(public, raw, tmp_path, monkeypatch):
     _, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction_hub.MEMBERS", ("unfiltered-web-train.json", "other.json"))
+    monkeypatch.setattr("trivium.sources.kvqae.construction.MEMBERS", ("unfiltered-web-train.json", "other.json"))
     with pytest.raises(BadInput, match="no such member; got .'other.json'."):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
 

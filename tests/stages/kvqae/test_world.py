@@ -16,7 +16,7 @@ from trivium.core.image_shards import Images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import read_questions
-from trivium.sources.kvqae.checks import validate_kvqae
+from trivium.sources.kvqae.raw import validate_kvqae
 
 TINY = {
     "seed": 0,

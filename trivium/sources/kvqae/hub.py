@@ -30,14 +30,12 @@ from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import bring_identities, link
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.kvqae import kilt, smaller_base, thumbnails
-from trivium.sources.kvqae.checks import validate_kvqae, validate_triviaqa
-from trivium.sources.kvqae.commons import COMMONS
+from trivium.sources.kvqae import commons as commons_module
+from trivium.sources.kvqae import kilt, smaller_base
+from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
-from trivium.sources.kvqae.raw_parts import write_parts
+from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, write_smaller_base
-from trivium.sources.kvqae.thumbnails import fetch_thumbnails
-from trivium.sources.kvqae.training_questions import leave_out_sources
 from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins, Source
 from trivium.sources.repositories import Hub
@@ -58,7 +56,7 @@ SMALLER_SOURCES = {  # likewise, of a smaller base; its images are previews from
 }
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
 PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
-_BUILDERS = (sys.modules[__name__], archives, image_shards, kilt, smaller_base, tables, thumbnails)
+_BUILDERS = (sys.modules[__name__], archives, commons_module, image_shards, kilt, smaller_base, tables)
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 

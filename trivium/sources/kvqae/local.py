@@ -1,4 +1,4 @@
-"""The local world: the same raw files, brought by the user; checked as strictly as what is downloaded."""
+"""The local world: the same raw files and base models, brought by the user; checked as what is downloaded."""
 
 from pathlib import Path
 
@@ -10,9 +10,17 @@ from trivium.core.tables import write_json
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.sources.brought import bring, bring_identities, digests, require_files
-from trivium.sources.kvqae.checks import IMAGE_FOLDERS, QUESTIONS, TABLES, validate_kvqae, validate_triviaqa
-from trivium.sources.kvqae.raw_parts import write_parts
-from trivium.sources.kvqae.training_questions import leave_out_sources
+from trivium.sources.kvqae.raw import (
+    IMAGE_FOLDERS,
+    QUESTIONS,
+    TABLES,
+    leave_out_sources,
+    validate_kvqae,
+    validate_triviaqa,
+    write_parts,
+)
+
+PUBLIC = ("arcface", "clip", "imagenet")  # image encoders whose weights every source gives; others bring their own
 
 
 def check_kvqae(source: Path, out: Path) -> dict[str, float]:
@@ -75,10 +83,8 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
     Raises:
         BadInput: see these two.
     """
-    from trivium.sources.kvqae.model_checks import FILES, validate_base_models
-
     counts = validate_base_models(source)
-    folders = sorted({Path(name).parts[0] for name in FILES})
+    folders = sorted(("text", *PUBLIC))
     with write_atomically(out) as beside:
         files = (path for folder in folders for path in (source / folder).rglob("*") if path.is_file())
         bring(source, beside, (str(path.relative_to(source)) for path in files))
@@ -109,3 +115,26 @@ def bring_images(source: Path, out: Path) -> None:
             "no images", file=source, expected="shard-*.parquet, or image files", choices=sorted(IMAGE_SUFFIXES)
         )
     write_images(out, ((path.name, read_bytes(path, LARGEST_IMAGE)) for path in files))
+
+
+def validate_base_models(base: Path) -> dict[str, float]:
+    """Load text, face, CLIP and ImageNet encoders as the stages do.
+
+    Returns:
+        Parameters of the text encoder.
+
+    Raises:
+        BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
+    """
+    import torch  # seconds to import, and only this needs it
+
+    from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+    from trivium.vision.encoder_registry import ENCODERS
+
+    files = [f"{name}/{file}" for name in PUBLIC for file in ENCODERS[name].files]
+    require_files(base, ["text/config.json", "text/model.safetensors", *files])
+    cpu = torch.device("cpu")
+    text, _ = load_text_encoder(base / "text", cpu)
+    for name in PUBLIC:
+        ENCODERS[name].load(base / name, cpu)
+    return {"text_parameters": float(sum(weights.numel() for weights in text.parameters()))}

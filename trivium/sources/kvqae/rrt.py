@@ -1,22 +1,34 @@
-"""The Re-Ranking Transformer: trained here on pairs of photographs, downloaded, brought by the user, or left out (§4).
+"""The Re-Ranking Transformer: downloaded, brought by the user, trained on the user's photographs, or left out (§4, §8).
 
 Its folder holds `config.json` and `model.safetensors`, `extractor/` (which features it reads, and what makes them), and
-`landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed.
+`landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed. The
+authors' checkpoint, such as `r50_gldv2.pt`, holds under "state" the network's tensors (and under "optim" what trained
+them).
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch
+
 from trivium.core.atomic import write_atomically
-from trivium.core.tables import write_json
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
+from trivium.core.tables import read_csv_records, write_json
 from trivium.kvqae.rerankers.evaluation import LANDMARKS, read_entities
 from trivium.kvqae.rerankers.local_features import SIDES
-from trivium.nets.cards import write_card
-from trivium.sources.brought import PROVENANCE, bring
+from trivium.kvqae.rerankers.rrt import build_rrt
+from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
+from trivium.nets.cards import CARD, write_card
+from trivium.nets.reranking_transformer import RerankingTransformer
+from trivium.nets.weights import load_weights, read_plain_tensors
+from trivium.sources.brought import PROVENANCE, bring, digests, require_files
 from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
+from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION
 
 EXTRACTOR = "extractor"
 
@@ -54,7 +66,6 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
     from trivium.kvqae.rerankers.rrt import save_rrt
-    from trivium.sources.kvqae.rrt_weights import read_checkpoint
     from trivium.sources.repositories import Hub
 
     pins = pins or Pins()
@@ -104,3 +115,111 @@ def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
     listed = read_entities(source / LANDMARKS)
     bring(source, out, [str(LANDMARKS)])
     return {"overlap": float(len(listed))}
+
+
+HEADS = 4  # of all published checkpoints; no tensor tells
+_NAMES = (  # in order: pattern, replacement
+    (r"^remap\.", "global_projection."),
+    (r"^scale_encoder\.", "scale_embeddings."),
+    (r"^seg_encoder\.", "segment_embeddings."),
+    (r"^classifier\.", "classifier."),
+    (r"^encoder\.layers\.(\d+)\.self_attn\.in_proj_(weight|bias)$", r"layers.\1.in_projection.\2"),
+    (r"^encoder\.layers\.(\d+)\.self_attn\.out_proj\.", r"layers.\1.out_projection."),
+    (r"^encoder\.layers\.(\d+)\.linear1\.", r"layers.\1.widen."),
+    (r"^encoder\.layers\.(\d+)\.linear2\.", r"layers.\1.narrow."),
+    (r"^encoder\.layers\.(\d+)\.norm1\.", r"layers.\1.norm_attention."),
+    (r"^encoder\.layers\.(\d+)\.norm2\.", r"layers.\1.norm_feed_forward."),
+)
+
+
+def read_checkpoint(path: Path) -> RerankingTransformer:
+    """The network of the authors' checkpoint; nothing is unpickled but plain tensors.
+
+    Raises:
+        BadInput: broken, not plain tensors, a name that is in no RRT, or a tensor missing or of another shape.
+    """
+    checkpoint = read_plain_tensors(path)
+    state = checkpoint.get("state") if isinstance(checkpoint, dict) else None
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise BadInput("not a checkpoint of RRT", file=path, field="state", expected="a mapping of tensors")
+    weights = {our_name(name.removeprefix("module."), path): value for name, value in state.items()}
+    for name in ("global_projection.weight", "layers.0.widen.weight"):
+        if name not in weights or weights[name].dim() != 2:
+            raise BadInput(
+                "not a checkpoint of RRT", file=path, field=name, expected=f"for tokens of {LOCAL_DIMENSION}"
+            )
+    layers = {name.split(".")[1] for name in weights if name.startswith("layers.")}
+    model = build_rrt(
+        global_dimension=weights["global_projection.weight"].shape[1],
+        layers=len(layers),
+        heads=HEADS,
+        hidden=weights["layers.0.widen.weight"].shape[0],
+    )
+    load_weights(model, weights, path)
+    return model
+
+
+def our_name(name: str, path: Path) -> str:
+    """One tensor's name in `RerankingTransformer`.
+
+    Raises:
+        BadInput: no tensor of RRT has this name.
+    """
+    for pattern, replacement in _NAMES:
+        renamed, found = re.subn(pattern, replacement, name)
+        if found:
+            return renamed
+    raise BadInput("no tensor of RRT", file=path, field=name)
+
+
+MODEL = ("config.json", "model.safetensors")
+
+
+PHOTOGRAPHS, LABELS = "photographs", "photographs.csv"
+
+
+def bring_rrt(parameters: LandmarkTrainingParameters, context: Context, source: Path, out: Path) -> dict[str, float]:
+    """Take the user's model, or train one on the user's photographs.
+
+    `rrt/` in their folder holds `extractor/` and either the model (`config.json`, `model.safetensors`) or
+    `photographs/` (image shards) with `photographs.csv` (columns name, landmark); `landmarks.txt` may be left out.
+
+    Raises:
+        BadInput: neither is there, weights of another size than the configuration says; see `train_on`.
+    """
+    source = source / "rrt"
+    require_files(source, [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
+    with write_atomically(out) as beside:
+        if (source / PHOTOGRAPHS).is_dir():
+            labels = read_labels(source / LABELS)
+            metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, beside)
+            base, data = "random weights", f"{source / PHOTOGRAPHS}, the user's"
+        else:
+            from trivium.kvqae.rerankers.rrt import load_rrt
+
+            require_files(source, MODEL)
+            model = load_rrt(source)
+            metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
+            bring(source, beside, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
+            base, data = "the user's own", "not known"
+        bring_extractor(source / EXTRACTOR, beside)
+        metrics |= bring_landmarks(source, beside)
+        write_json(beside / PROVENANCE, digests(beside))
+        if not (beside / CARD).exists():
+            write_rrt_card(beside, base=base, data=data, metrics=metrics, licence=None)
+    return metrics
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """The landmark on each photograph, by name.
+
+    Raises:
+        BadInput: see `read_csv_records`; or an empty field.
+    """
+    require_files(path.parent, [path.name])
+    labels = {}
+    for row, record in read_csv_records(path, ("name", "landmark")):
+        if not record["name"] or not record["landmark"]:
+            raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
+        labels[record["name"]] = record["landmark"]
+    return labels

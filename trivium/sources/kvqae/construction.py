@@ -1,4 +1,4 @@
-"""The public sources of the data set's construction: TriviaQA's archive, Wikidata's and Commons' APIs (kvqae.md §2)."""
+"""The sources of the construction (kvqae.md §2): TriviaQA's archive, Wikidata's and Commons' APIs; or the user's."""
 
 import json
 import shutil
@@ -13,15 +13,18 @@ from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import write_images
+from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
-from trivium.kvqae.construction.commons import CommonsFile
+from trivium.kvqae.construction.commons import CommonsFile, read_commons
 from trivium.kvqae.construction.linking import page_title, read_linked_articles
+from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
+from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae.commons import COMMONS, category_files, fetch_picture
+from trivium.sources.kvqae.local import bring_images
 from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
@@ -198,3 +201,38 @@ def _pictures(
 
 def _record(file: CommonsFile) -> dict[str, Any]:
     return {**vars(file), "categories": list(file.categories), "depicts": list(file.depicts)}
+
+
+FILES = ("triviaqa.json", "wikidata.jsonl", "commons.jsonl", "concrete_types.csv")
+_ANNOTATED = "annotated.jsonl"
+
+
+def check_sources(source: Path, out: Path) -> dict[str, float]:
+    """Check a folder laid out as `data/kvqae/sources` and bring it there; `annotated.jsonl` may be left out.
+
+    Raises:
+        BadInput: a file is missing or malformed, see its reader; or there are no images.
+    """
+    require_files(source, FILES)
+    annotated = [_ANNOTATED] if (source / _ANNOTATED).exists() and (source / _ANNOTATED).stat().st_size else []
+    counts = {
+        "questions": sum(1 for _ in read_triviaqa(source / "triviaqa.json")),
+        "entities": sum(1 for _ in _entities(source / "wikidata.jsonl")),
+        "annotated_sentences": len(read_annotated(source / _ANNOTATED)) if annotated else 0,
+    }
+    with write_atomically(out) as beside:
+        bring_images(source / "images", beside / "images")
+        images = Images(beside / "images")
+        files = list(read_commons(source / "commons.jsonl"))
+        counts["commons_files"] = len(files)
+        counts["commons_files_without_image"] = sum(file.name not in images for file in files)
+        bring(source, beside, [*FILES, *annotated])
+        if not annotated:
+            (beside / _ANNOTATED).touch()
+        write_json(beside / "provenance.json", digests(beside))
+    return {name: float(count) for name, count in counts.items()}
+
+
+def _entities(path: Path) -> Iterator[Entity]:
+    for row, record in read_json_lines(path):
+        yield parse_entity(record, file=path, row=row)

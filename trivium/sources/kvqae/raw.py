@@ -1,28 +1,34 @@
-"""Check the raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
+"""The raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
 
 The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. One pass over each file.
 """
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
+from trivium.core.atomic import remove_folder, write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.tables import read_json_lines
+from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.formats.kilt_articles import parse_article
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
+from trivium.kvqae.source_questions import SourceQuestions
 from trivium.sources.brought import require_files
 from trivium.vision.decoding import opened
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
 TABLES = ("articles.jsonl", "wikidata.jsonl", *(f"viquae/{name}" for name in QUESTIONS))
 IMAGE_FOLDERS = ("kb", "questions")
+# Wikidata's classes of what can be shown, as annotators listed them.
+CONCRETE_TYPES = Path(__file__).with_name("concrete_types.csv")
 SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.md §3)
 
 
@@ -174,3 +180,44 @@ def _look(folder: str, images: Images, counts: Counter[str]) -> None:
             counts[f"{folder}_images_huge"] += 1
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError):  # whatever Pillow's header readers raise
             counts[f"{folder}_images_unreadable"] += 1
+
+
+PARTS = ("articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance")
+TRIVIAQA = "triviaqa"
+
+
+@contextmanager
+def write_parts(out: Path) -> Iterator[Path]:
+    """Yield a folder beside `out`; when the block succeeds its `PARTS` take their places in `out`, each in one step."""
+    made = out.with_name(f"{out.name}.parts")
+    with write_atomically(made) as beside:
+        yield beside
+        (beside / "provenance").mkdir(exist_ok=True)  # a sample comes from nowhere
+    for part in PARTS:
+        with write_atomically(out / part) as target:
+            shutil.move(made / part, target)
+    remove_folder(made)
+
+
+def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[str, float]:
+    """Take those questions out of `train.jsonl` that a question of ViQuAE, of any split, was made from.
+
+    Args:
+        triviaqa: the folder of TriviaQA's questions. Where nothing is left out its files stay as they are; else the
+            file is written anew, and what it was linked to stays as it is.
+        viquae: the folder of ViQuAE's questions.
+        questions: how many there were at first; an earlier call may have been killed after it had left some out.
+
+    Returns:
+        `triviaqa_train`, how many are left, and `triviaqa_train_seen_in_viquae`, how many are not.
+
+    Raises:
+        BadInput: see `read_questions`.
+    """
+    train = triviaqa / "train.jsonl"
+    sources = SourceQuestions.of(viquae)
+    kept = {question.id for question in read_questions(train) if question.text not in sources}
+    records = [record for _, record in read_json_lines(train)]
+    if len(kept) < len(records):
+        write_json_lines(train, (record for record in records if record["id"] in kept))
+    return {"triviaqa_train": float(len(kept)), "triviaqa_train_seen_in_viquae": questions - len(kept)}

@@ -1,16 +1,58 @@
-"""The authors' zero-shot DPR and reader as our own stages write theirs (kvqae.md §8)."""
+"""The authors' own zero-shot DPR and reader, to start from instead of pretraining (kvqae.md §8).
+
+DPR's folder holds `question` and `passage`, the reader's `reader`, each as the stages that would train it write it; or
+nothing but `provenance.json` where pretraining is ours.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from transformers import BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.text_encoder import save_text_encoder
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
+from trivium.sources.disk import require_space
+from trivium.sources.download import PATIENT, Patience
+from trivium.sources.pins import Pins
+from trivium.sources.repositories import Hub
+
+
+def fetch_checkpoints(
+    system: str, base: Path, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
+) -> dict[str, float]:
+    """Download, convert and check the checkpoints of a system.
+
+    Args:
+        system: dpr, or reader.
+        base: folder of the text encoder, whose tokenizer they use.
+        out: the folder; complete or absent.
+        downloads: where they lie until everything is written, whatever interrupts the run.
+        pins: by default the project's.
+        patience: how long a download insists.
+
+    Returns:
+        Weights of each.
+    """
+    pins = pins or Pins()
+    checkpoints = CHECKPOINTS[system]
+    size = sum(pins.source(name).bytes for name in checkpoints)
+    tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
+    with Hub(downloads, pins, patience) as hub:
+        require_space(downloads, 2 * size - sum(map(hub.bytes_there, checkpoints)), f"the published {system}")
+        with write_atomically(out) as beside:
+            counts = {
+                f"{name}_weights": convert(each, hub.fetch(name), tokenizer, beside / each.folder)
+                for name, each in checkpoints.items()
+            }
+            write_json(beside / "provenance.json", pins.summary(checkpoints))
+        hub.drop(*checkpoints)
+    return counts
+
 
 PICKLED, CONFIG = "pytorch_model.bin", "config.json"
 # What a DPR encoder and a BERT are both told.

@@ -1,14 +1,19 @@
 """The public models that decorrelation starts from: downloaded as pinned, or brought; checked before anything trains.
 
-Nothing is unpickled: torchvision's and BLIP's checkpoints are read as plain tensors and kept as safetensors.
+Nothing is unpickled: torchvision's and BLIP's checkpoints are read as plain tensors and kept as safetensors. BLIP's own
+(`model_base.pth` and the like) hold under "model" the image tower `visual_encoder` (timm's ViT), the text tower
+`text_encoder` (BERT with cross-attention, whose names transformers keeps), the projections, the matching head, `temp`
+(τ), and what retrieval leaves out: momentum copies, queues and the text decoder.
 """
 
+import re
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
@@ -20,7 +25,6 @@ from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.vse import read_cnn
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
-from trivium.sources.decorrelation.blip_weights import read_checkpoint
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import keep_plain
@@ -151,3 +155,54 @@ def add_marks(folder: Path) -> None:
 
 def _bytes(folder: Path) -> float:
     return float(sum(path.stat().st_size for path in folder.iterdir()))
+
+
+_VISION = (  # in order: pattern, replacement
+    (r"^visual_encoder\.cls_token$", "vision_model.embeddings.class_embedding"),
+    (r"^visual_encoder\.pos_embed$", "vision_model.embeddings.position_embedding"),
+    (r"^visual_encoder\.patch_embed\.proj\.", "vision_model.embeddings.patch_embedding."),
+    (r"^visual_encoder\.norm\.", "vision_model.post_layernorm."),
+    (r"^visual_encoder\.blocks\.(\d+)\.norm([12])\.", r"vision_model.encoder.layers.\1.layer_norm\2."),
+    (r"^visual_encoder\.blocks\.(\d+)\.attn\.qkv\.", r"vision_model.encoder.layers.\1.self_attn.qkv."),
+    (r"^visual_encoder\.blocks\.(\d+)\.attn\.proj\.", r"vision_model.encoder.layers.\1.self_attn.projection."),
+    (r"^visual_encoder\.blocks\.(\d+)\.mlp\.", r"vision_model.encoder.layers.\1.mlp."),
+)
+_KEPT = re.compile(r"^(text_encoder|vision_proj|text_proj|itm_head)\.")
+_LEFT = re.compile(r"^(\w+_m|text_decoder)\.|^(image|text|idx)_queue$|^(queue_ptr|ptr_queue)$|\.position_ids$")
+TEMPERATURE = "temp"
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], float]:
+    """The retrieval model's tensors under transformers' names, and τ; nothing is unpickled but plain tensors.
+
+    Raises:
+        BadInput: broken, not plain tensors, or a name that is in no BLIP.
+    """
+    checkpoint = read_plain_tensors(path)
+    if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("model"), dict):
+        raise BadInput("not a checkpoint of BLIP", file=path, field="model", expected="a mapping of tensors")
+    named: dict[str, torch.Tensor] = {}
+    temperature = None
+    for name, value in checkpoint["model"].items():
+        if name == TEMPERATURE:
+            temperature = float(value)
+        elif not _LEFT.search(name):
+            named[transformers_name(name, path)] = value.contiguous()
+    if temperature is None:
+        raise BadInput("not a checkpoint of BLIP's pretraining", file=path, field=TEMPERATURE)
+    return named, temperature
+
+
+def transformers_name(name: str, path: Path) -> str:
+    """One tensor's name in BlipForImageTextRetrieval.
+
+    Raises:
+        BadInput: no tensor of BLIP's retrieval model has this name.
+    """
+    if _KEPT.match(name):
+        return name
+    for pattern, replacement in _VISION:
+        renamed, found = re.subn(pattern, replacement, name)
+        if found:
+            return renamed
+    raise BadInput("no tensor of BLIP", file=path, field=name)
