@@ -1,5 +1,6 @@
 """What passes the one place that checks files, texts, numbers and sizes, and what is refused with its place."""
 
+import gzip
 import io
 import json
 import os
@@ -120,7 +121,6 @@ def test_json_is_what_the_library_says(text: str):
         ('{"a":' * 5000 + "1" + "}" * 5000, "nested too deep"),
         ("{\n'a'}", r"f\.json:2: not JSON"),
         ("", r"f\.json:1: not JSON"),
-        ("\ufeff{}", "not JSON: begins with a byte order mark"),
     ],
 )
 def test_what_later_stages_could_not_hold_is_refused_with_its_place(text: str, message: str):
@@ -141,3 +141,26 @@ def test_an_element_is_checked_and_ends_where_it_ends():
         parse_element('{"a": 1', 0, FILE, 1)
     with pytest.raises(BadInput, match="nested too deep"):
         parse_element("[" * 100_000, 0, FILE, 1)
+
+
+@pytest.mark.parametrize("pack", [lambda data: data, gzip.compress])
+def test_a_text_may_be_packed_and_begin_with_a_mark(pack, tmp_path: Path):
+    path = tmp_path / "lines"
+    path.write_bytes(pack("\ufeffé\nb\n".encode()))
+    assert list(read_lines(path)) == [(1, "é\n"), (2, "b\n")]
+    assert read_text(path) == "é\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "another file stands in its place; got .*Git LFS.*git lfs pull"),
+        (b"\n <!DOCTYPE HTML><html>404</html>", "another file stands in its place; got .*HTML"),
+        (gzip.compress(b"text" * 999)[:40], "damaged gzip"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_a_file_is_named(data: bytes, message: str, tmp_path: Path):
+    (tmp_path / "file").write_bytes(data)
+    for read in (read_text, lambda path: list(read_lines(path))):
+        with pytest.raises(BadInput, match=message):
+            read(tmp_path / "file")

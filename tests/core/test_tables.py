@@ -72,3 +72,11 @@ def test_records_of_csv(tmp_path):
     (tmp_path / "a.csv").write_text(' B ,A,,\n1,"2\n",,\n,3,,\n', "utf-8")
     records = list(tables.read_csv_records(tmp_path / "a.csv", ("a", "b")))
     assert records == [(3, {"b": "1", "a": "2\n", "": ""}), (4, {"b": "", "a": "3", "": ""})]
+
+
+def test_csv_may_be_parted_by_semicolons(tmp_path):
+    """As Excel writes it where the comma stands in numbers."""
+    (tmp_path / "t.csv").write_text('\ufefftitle;text\nLoutre;"Elle mesure 1,2 m; elle nage."\n')
+    assert list(tables.read_csv_records(tmp_path / "t.csv", ["title", "text"])) == [
+        (2, {"title": "Loutre", "text": "Elle mesure 1,2 m; elle nage."})
+    ]

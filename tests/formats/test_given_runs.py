@@ -1,5 +1,6 @@
 """Whatever form runs and judgements have, the same is measured, and equal scores are ordered as trec_eval does."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import trivium
 from trivium.core.errors import BadInput
 from trivium.formats.front_door import compare, evaluate, fuse, per_query, search_weights
 from trivium.formats.given_runs import take
@@ -155,7 +157,17 @@ def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
     [
         ({"q": ["a"]}, {"other": {"a": 1.0}}, "other"),
         ({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "'a' is no whole number"),
-        ({"q": ["a"]}, {"q": {"a": float("nan")}}, "not finite"),
+        ({"q": ["a"]}, {"q": {"a": float("nan")}}, "query 'q': the score nan of 'a' is no finite number"),
+        ({"q": ["a"]}, {"q": {"a": "1"}}, "query 'q': the score '1' of 'a' is no finite number"),
+        ({"q": ["a"]}, {"q": ["a"]}, r"query 'q': \['a'\] is no {document: score}"),
+        ({"q": "d12"}, {"q": {"d12": 1.0}}, "query 'q': 'd12' is neither {document: grade} nor a list"),
+        ({"q": b"d"}, {"q": {"d": 1.0}}, "query 'q': b'd' is neither"),
+        ({"q": [b"d"]}, {"q": {"d": 1.0}}, "query 'q': b'd' is no name"),
+        ({"q": {"a": float("nan")}}, {"q": {"a": 1.0}}, "query 'q': the grade nan of 'a' is no whole number"),
+        ({"1": ["a"], 1.0: ["b"]}, {"1": {"a": 1.0}}, "query '1' stands twice"),
+        ({"q": ["1", 1.0]}, {"q": {"1": 1.0}}, "query 'q': '1' is judged twice"),
+        ({"q": ["a"]}, {"q": {"1": 1.0, 1: 2.0}}, "a document twice"),
+        ({"q": ["a"]}, {"r": {"a": 1.0}}, "not judged.*the run .* has 1 of 1 queries, the first .'r'"),
         ({"q": ["a"]}, [("q", "a", 1.0)], "list is no run and no judgements"),
         (
             {"q": ["a"]},
@@ -175,3 +187,33 @@ def test_a_broken_file_is_named_with_its_row(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q Q0 a 1 2.0 t\nq Q0 a\n")
     with pytest.raises(BadInput, match=r"run:2"):
         evaluate({"q": ["a"]}, tmp_path / "run", ["mrr"])
+
+
+def test_a_whole_float_is_the_number_that_pandas_made_it_of(tmp_path: Path) -> None:
+    qrels = {"1": {"10": 1}, "2": {"11": 1}}
+    assert trivium.evaluate(qrels, {1.0: {10.0: 2.0, 12: 1.0}, 2: {11.0: 0.5}}, "mrr") == {"mrr": 1.0}
+    table = pd.DataFrame({"query": [1.0, 2.0], "document": [10.0, 11.0], "score": [2.0, 0.5]})
+    assert trivium.evaluate(qrels, table, ["mrr"]) == {"mrr": 1.0}
+    with pytest.raises(ValueError, match="query nan: nan is no name"):
+        trivium.evaluate(qrels, pd.DataFrame({"query": [np.nan], "document": [1], "score": [1.0]}), "mrr")
+
+
+def test_a_run_of_other_names_than_the_judgements_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="nothing that the run 'run 1' retrieved is judged.*such as 'D10'.*'d10'"):
+        trivium.evaluate({"q": {"d10": 1, "d11": 0}}, {"q": {"D10": 1.0}}, "mrr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trivium.evaluate({"q": {"d10": 1, "d11": 0}}, {"q": {"d11": 1.0, "x": 0.5}}, "mrr")
+
+
+def test_what_one_call_returns_the_next_one_takes(tmp_path: Path) -> None:
+    runs = {"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 3.0, "z": 1.0}}}
+    weights = trivium.search_weights({"q": ["y"]}, runs)
+    fused = trivium.fuse(runs, weights)
+    assert fused == trivium.fuse(runs, [weights["a"], weights["b"]])
+    trivium.write_run(str(tmp_path / "fused.trec"), fused)
+    names: dict[str, int] = {}
+    assert trivium.read_run(str(tmp_path / "fused.trec"), vocabulary=names).queries == ("q",)
+    assert list(names) == list(fused["q"])
+    with pytest.raises(ValueError, match="weights of a, c, but the systems are a, b"):
+        trivium.fuse(runs, {"a": 0.5, "c": 0.5})

@@ -96,6 +96,11 @@ def test_names_of_a_foreign_run_are_numbered(tmp_path):
         (f"q Q0 {'9' * 5000} 1 1 t\n", "field 'document': not a document number; got '9+"),
         ("q Q0 1 1 x t\n", "field 'score': not a score; got 'x'"),
         ("q Q0 1 1 2 t\nq Q0 1 2 1 t\n", "r.trec:2: field 'document': document twice"),
+        ("q Q0 1 first 2 t\n", "field 'rank': not a rank; got 'first'; expected a whole number"),
+        ("q1 Q0 1 11 1 9.5 t\n", "r.trec:1: field 'tag': a number in place of the tag; got '9.5'"),
+        ("q Q0 1 1 2 tq Q0 2 2 1 t\n", "r.trec:1: a second record in the line; got 'tq Q0 2 2 1 t'"),
+        ("q Q0 1 1 2 t\rq Q0 2 2 1 t\n", "r.trec:1: a carriage return within the line"),
+        ("q Q0 1 1 2 t\n\nq Q0 2 2 1 t\n", "r.trec:2: a blank line between records"),
         ("", "empty run"),
     ],
 )
@@ -103,6 +108,32 @@ def test_bad_runs(tmp_path, text, message):
     (tmp_path / "r.trec").write_text(text)
     with pytest.raises(BadInput, match=message):
         trec.read_run(tmp_path / "r.trec")
+
+
+def test_columns_are_parted_by_spaces_and_tabs_of_ascii_alone(tmp_path):
+    """A no-break space is part of a name; text after the tag, and blank lines at the end, are passed over."""
+    (tmp_path / "r.trec").write_bytes("\ufeffq\u00a01\tQ0 Soyuz\u00a011  1 9.5\tt more text\r\n\r\n\n".encode())
+    vocabulary: dict[str, int] = {}
+    assert trec.read_run(str(tmp_path / "r.trec"), vocabulary=vocabulary).queries == ("q\u00a01",)
+    assert vocabulary == {"Soyuz\u00a011": 0}
+    (tmp_path / "tabs.trec").write_text("q1\tQ0\tSoyuz 11\t1\t9.5\tt\nq1\tQ0\tMir 2\t2\t8.5\tt\n")
+    spaced: dict[str, int] = {}
+    assert trec.read_run(tmp_path / "tabs.trec", vocabulary=spaced).documents.tolist() == [[0, 1]]
+    assert spaced == {"Soyuz 11": 0, "Mir 2": 1}
+
+
+def test_a_fused_dictionary_is_written_as_a_run_is(tmp_path):
+    trec.write_run(str(tmp_path / "fused.trec"), {"q1": {"b": 1.0, "a": 2.0, "c": 1.0}, "q2": {}})
+    assert (tmp_path / "fused.trec").read_text().splitlines() == [
+        "q1 Q0 a 1 2 fused", "q1 Q0 c 2 1 fused", "q1 Q0 b 3 0.99999994 fused",
+    ]  # fmt: skip
+    for wrong, message in (
+        ({"q": {"a b": 1.0}}, "'a b' is empty or has white space"),
+        ({"q": {"a": np.nan}}, "not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            trec.write_run(tmp_path / "wrong.trec", wrong)
+    assert not (tmp_path / "wrong.trec").exists()
 
 
 def test_qrels_keep_queries_without_relevant_documents(tmp_path):
@@ -117,7 +148,8 @@ def test_qrels_keep_queries_without_relevant_documents(tmp_path):
     ("text", "message"),
     [
         ("q 0 1 1\nq 0 2\n", "qrels:2: wrong number of columns; got 3; expected 4"),
-        ("q 0 1 1.5\n", "qrels:1: field 'grade': not a whole number of at most 64 bits; got '1.5'"),
+        ("q 0 1 1.5\n", "qrels:1: field 'grade': not a grade; got '1.5'; expected a whole number"),
+        ("q 0 1 1\nq 0 1 2\n", "qrels:2: field 'document': document judged twice for one query; got '1'"),
         ("q 0 d1 1\n", "qrels:1: field 'document': not a document number; got 'd1'"),
     ],
 )

@@ -2,15 +2,18 @@
 
 What passes here is safe for every later stage: a file is a regular one (a pipe would make the reader wait for ever);
 text is UTF-8 without halves of surrogate pairs; a whole number fits 64 bits; any other number is finite; nothing is
-larger than memory allows.
+larger than memory allows. A text may be packed by gzip, and may begin with a byte order mark.
 """
 
+import gzip
 import json
 import math
 import os
 import re
 import stat
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +27,11 @@ LONGEST_LINE = 1 << 28  # bytes; the longest article of KILT has some 10 MB
 LARGEST_NUMBER = 2**63 - 1
 _DIGITS = len(str(LARGEST_NUMBER))
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
+_GZIP, _MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
+_NOT_THE_FILE = (
+    (re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "the file, by `git lfs pull`"),
+    (re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE), "a page of HTML", "the file, not a server's answer"),
+)
 
 
 def require_file(path: Path) -> None:
@@ -65,14 +73,44 @@ def read_bytes(path: Path, most: int = LARGEST_FILE) -> bytes:
         return stream.read()
 
 
-def read_text(path: Path) -> str:
+@contextmanager
+def open_text(path: Path) -> "Iterator[BufferedReader[Any]]":
+    """Open a file of text to read its bytes: unpacked where it is packed by gzip, behind its byte order mark.
+
+    Raises:
+        BadInput: as `open_file`; the file is a pointer of Git LFS or a page of HTML, or its gzip is damaged.
+    """
+    with open_file(path) as packed:
+        stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=packed)) if is_packed(packed) else packed
+        try:
+            start = stream.peek(512)
+            for known, got, expected in _NOT_THE_FILE:
+                if known.match(start):
+                    raise BadInput("another file stands in its place", file=path, got=got, expected=expected)
+            if start.startswith(_MARK):
+                stream.read(len(_MARK))
+            yield stream
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise BadInput(f"damaged gzip: {error}", file=path) from None
+
+
+def is_packed(stream: BufferedReader) -> bool:
+    """Whether what comes next is packed by gzip; nothing is read."""
+    return stream.peek(len(_GZIP)).startswith(_GZIP)
+
+
+def read_text(path: Path, *, expected: str | None = None) -> str:
     """A whole file of UTF-8; `BadInput` names the line where it is none."""
-    return decode(read_bytes(path), path)
+    with open_text(path) as stream:
+        data = stream.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise BadInput("file too large", file=path, expected=f"at most {LARGEST_FILE} bytes")
+    return decode(data, path, expected=expected)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is not UTF-8."""
-    with open_file(path) as stream:
+    with open_text(path) as stream:
         yield from decode_lines(stream, path)
 
 
@@ -187,8 +225,7 @@ def _decode(decoder: json.JSONDecoder, text: str, file: Path, row: int | None) -
     try:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
-        problem = "begins with a byte order mark" if text.startswith("\ufeff") else error.msg
-        raise BadInput(f"not JSON: {problem}", file=file, row=row or error.lineno) from None
+        raise BadInput(f"not JSON: {error.msg}", file=file, row=row or error.lineno) from None
     except RecursionError:
         raise BadInput("JSON nested too deep", file=file, row=row) from None
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import decode, parse_json, read_bytes, read_lines, read_text, require_file
+from trivium.core.reading import parse_json, read_lines, read_text, require_file
 
 LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
 M = TypeVar("M")
@@ -77,10 +77,16 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Stream (line from 1 where it ends, cells) of CSV; a byte order mark is passed over, as are empty lines."""
-    text = decode(read_bytes(path), path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
+    """Stream (line from 1 where it ends, cells) of CSV; empty lines are passed over.
+
+    Cells are parted by commas, or by semicolons where the first line has some and no comma, as Excel writes it where
+    the comma stands in numbers.
+    """
+    text = read_text(path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
+    first = text[: text.find("\n")] if "\n" in text else text
     csv.field_size_limit(LONGEST_CELL)
-    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    delimiter = ";" if ";" in first and "," not in first else ","
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for cells in lines:
             if cells:

@@ -11,7 +11,7 @@ import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from trivium.core.errors import BadInput
-from trivium.core.reading import open_file, whole_number
+from trivium.core.reading import open_text, whole_number
 from trivium.formats.framed_texts import Span
 
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
@@ -184,7 +184,7 @@ def parse(path: Path, handler: _Handler) -> None:
         BadInput: not XML (names the line), or XML with entity declarations or references to other files.
     """
     try:
-        with open_file(path) as stream:
+        with open_text(path) as stream:
             defusedxml.sax.parse(stream, handler)
     except SAXParseException as error:
         raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None

@@ -48,18 +48,18 @@ class Comparison:
         return "\n".join(line.rstrip() for line in lines)
 
 
-def evaluate(qrels: Judgements, run: Ranked, measures: Iterable[str]) -> dict[str, float]:
+def evaluate(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> dict[str, float]:
     """Mean of each measure over the judged queries; see `per_query`."""
     return {name: float(np.mean(list(values.values()))) for name, values in per_query(qrels, run, measures).items()}
 
 
-def per_query(qrels: Judgements, run: Ranked, measures: Iterable[str]) -> dict[str, dict[str, float]]:
+def per_query(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> dict[str, dict[str, float]]:
     """{measure: {query: value}}, a value for every judged query: 0 where the run has nothing.
 
     Args:
         qrels: judgements.
         run: what a system ranked.
-        measures: such as `mrr`, `map@5`, `precision@1` and `hits@20`.
+        measures: such as `mrr`, `map@5`, `precision@1` and `hits@20`; one, or several.
 
     Raises:
         BadInput: a file that cannot be read; row and field are named.
@@ -67,13 +67,13 @@ def per_query(qrels: Judgements, run: Ranked, measures: Iterable[str]) -> dict[s
     """
     given = take(qrels, [run])
     queries = given.qrels.queries
-    measured = ranking.evaluate(given.runs[0].complete(queries), given.qrels, measures)
+    measured = ranking.evaluate(given.runs[0].complete(queries), given.qrels, _several(measures))
     return {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in measured.items()}
 
 
 def fuse(
     runs: Runs,
-    weights: Sequence[float] | None = None,
+    weights: Sequence[float] | Mapping[str, float] | None = None,
     *,
     method: str = "linear",
     normalization: str = "z_score",
@@ -84,7 +84,8 @@ def fuse(
 
     Args:
         runs: one a system; a query that one of them lacks has no document there.
-        weights: of `linear`, one a system; None: all alike.
+        weights: of `linear`, one a system, in their order or by their names as `search_weights` returns them; None: all
+            alike.
         method: `linear`, the weighted sum of normalised scores, or `rrf`, reciprocal rank fusion.
         normalization: of `linear`: `z_score`, `min_max` or `rank`.
         depth: documents kept a query; None keeps all.
@@ -106,7 +107,7 @@ def fuse(
     if method == "rrf":
         fused = fusion.reciprocal_rank_fusion(complete, depth=depth, name=name)
     else:
-        shares = [1.0] * len(complete) if weights is None else weights
+        shares = [1.0] * len(complete) if weights is None else _in_order(weights, given.runs)
         fused = fusion.linear_fusion(complete, shares, depth=depth, normalization=normalization, name=name)
     return fused if given.names is None else given.named(fused)
 
@@ -137,7 +138,7 @@ def search_weights(
 
 
 def compare(
-    qrels: Judgements, runs: Runs, measures: Iterable[str] = ("mrr",), *, level: float = 0.01, seed: int = 0
+    qrels: Judgements, runs: Runs, measures: str | Iterable[str] = "mrr", *, level: float = 0.01, seed: int = 0
 ) -> Comparison:
     """Measure several systems, and say which differences are more than chance.
 
@@ -154,7 +155,7 @@ def compare(
     """
     given = take(qrels, runs)
     systems = _names(given.runs)
-    asked = list(measures)
+    asked = _several(measures)
     measured = [ranking.evaluate(run.complete(given.qrels.queries), given.qrels, asked) for run in given.runs]
     values = {name: np.array([each[name] for each in measured]) for name in asked}
     p = {name: fisher_randomization(each, seed=seed) for name, each in values.items()}
@@ -165,6 +166,20 @@ def compare(
         p_holm={name: _holm_of_pairs(each) for name, each in p.items()},
         beaten={name: superscripts(each, p[name], level=level) for name, each in values.items()},
     )
+
+
+def _several(measures: str | Iterable[str]) -> list[str]:
+    return [measures] if isinstance(measures, str) else list(measures)
+
+
+def _in_order(weights: Sequence[float] | Mapping[str, float], runs: Sequence[Run]) -> Sequence[float]:
+    """Weights in the order of the systems."""
+    if not isinstance(weights, Mapping):
+        return weights
+    systems = _names(runs)
+    if set(weights) != set(systems):
+        raise ValueError(f"weights of {', '.join(weights)}, but the systems are {', '.join(systems)}")
+    return [weights[system] for system in systems]
 
 
 def _names(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -2,10 +2,14 @@
 
 What comes together is numbered together, so that a file may stand beside a dictionary. Documents with equal scores are
 ordered as trec_eval orders them, by their names, last name first; where all are our objects, their numbers are kept.
+A name is a text or a number; a whole float, as pandas makes it of numbers in a column with gaps, is that number.
 """
 
+import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -68,8 +72,12 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
 
     Raises:
         BadInput: see `read_run` and `read_qrels`.
-        ValueError: none of these kinds, a table without these columns, a document twice for a query, a grade that is no
-            whole number, or a score that is not finite.
+        ValueError: none of these kinds, a table without these columns, a name that is no text and no number, a query or
+            a document of one twice, a text where documents are to stand, a grade that is no whole number, or a score
+            that is not finite; the message names query and value.
+
+    Warns:
+        UserWarning: nothing that a run retrieved is judged for any query, as where names are written in two ways.
     """
     named = list(runs.items()) if isinstance(runs, Mapping) else [("", run) for run in runs]
     empty = Qrels((), ())
@@ -79,7 +87,10 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
         return Given(qrels or empty, kept, None)
     vocabulary: dict[str, int] = {}
     taken = empty if qrels is None else _qrels(qrels, vocabulary)
+    judged = len(vocabulary)
     found = [_run(run, vocabulary, name) for name, run in named]
+    if judged:
+        _warn_of_strangers(found, judged, list(vocabulary))
     # Lower numbers come first where scores are equal: the last name gets the first.
     names = sorted(vocabulary, reverse=True)
     number = np.empty(len(names) + 1, np.int64)
@@ -105,15 +116,33 @@ def _qrels(given: Judgements, vocabulary: dict[str, int]) -> Qrels:
     if isinstance(given, str | PathLike):
         return read_qrels(Path(given), vocabulary)
     relevant: dict[str, list[int]] = {}
+    judged: set[tuple[str, str]] = set()
     for query, document, grade in _judged(given):
-        found = relevant.setdefault(query, [])
+        positive = relevant.setdefault(query, [])
         if document is None:
             continue
-        if grade != int(grade):
+        if not isinstance(grade, Real) or not float(grade).is_integer():
             raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
-        if grade > 0:
-            found.append(vocabulary.setdefault(str(document), len(vocabulary)))
+        if (query, document) in judged:
+            raise ValueError(f"query {query!r}: {document!r} is judged twice")
+        judged.add((query, document))
+        number = vocabulary.setdefault(document, len(vocabulary))
+        if float(grade) > 0:
+            positive.append(number)
     return Qrels.from_dict(relevant)
+
+
+def _warn_of_strangers(runs: Sequence[Run], judged: int, names: Sequence[str]) -> None:
+    """Warn of each run whose documents all come after the judged ones in the vocabulary."""
+    for place, run in enumerate(runs, 1):
+        retrieved = run.documents[run.documents != PADDING]
+        if len(retrieved) and retrieved.min() >= judged:
+            name, known, stranger = _called(run.name, place), names[0], names[retrieved[0]]
+            warnings.warn(
+                f"nothing that the run {name!r} retrieved is judged for any query: it has documents such as "
+                f"{stranger!r}, the judgements {known!r}",
+                stacklevel=4,
+            )
 
 
 def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
@@ -125,8 +154,11 @@ def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
     lists: dict[str, list[tuple[float, str]]] = {}
     for query, document, score in _scored(given):
         found = lists.setdefault(query, [])
-        if document is not None:
-            found.append((float(score), str(document)))
+        if document is None:
+            continue
+        if not isinstance(score, Real) or not math.isfinite(score):
+            raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
+        found.append((float(score), document))
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
     for row, found in enumerate(lists.values()):
@@ -142,27 +174,53 @@ def _numbers(documents: NDArray[np.int64], vocabulary: dict[str, int]) -> NDArra
     return np.array(found, np.int64)
 
 
-def _judged(given: Any) -> Iterator[tuple[str, Any, Any]]:
+def _judged(given: Any) -> Iterator[tuple[str, str | None, Any]]:
+    """(query, document, grade); a query comes first without a document: it counts, whatever is relevant."""
     if not isinstance(given, Mapping):
         yield from _rows(given, GRADE)
         return
-    for query, judged in given.items():
-        yield str(query), None, 0  # counts, whether anything is relevant or not
-        for document, grade in judged.items() if isinstance(judged, Mapping) else ((each, 1) for each in judged):
-            yield str(query), document, grade
+    for query, judged in _by_query(given):
+        yield query, None, 0
+        if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
+            raise ValueError(f"query {query!r}: {judged!r} is neither {{document: grade}} nor a list of documents")
+        pairs = judged.items() if isinstance(judged, Mapping) else ((document, 1) for document in judged)
+        yield from ((query, _name(document, query), grade) for document, grade in pairs)
 
 
-def _scored(given: Any) -> Iterator[tuple[str, Any, Any]]:
+def _scored(given: Any) -> Iterator[tuple[str, str | None, Any]]:
+    """(query, document, score); a query comes first without a document, since it may have none."""
     if not isinstance(given, Mapping):
         yield from _rows(given, SCORE)
         return
-    for query, retrieved in given.items():
-        yield str(query), None, 0.0
-        for document, score in retrieved.items():
-            yield str(query), document, score
+    for query, retrieved in _by_query(given):
+        yield query, None, 0.0
+        if not isinstance(retrieved, Mapping):
+            raise ValueError(f"query {query!r}: {retrieved!r} is no {{document: score}}")
+        yield from ((query, _name(document, query), score) for document, score in retrieved.items())
 
 
-def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
+def _by_query(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    seen: set[str] = set()
+    for key, value in given.items():
+        query = _name(key, key)
+        if query in seen:
+            raise ValueError(f"query {query!r} stands twice")
+        seen.add(query)
+        yield query, value
+
+
+def _name(given: Any, query: Any) -> str:
+    """The name of a query, or of a document of it."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        return str(int(given))
+    if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+        raise ValueError(f"query {query!r}: {given!r} is no name (choices: a text, a number)")
+    return f"{float(given):.0f}" if float(given).is_integer() else str(given)
+
+
+def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
     """Rows of a table of pandas: query, document, value."""
     there = list(getattr(table, "columns", ()))
     if not there:
@@ -174,4 +232,6 @@ def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
         if name is None:
             raise ValueError(f"the table has no column {' or '.join(names)} (it has {', '.join(map(str, there))})")
         columns.append(table[name].tolist())
-    yield from ((str(query), document, number) for query, document, number in zip(*columns, strict=True))
+    for query, document, number in zip(*columns, strict=True):
+        name = _name(query, query)
+        yield name, _name(document, name), number

@@ -1,12 +1,17 @@
 """TREC files: runs and qrels, as trec_eval reads them; every writer is atomic.
 
-trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents' names, last name first;
-it ignores ranks and the order of the lines. What is written here has no equal scores: every reader finds one order.
+Columns are parted by spaces and tabs of ASCII only: an identifier may hold a no-break space, and where tabs part all
+columns a space, too. trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents'
+names, last name first; it ignores ranks and the order of the lines. What is written here has no equal scores: every
+reader finds one order.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,46 +21,73 @@ from trivium.core.reading import finite_number, read_lines, whole_number
 from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Qrels, Run
 
+_ENDS_A_COLUMN = frozenset(" \t\r\n")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def write_run(path: Path, run: Run) -> None:
+def write_run(path: str | PathLike[str], run: Run | Mapping[str, Mapping[Any, float]]) -> None:
     """Write a TREC run: `query Q0 document rank score tag`.
 
     Scores are rounded to 32-bit floats that keep the order and stay apart (`untie`), with the nine digits that these
     need.
 
+    Args:
+        path: of the file; without a name of the run, its tag.
+        run: a run, or {query: {document: score}} as `fuse` returns it; equal scores in the order of trec_eval.
+
     Raises:
-        ValueError: a score is not finite as a 32-bit float.
+        ValueError: a score is not finite as a 32-bit float, or an identifier is empty or has white space.
     """
-    tag = run.name or path.stem
+    path = Path(path)
+    tag = getattr(run, "name", "") or path.stem
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
-        for query, documents, scores in zip(run.queries, run.documents, untie(run.scores), strict=True):
-            for rank, (document, score) in enumerate(zip(documents.tolist(), scores.tolist(), strict=True), 1):
-                if document < 0:
-                    break
+        for query, documents, scores in _lists(run):
+            for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1):
                 out.write(f"{query} Q0 {document} {rank} {score:.9g} {tag}\n")
 
 
-def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | None = None) -> Run:
+def _lists(run: Run | Mapping[str, Mapping[Any, float]]) -> Iterator[tuple[str, list[Any], list[float]]]:
+    """Queries with their documents, best first, and scores that stay apart."""
+    if isinstance(run, Run):
+        for query, documents, scores in zip(run.queries, run.documents, untie(run.scores), strict=True):
+            kept = documents >= 0
+            yield query, documents[kept].tolist(), scores[kept].tolist()
+        return
+    for query, retrieved in run.items():
+        ranked = sorted(((score, str(document)) for document, score in retrieved.items()), reverse=True)
+        for identifier in (str(query), *(document for _, document in ranked)):
+            if not identifier or not _ENDS_A_COLUMN.isdisjoint(identifier):
+                raise ValueError(f"query {query!r}: {identifier!r} is empty or has white space, which ends a column")
+        for score, document in ranked:
+            if not math.isfinite(score):
+                raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is not finite")
+        scores = untie(np.array([[score for score, _ in ranked]], dtype=np.float64))[0]
+        yield query, [document for _, document in ranked], scores.tolist()
+
+
+def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dict[str, int] | None = None) -> Run:
     """Read a TREC run, with scores and order as trec_eval has them.
 
     Args:
-        path: six columns a line; what follows them is ignored.
+        path: six columns a line; text after the tag is ignored.
         name: the run's name; its tag by default.
         vocabulary: numbers of string documents, extended as needed; without it documents must be integers.
 
     Raises:
-        BadInput: no such file, not UTF-8, too few columns, a document that is not a number, a score that is not a
-            finite number in 32 bits, a document twice for one query, or no line at all.
+        BadInput: no such file, not UTF-8, too few columns, a rank that is no whole number, a document that is not a
+            number, a score that is not a finite number in 32 bits, a second record in a line, a document twice for one
+            query, or no line at all.
     """
+    path = Path(path)
     found: dict[str, dict[int, tuple[float, str]]] = defaultdict(dict)
     tag = ""
-    for row, line in read_lines(path):
-        columns = line.split()
+    for row, columns in _columns(path, 6):
         if len(columns) < 6:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
-        query, _, label, _, score_text, tag = columns[:6]
+        query, _, label, rank, score_text, tag = columns[:6]
+        if not _is_whole(rank):
+            expected = "a whole number; spaces and tabs part columns"
+            raise BadInput("not a rank", file=path, row=row, field="rank", got=rank, expected=expected)
         document = _document(label, vocabulary, path, row)
         try:
             score = finite_number(score_text)
@@ -65,6 +97,11 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
             ) from None
         if abs(score) > _LARGEST:
             raise BadInput("not finite as a 32-bit float", file=path, row=row, field="score", got=score_text)
+        if len(columns) > 6 and _is_number(tag):  # "Soyuz 11" is a document of one column too many
+            expected = "six columns: has an identifier a space in it?"
+            raise BadInput("a number in place of the tag", file=path, row=row, field="tag", got=tag, expected=expected)
+        if any(_is_record(columns[place:]) for place in range(6, len(columns) - 3)):
+            raise BadInput("a second record in the line", file=path, row=row, got=" ".join(columns[5:]))
         if document in found[query]:
             raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
         found[query][document] = score, label
@@ -79,6 +116,50 @@ def read_run(path: Path, name: str | None = None, vocabulary: dict[str, int] | N
         documents[place, : len(ranked)] = [document for _, _, document in ranked]
         scores[place, : len(ranked)] = [score for score, _, _ in ranked]
     return Run(tuple(found), documents, scores, name or tag)
+
+
+def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
+    """(row from 1, columns) of each line; blank lines may stand at the end only.
+
+    Args:
+        path: of the file.
+        count: of columns; a line that has as many by its tabs is cut at tabs alone.
+    """
+    blank = 0
+    for row, line in read_lines(path):
+        text = line.removesuffix("\n").removesuffix("\r")
+        if "\r" in text:
+            raise BadInput("a carriage return within the line", file=path, row=row, expected="a record a line")
+        columns = [column for column in text.split("\t") if column.strip(" ")]
+        if len(columns) < count:
+            columns = [column for column in text.replace("\t", " ").split(" ") if column]
+        if columns and blank:
+            raise BadInput("a blank line between records", file=path, row=blank)
+        if columns:
+            yield row, columns
+        else:
+            blank = blank or row
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        whole_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        finite_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_record(columns: Sequence[str]) -> bool:
+    """Whether text after a tag goes on as `Q0 document rank score`: a line's end is missing before it."""
+    return columns[0] in ("Q0", "q0") and _is_whole(columns[2]) and _is_number(columns[3])
 
 
 def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:
@@ -98,19 +179,15 @@ def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -
 def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: int) -> int:
     if vocabulary is not None:
         return vocabulary.setdefault(label, len(vocabulary))
-    try:
-        number = whole_number(label)
-    except ValueError:
-        number = -1
-    if number < 0:
+    if not _is_whole(label) or int(label) < 0:
         expected = "a whole number from 0 of at most 64 bits"
         raise BadInput("not a document number", file=path, row=row, field="document", got=label, expected=expected)
-    return number
+    return int(label)
 
 
-def write_qrels(path: Path, qrels: Qrels) -> None:
+def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
     """Write TREC qrels `query 0 document 1`; a query without relevant documents gets a line `query 0 -1 0`."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(Path(path)) as beside, beside.open("w", encoding="utf-8") as out:
         for query, documents in zip(qrels.queries, qrels.relevant, strict=True):
             for document in documents.tolist():
                 out.write(f"{query} 0 {document} 1\n")
@@ -118,23 +195,32 @@ def write_qrels(path: Path, qrels: Qrels) -> None:
                 out.write(f"{query} 0 -1 0\n")
 
 
-def read_qrels(path: Path, vocabulary: dict[str, int] | None = None) -> Qrels:
+def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = None) -> Qrels:
     """Read TREC qrels; grade > 0 is relevant, queries keep their order in the file.
 
+    Args:
+        path: four columns a line: query, iteration, document, grade.
+        vocabulary: as of `read_run`; documents that were judged and are not relevant get a number, too.
+
     Raises:
-        BadInput: as `read_run`, or a grade that is no whole number.
+        BadInput: as `read_run`, a grade that is no whole number, or a document that is judged twice for a query.
     """
-    lists: dict[str, set[int]] = {}
-    for row, line in read_lines(path):
-        columns = line.split()
+    path = Path(path)
+    relevant: dict[str, set[int]] = {}
+    judged: dict[str, set[str]] = defaultdict(set)
+    for row, columns in _columns(path, 4):
         if len(columns) != 4:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="4 (TREC qrels)")
         query, _, label, grade = columns
-        relevant = lists.setdefault(query, set())
-        try:
-            positive = whole_number(grade) > 0
-        except ValueError as error:
-            raise BadInput(str(error), file=path, row=row, field="grade", got=grade) from None
-        if positive:
-            relevant.add(_document(label, vocabulary, path, row))
-    return Qrels(tuple(lists), tuple(np.array(sorted(documents), dtype=np.int64) for documents in lists.values()))
+        if not _is_whole(grade):
+            expected = "a whole number of at most 64 bits"
+            raise BadInput("not a grade", file=path, row=row, field="grade", got=grade, expected=expected)
+        if label in judged[query]:
+            raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
+        judged[query].add(label)
+        documents = relevant.setdefault(query, set())
+        if int(grade) > 0:
+            documents.add(_document(label, vocabulary, path, row))
+        elif vocabulary is not None:
+            _document(label, vocabulary, path, row)
+    return Qrels(tuple(relevant), tuple(np.array(sorted(found), dtype=np.int64) for found in relevant.values()))

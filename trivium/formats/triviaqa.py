@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from trivium.core.errors import BadInput
-from trivium.core.reading import open_file, parse_element
+from trivium.core.reading import open_text, parse_element
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -41,7 +41,7 @@ def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
     Raises:
         BadInput: not TriviaQA's JSON, cut short, a field is missing or of another type, an id twice, or no question.
     """
-    with open_file(path) as stream:
+    with open_text(path) as stream:
         yield from parse_triviaqa(stream, path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
-from trivium.core.reading import decode, open_file
+from trivium.core.reading import decode, is_packed, open_file, open_text
 from trivium.core.tables import parse_object
 
 PROPERTIES = {
@@ -152,7 +152,10 @@ class WikidataFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._place: dict[str, tuple[int, int]] = {}  # id -> row, offset
-        self._lines = open_file(path)
+        with open_text(path):  # it is a file of text, and not something in its place
+            self._lines = open_file(path)
+        if is_packed(self._lines):
+            raise BadInput("packed by gzip", file=path, expected="the file unpacked: it is read at random")
         offset = 0
         for row, line in enumerate(self._lines, 1):
             if line.strip():
@@ -177,4 +180,4 @@ class WikidataFile:
         return entity.label or identifier if entity else identifier
 
     def _json(self, line: bytes, row: int) -> dict[str, Any]:
-        return parse_object(decode(line, self._path, row), self._path, row)
+        return parse_object(decode(line, self._path, row).removeprefix("\ufeff"), self._path, row)

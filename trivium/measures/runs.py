@@ -99,7 +99,7 @@ class Run:
             ValueError: a query is not in the run.
         """
         queries = tuple(queries)
-        rows = _rows_of(queries, self.queries, f"run {self.name!r}")
+        rows = _rows_of(queries, self.queries, f"the run {self.name!r} lacks")
         return Run(queries, self.documents[rows], self.scores[rows], self.name)
 
     def complete(self, queries: Iterable[str]) -> "Run":
@@ -111,7 +111,7 @@ class Run:
             ValueError: the run has a query that is not among these.
         """
         queries = tuple(queries)
-        rows = _rows_of(self.queries, queries, "list of queries")
+        rows = _rows_of(self.queries, queries, f"not judged, or not among these queries: the run {self.name!r} has")
         documents = np.full((len(queries), self.documents.shape[1]), PADDING, dtype=np.int64)
         scores = np.full(documents.shape, np.nan)
         documents[rows], scores[rows] = self.documents, self.scores
@@ -153,7 +153,7 @@ class Qrels:
             ValueError: a query is not in the qrels.
         """
         queries = tuple(queries)
-        rows = _rows_of(queries, self.queries, "qrels")
+        rows = _rows_of(queries, self.queries, "not judged:")
         return Qrels(queries, tuple(self.relevant[row] for row in rows))
 
 
@@ -195,9 +195,9 @@ def _check_unique(queries: Sequence[str], where: str) -> None:
         raise ValueError(f"{where}: query {twice!r} appears twice")
 
 
-def _rows_of(wanted: Sequence[str], queries: Sequence[str], where: str) -> NDArray[np.int64]:
+def _rows_of(wanted: Sequence[str], queries: Sequence[str], problem: str) -> NDArray[np.int64]:
     index = {query: row for row, query in enumerate(queries)}
     missing = [query for query in wanted if query not in index]
     if missing:
-        raise ValueError(f"{where}: {len(missing)} queries are missing, first {missing[:3]}")
+        raise ValueError(f"{problem} {len(missing)} of {len(wanted)} queries, the first {missing[:3]}")
     return np.array([index[query] for query in wanted], dtype=np.int64)
