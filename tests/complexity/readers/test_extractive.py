@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.complexity.tiny_readers import questions, settings, tokenizer, write_camembert
-from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.interface import Answer, Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans
 from trivium.complexity.readers.windows import question_limit, windows_of
 from trivium.core.errors import BadInput
@@ -135,15 +135,6 @@ def test_loss_is_the_cross_entropy_over_context_and_first_token(reader):
     assert float(reader.loss(features)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-4)
 
 
-def test_loss_of_a_batch_is_the_weighted_mean_of_its_parts(reader):
-    asked = questions(6)
-    longer = question(asked[0].context + " La reine est là.", "La reine")
-    features = reader.features([*asked, longer]).items
-    whole = reader.loss(features)
-    parts = (2 * reader.loss(features[:2]) + 5 * reader.loss(features[2:])) / 7
-    assert float(whole) == pytest.approx(float(parts), rel=1e-5)
-
-
 def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
     contexts = [" ".join(each.context for each in questions(count, seed=count)) for count in (1, 4, 9)]
     asked = [Reading(str(row), "Qui a détruit la cité antique ?", context) for row, context in enumerate(contexts)]
@@ -193,22 +184,6 @@ def test_answers_do_not_depend_on_batch_or_order(reader):
     assert reader.answer(asked, batch_size=7) == answers
     assert reader.answer(asked[::-1], batch_size=7) == answers[::-1]
     assert reader.answer([], batch_size=7) == []
-
-
-def test_an_empty_context_has_an_empty_answer(reader):
-    asked = readings(questions(2))
-    answers = reader.answer([asked[0], Reading("e", "Qui ?", ""), asked[1]], batch_size=8)
-    assert answers[1] == Answer("", 0)
-    assert [answers[0], answers[2]] == reader.answer(asked, batch_size=8)
-
-
-def test_a_saved_reader_answers_alike(reader, tmp_path):
-    asked = readings(questions(12))
-    reader.save(tmp_path / "saved")
-    again = load_reader(tmp_path / "saved")
-    assert again.answer(asked, 8) == reader.answer(asked, 8)
-    assert again.settings == reader.settings
-    assert not again.module.training
 
 
 def test_layers_are_cut_and_frozen(base):

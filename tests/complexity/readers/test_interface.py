@@ -4,20 +4,8 @@ import pytest
 
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers import interface as reader
-from trivium.complexity.readers.interface import READERS, read_settings, write_settings
+from trivium.complexity.readers.interface import read_settings, write_settings
 from trivium.core.errors import BadInput
-
-
-def test_a_kind_is_found_by_its_name():
-    found = READERS["extractive"]
-    assert found.__name__ == "ExtractiveReader"
-    for member in ("start", "load", "save", "features", "loss", "answer"):
-        assert callable(getattr(found, member))
-
-
-def test_a_wrong_kind_lists_those_there_are():
-    with pytest.raises(BadInput, match=r"no such kind.*'abstractive'.*choices: causal, extractive, seq2seq"):
-        READERS["abstractive"]
 
 
 def test_settings_come_back_as_they_were(tmp_path):

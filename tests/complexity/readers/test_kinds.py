@@ -7,7 +7,7 @@ import torch
 
 from tests.complexity.tiny_generators import write_llama, write_t5
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.interface import READERS, Reading, load_reader, settings_of
+from trivium.complexity.readers.interface import READERS, Answer, Reading, load_reader, settings_of
 
 BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
 COMMON = ("label", "weak", "max_tokens", "answer_tokens", "batch_size", "learning_rate", "epochs", "max_steps")
@@ -30,9 +30,15 @@ def test_a_kind_reads_from_start_to_answer(tmp_path, kind):
     (tmp_path / "saved").mkdir()
     reader.save(tmp_path / "saved")
     asked = [Reading(each.id, each.question, each.context) for each in questions(3)]
+    assert not [path for path in (tmp_path / "saved").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
     again = load_reader(tmp_path / "saved")
     assert again.settings == own
-    assert again.answer(asked, 2) == reader.answer(asked, 3)
+    assert not again.module.training
+    answers = reader.answer(asked, 3)
+    assert again.answer(asked, 2) == answers
+    assert reader.answer(asked[::-1], 2) == answers[::-1]
+    assert reader.answer([], 2) == []
+    assert reader.answer([Reading("e", "Qui ?", ""), *asked], 4) == [Answer("", 0), *answers]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from tests.complexity.tiny_generators import seq2seq_settings, write_t5
 from tests.complexity.tiny_readers import questions
 from trivium.complexity.readers.generation import prompts_of
-from trivium.complexity.readers.interface import Answer, Reading, load_reader
+from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
@@ -69,15 +69,6 @@ def test_loss_is_the_mean_of_each_answers_cross_entropy(reader):
     assert float(reader.loss(features)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-4)
 
 
-def test_loss_of_a_batch_is_the_weighted_mean_of_its_parts(reader):
-    features = reader.features(questions(7)).items
-    whole = reader.loss(features)
-    parts = (2 * reader.loss(features[:2]) + 5 * reader.loss(features[2:])) / 7
-    assert float(whole) == pytest.approx(float(parts), rel=1e-5)
-    reader.loss(features).backward()
-    assert all(weights.grad is not None for weights in reader.module.parameters() if weights.requires_grad)
-
-
 def test_answers_are_written_greedily(reader):
     asked = readings(questions(4))
     expected = []
@@ -92,35 +83,12 @@ def test_answers_are_written_greedily(reader):
     assert [each.text for each in reader.answer(asked, 4)] == expected
 
 
-def test_answers_do_not_depend_on_batch_or_order(reader):
-    asked = readings(questions(20))
-    answers = reader.answer(asked, batch_size=32)
-    assert len(set(answers)) > 3
-    assert reader.answer(asked, batch_size=1) == answers
-    assert reader.answer(asked[::-1], batch_size=7) == answers[::-1]
-    assert reader.answer([], batch_size=7) == []
-
-
 def test_the_folders_own_way_of_generating_does_not_count(mt5, tmp_path):
     folder = shutil.copytree(mt5, tmp_path / "sampling")
     (folder / "generation_config.json").write_text('{"do_sample": true, "temperature": 9.0, "max_length": 3}')
     asked = readings(questions(6))
     plain = Seq2SeqReader.start(mt5, seq2seq_settings()).answer(asked, 6)
     assert Seq2SeqReader.start(folder, seq2seq_settings()).answer(asked, 6) == plain
-
-
-def test_an_empty_context_has_an_empty_answer(reader):
-    assert reader.answer([Reading("e", "Qui ?", " "), *readings(questions(1))], 8)[0] == Answer("", 1)
-
-
-def test_a_saved_reader_answers_alike(reader, tmp_path):
-    asked = readings(questions(8))
-    reader.save(tmp_path / "saved")
-    again = load_reader(tmp_path / "saved")
-    assert again.answer(asked, 8) == reader.answer(asked, 8)
-    assert again.settings == reader.settings
-    assert not again.module.training
-    assert not [path for path in (tmp_path / "saved").rglob("*") if path.suffix in (".bin", ".pt", ".pkl")]
 
 
 def test_long_contexts_lose_their_end_and_lost_answers_are_left_out(mt5):

@@ -107,33 +107,6 @@ def test_mini_batches_change_nothing_but_memory(base, tmp_path):
         assert other == pytest.approx(logged[0], rel=1e-4)
 
 
-def test_out_of_memory_halves_the_mini_batch(base, tmp_path, monkeypatch, capsys):
-    reader = without_dropout(start(base, max_steps=2))
-    loss = reader.loss
-
-    def small(features):
-        if len(features) > 2:
-            raise torch.OutOfMemoryError
-        return loss(features)
-
-    monkeypatch.setattr(reader, "loss", small)
-    assert run(reader, tmp_path / "a")["steps"] == 2
-    assert "mini-batches of 2 features" in capsys.readouterr().out
-    other = without_dropout(start(base, max_steps=2, mini_batch_size=2))
-    run(other, tmp_path / "b")
-    for name, value in weights(reader).items():
-        assert torch.equal(value, weights(other)[name])
-
-
-def test_the_learning_rate_rises_then_falls_to_zero(base, tmp_path):
-    curves = Curves()
-    run(start(base, warmup=0.3), tmp_path / "work", curves)
-    rates = [curves.points[step]["learning_rate"] for step in range(1, 11)]
-    assert rates == pytest.approx(
-        [3e-3 * share for share in (0.25, 0.5, 0.75, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7)]
-    )
-
-
 def test_what_cannot_be_trained(base, tmp_path):
     reader = start(base)
     with pytest.raises(BadInput, match="no question can be trained on"):

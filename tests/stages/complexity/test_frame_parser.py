@@ -26,7 +26,6 @@ from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
-from trivium.core.tables import read_json, write_json
 from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
@@ -190,20 +189,6 @@ def test_killed_training_goes_on_and_ends_the_same(tmp_path, base, corpus):
     heads = [load_file(tmp_path / name / "parser" / "heads.safetensors") for name in ("whole", "cut")]
     for name, value in heads[0].items():
         assert torch.allclose(value, heads[1][name], atol=1e-6)
-
-
-def test_mini_batches_make_the_same_step(tmp_path, base, corpus):
-    quiet = tmp_path / "base"  # without dropout, whose draws depend on the batch
-    shutil.copytree(base, quiet)
-    config = read_json(base / "config.json")
-    write_json(quiet / "config.json", {**config, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0})
-    losses = []
-    for size in (64, 5):
-        folder = tmp_path / str(size)
-        folder.mkdir()
-        parameters = PARAMETERS.model_copy(update={"steps": 1, "mini_batch": size})
-        losses.append(run(folder, quiet, corpus, parameters)[0]["loss"])
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
 def test_gold_tags_give_back_triggers_and_elements(base):

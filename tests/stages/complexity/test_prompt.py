@@ -157,16 +157,6 @@ def test_an_endpoint_that_fails_half_way_loses_nothing(world):
     assert predictions(world).missing == 0
 
 
-def test_trouble_that_passes_is_counted(world):
-    def behave(number, payload):
-        return failed(429, headers={"Retry-After": "0"}) if number % 3 == 1 else reader(number, payload)
-
-    with Loopback(behave) as server:
-        metrics = run(world, tiny={"endpoint": server.address, "retries": 9})
-    assert metrics["tiny_rate_limited"] == metrics["tiny_retries"] == metrics["tiny_requests"] - 12 > 0
-    assert predictions(world).missing == 0
-
-
 def test_refused_questions_have_no_answer_but_the_others_do(world):
     def behave(number, payload):
         return failed(400, "no") if "légion 3" in json.dumps(payload, ensure_ascii=False) else reader(number, payload)
@@ -191,18 +181,6 @@ def test_a_rerun_after_many_refusals_finishes(world, refused):
         first, second = (run(world, tiny={"endpoint": server.address, "parallel": 1}) for _ in range(2))
     assert first["tiny_refused"] == second["tiny_refused"] == predictions(world).missing == refused
     assert (second["tiny_cached"], second["tiny_requests"]) == (12 - refused, refused)
-
-
-def test_nothing_answered_is_no_result_however_few_are_asked(world):
-    examples = [example(number) for number in range(2)]
-    write_texts(world / "texts.jsonl", [each.text for each in examples])
-    write_examples(world / "questions.jsonl", examples)
-    with (
-        Loopback(lambda *_: failed(400, "no such option")) as server,
-        pytest.raises(BadInput, match="every question is refused: .*no such option"),
-    ):
-        run(world, tiny={"endpoint": server.address})
-    assert not (world / "prompted").exists()
 
 
 def test_silence_is_kept_only_where_the_model_chose_it(world):
@@ -336,21 +314,6 @@ def test_a_killed_run_goes_on_where_it_was(world):
     assert predictions(world).missing == 0
 
 
-def test_an_endpoint_that_is_down_ends_in_one_clear_line(world, monkeypatch):
-    monkeypatch.setenv("TRIVIUM_TEST_KEY", "sk-secret-1")
-    with Loopback(reader) as server:
-        address = server.address
-    argv = write_parameters(world, endpoint=address, key_variable="TRIVIUM_TEST_KEY", retries=1)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
-    command = [sys.executable, "-m", "stages.complexity.prompt", *argv]
-    done = subprocess.run(command, cwd=world, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"complexity.prompt: {address}: field 'tiny': the endpoint fails: gave up after 2 requests")
-    assert "Traceback" not in done.stderr
-    assert "secret" not in done.stderr + done.stdout
-
-
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(world, monkeypatch, capfd):
     monkeypatch.setenv("TRIVIUM_TEST_KEY", "sk-secret-1")
     with Loopback(reader) as server:
@@ -388,8 +351,3 @@ def test_names_of_models_are_names_of_files():
     model = PromptedModel.model_validate(MODEL)
     with pytest.raises(ValueError, match="names of files"):
         PromptParameters(seed=0, instruction="x", models={"../x": model})
-
-
-def test_a_missing_key_is_named(world):
-    with pytest.raises(BadInput, match="no key in the environment; got 'TRIVIUM_NO_SUCH_KEY'"):
-        run(world, tiny={"endpoint": "http://127.0.0.1:9/v1", "key_variable": "TRIVIUM_NO_SUCH_KEY"})
