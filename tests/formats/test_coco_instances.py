@@ -86,7 +86,7 @@ def test_many_unusable_boxes_are_another_format(read):
     ("shape", "kept", "counted"),
     [
         ([[1, 1, 5, 5]], None, {"polygons_too_short": 1}),
-        ([[1, 1, 5, 5], [1, 1, 5, 1, 5, 5]], [[1, 1, 5, 1, 5, 5]], {"polygons_too_short": 1}),
+        ([[1, 1, 5, 5], [4, 20, 24, 20, 24, 40]], [[4, 20, 24, 20, 24, 40]], {"polygons_too_short": 1}),
         ([[1, 1, 5, 1, 5, 5, 7]], None, {"polygons_too_short": 1}),
         ({"counts": [48 * 64], "size": [64, 48]}, None, {"masks_of_another_size": 1}),
         ({"counts": [48 * 64]}, None, {"masks_of_another_size": 1}),
@@ -101,7 +101,7 @@ def test_many_unusable_boxes_are_another_format(read):
         ({"counts": "0PP3", "size": [64, 48]}, None, {"masks_of_another_size": 1}),
         ({"counts": "", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
         ([[]], None, {"polygons_too_short": 1}),
-        ([[1, 1, 5.5, 1, 5, -0.25]], [[1, 1, 5.5, 1, 5, -0.25]], {}),
+        ([[4, 20, 24.5, 20, 24, 39.75]], [[4, 20, 24.5, 20, 24, 39.75]], {}),
         ([], None, {}),
         (None, None, {}),
     ],
@@ -204,3 +204,49 @@ def test_a_side_of_a_picture_has_at_most_a_million_pixels(read):
 def test_captions_instead_of_instances_are_refused(read):
     with pytest.raises(BadInput, match="field 'categories': missing or not a list; expected COCO's instances"):
         read(lambda tree: tree.pop("categories"))
+
+
+def _polygon(box):
+    left, top, width, height = box
+    return [[left, top, left + width, top, left + width, top + height, left, top + height]]
+
+
+@pytest.mark.parametrize(
+    ("meant", "write"),
+    [
+        ("corners", lambda x, y, w, h: [x, y, x + w, y + h]),
+        ("shares", lambda x, y, w, h: [x / WIDTH, y / HEIGHT, w / WIDTH, h / HEIGHT]),
+        ("the centre", lambda x, y, w, h: [x + w / 2, y + h / 2, w, h]),
+        ("mirrored", lambda x, y, w, h: [WIDTH - x - w, y, w, h]),
+    ],
+)
+def test_boxes_that_are_not_around_their_polygons_are_refused_with_the_likely_reason(read, meant, write):
+    def change(tree):
+        for annotation in tree["annotations"]:
+            box = [12, 12, 20, 22]
+            annotation |= {"bbox": write(*box), "segmentation": _polygon(box), "iscrowd": False}
+
+    with pytest.raises(
+        BadInput, match=rf"26 of 26 boxes are not around .*they look like .*{meant}.*annotation 1|{meant}"
+    ):
+        read(change)
+
+
+def test_a_few_boxes_unlike_their_polygons_are_counted(read):
+    outline = put(segmentation=_polygon([40, 2, 8, 9]))
+    assert read(lambda tree: [each.update(segmentation=_polygon(each["bbox"])) for each in tree["annotations"]]).counts[
+        "boxes_unlike_polygons"
+    ] == 0  # fmt: skip
+
+    def change(tree):
+        for annotation in tree["annotations"]:
+            annotation |= {"segmentation": _polygon(annotation["bbox"])}
+        outline(tree)
+
+    assert read(change, many=100).counts["boxes_unlike_polygons"] == 1
+
+
+@pytest.mark.parametrize("value", ["no", 2, None, 0.0])
+def test_a_crowd_is_0_or_1(read, value):
+    with pytest.raises(BadInput, match="field 'iscrowd': wrong; .*expected 0, 1, true or false"):
+        read(put(iscrowd=value))

@@ -334,3 +334,10 @@ def test_an_annotation_set_outside_of_a_sentence_is_refused(folder: Path):
 def test_a_place_that_is_no_number_is_refused(folder: Path, number: str):
     with pytest.raises(BadInput, match=r"bataille\.xml:\d+: "):
         read_framenet(write(folder, GOOD.replace('start="8"', f'start="{number}"')))
+
+
+def test_an_annotation_set_that_stands_twice_in_a_full_text_is_one(tmp_path):
+    (tmp_path / "t.xml").write_text(document((FIRST, 1, LOSING + LOSING)))
+    (text,), counts = read_framenet(tmp_path / "t.xml")
+    assert len(text.frames) == 1
+    assert counts["frames_given_twice"] == 1

@@ -6,15 +6,18 @@ is repaired or left out, and counted:
 - a box that passes the picture's edge by at most one pixel is clipped to it (coordinates are rounded); by more, the
   object is left out;
 - an object whose box has no area is left out;
+- an object whose box and polygons overlap by less than half (intersection over union) stays, with both;
 - a polygon with fewer than three points, or a run-length mask of another size than the picture (as it says, or by the
   sum of its run lengths), is left out; its object stays, with its box.
 
 What is no box, no polygon or no run lengths at all (text, null, numbers that are not finite) is refused, and so is a
-file of which more than one object in a hundred must be left out: it is of other pictures, or in another format.
+file of which more than one object in a hundred must be left out, or has a box unlike its polygons: it is of other
+pictures, or in another format.
 """
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from trivium.formats.pictures import Object
 
 ROUNDING = 1.0  # pixels
 MOST_DROPPED = 0.01  # of all objects
+LEAST_OVERLAP = 0.5  # of a box with that around its polygons
 FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
 
 Box = tuple[float, float, float, float]
@@ -40,7 +44,7 @@ class Instances:
         objects: of each picture that has some, in the order of the file.
         classes: names of the categories, by category id.
         counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `polygons_too_short`,
-            `masks_of_another_size`.
+            `masks_of_another_size`; where there are some, `boxes_unlike_polygons`.
     """
 
     sizes: dict[int, tuple[int, int]]
@@ -54,7 +58,8 @@ def read_instances(path: Path) -> Instances:
 
     Raises:
         BadInput: names record and field of one that is missing or of a wrong type, of an id that stands twice, an
-            unknown category or picture; or more than `MOST_DROPPED` of the objects cannot be used.
+            unknown category or picture; or more than `MOST_DROPPED` of the objects cannot be used, or have a box that
+            is not around their polygons.
     """
     tree = read_json(path)
     for field in ("images", "annotations", "categories"):
@@ -68,6 +73,7 @@ def read_instances(path: Path) -> Instances:
     objects: dict[int, list[Object]] = defaultdict(list)
     seen: set[int] = set()
     dropped: list[tuple[str, Any]] = []
+    drawn: list[Drawn] = []
     annotations = tree.pop("annotations")
     for index, annotation in enumerate(annotations):
         row = f"annotation {annotation.get('id') if isinstance(annotation, dict) else index}"
@@ -85,12 +91,82 @@ def read_instances(path: Path) -> Instances:
             dropped.append((row, annotation["bbox"]))
             continue
         shape = _segmentation(annotation, sizes[picture], counts, path, row)
-        objects[picture].append(Object(names[category], box, shape, bool(annotation.get("iscrowd"))))
+        if isinstance(shape, list):
+            drawn.append(Drawn(row, annotation["bbox"], _around(shape), sizes[picture]))
+        objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation, path, row)))
     if len(dropped) > MOST_DROPPED * len(annotations):
         problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
         expected = "(left, top, width, height) in pixels inside the picture"
         raise BadInput(problem, file=path, row=dropped[0][0], field="bbox", got=dropped[0][1], expected=expected)
+    _compare_with_polygons(drawn, counts, path)
     return Instances(sizes, {key: tuple(found) for key, found in objects.items()}, tuple(names.values()), counts)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An object with polygons: where it stands, its box as written, the box around its polygons, its picture's size."""
+
+    row: str
+    written: list[float]
+    around: Box
+    size: tuple[int, int]
+
+
+# What a box may mean elsewhere: (its numbers, width and height of the picture) → left, top, width, height.
+MISTAKEN = {
+    "corners (left, top, right, bottom)": lambda box, size: (box[0], box[1], box[2] - box[0], box[3] - box[1]),
+    "shares of the picture's sides": lambda box, size: tuple(
+        number * size[axis % 2] for axis, number in enumerate(box)
+    ),
+    "the centre with width and height": lambda box, size: (box[0] - box[2] / 2, box[1] - box[3] / 2, box[2], box[3]),
+    "those of the picture mirrored": lambda box, size: (size[0] - box[0] - box[2], *box[1:]),
+}
+
+
+def _compare_with_polygons(drawn: Sequence[Drawn], counts: Counter[str], path: Path) -> None:
+    """Count boxes that are not around their object's polygons; refuse the file if they are too many."""
+    unlike = [each for each in drawn if _overlap(each.written, each.around) < LEAST_OVERLAP]
+    if len(unlike) > MOST_DROPPED * len(drawn):
+        first, reason = unlike[0], ""
+        for meaning, read in MISTAKEN.items():
+            agree = [_overlap(read(each.written, each.size), each.around) >= LEAST_OVERLAP for each in unlike]
+            if sum(agree) > len(unlike) / 2:
+                reason = f"; they look like {meaning}"
+                break
+        problem = f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons{reason}; the first"
+        left, top, width, height = (round(number, 1) for number in first.around)
+        expected = f"left, top, width, height in pixels, about {[left, top, width, height]}"
+        raise BadInput(problem, file=path, row=first.row, field="bbox", got=first.written, expected=expected)
+    if unlike:
+        counts["boxes_unlike_polygons"] = len(unlike)
+
+
+def _around(polygons: list[list[float]]) -> Box:
+    """The box around polygons."""
+    across = [number for polygon in polygons for number in polygon[::2]]
+    down = [number for polygon in polygons for number in polygon[1::2]]
+    return min(across), min(down), max(across) - min(across), max(down) - min(down)
+
+
+def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
+    """Intersection over union of two boxes, each larger by half a pixel on all sides: thin ones are rounded, too."""
+    sides = []
+    for axis in (0, 1):
+        starts = one[axis] - ROUNDING / 2, other[axis] - ROUNDING / 2
+        lengths = one[axis + 2] + ROUNDING, other[axis + 2] + ROUNDING
+        ends = starts[0] + lengths[0], starts[1] + lengths[1]
+        sides.append((max(min(ends) - max(starts), 0.0), *lengths))
+    (across, *wide), (down, *high) = sides
+    common = across * down
+    union = wide[0] * high[0] + wide[1] * high[1] - common
+    return common / union if union > 0 else 0.0
+
+
+def _is_crowd(annotation: dict[str, Any], path: Path, row: str) -> bool:
+    value = annotation.get("iscrowd", 0)
+    if not isinstance(value, int) or value not in (0, 1):
+        raise BadInput("wrong", file=path, row=row, field="iscrowd", got=value, expected="0, 1, true or false")
+    return bool(value)
 
 
 def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None:

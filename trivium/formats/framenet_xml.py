@@ -147,7 +147,9 @@ class _Converter:
             text += sentence.text
         if not text.strip():
             raise BadInput("no sentences", file=self.path, expected="<sentence><text>…</text></sentence>")
-        return AnnotatedText(self.path.stem, read.title, text, tuple(frames), ())
+        unique = tuple(dict.fromkeys(frames))
+        self.counts["frames_given_twice"] += len(frames) - len(unique)
+        return AnnotatedText(self.path.stem, read.title, text, unique, ())
 
     def sentence(self, sentence: Sentence) -> AnnotatedText:
         """A sentence that is a text of its own."""
