@@ -7,7 +7,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from trivium.core.arithmetic import SETTINGS
 
@@ -177,19 +176,8 @@ def named_entities() -> str:
     return hashlib.sha256(recogniser.model.to_bytes()).hexdigest()[:12]
 
 
-def faces_in_onnx() -> str:
-    """An ONNX graph, through torch."""
-    from sample.encoders.arcface_stand_in import FaceNetwork, save_arcface
-    from trivium.vision.onnx_in_torch import TorchSession
-
-    path = Path(os.environ["TMPDIR"]) / f"faces_{os.getpid()}.onnx"
-    save_arcface(FaceNetwork(16, 8), path)
-    crops = np.random.default_rng(0).random((3, 3, 112, 112)).astype(np.float32)
-    return digest(TorchSession(path).run(None, {"input": crops})[0])
-
-
 KINDS = (bert, t5, llama, convolutions, recurrent, functions, numpy_functions, statistics, nearest_neighbours, pictures,
-         named_entities, faces_in_onnx)  # fmt: skip
+         named_entities)  # fmt: skip
 
 
 def lines() -> Iterator[str]:

@@ -10,17 +10,15 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper
 
-from trivium.core.arithmetic import is_portable
 from trivium.core.errors import BadInput
-from trivium.vision.onnx_in_torch import TorchSession
 
 CUDA = "CUDAExecutionProvider"
 # Its arena's words, CUDA's, and those of cuBLAS and cuDNN; the class of the error differs from one to the other.
 _OUT_OF_MEMORY = ("Failed to allocate memory", "out of memory", "ALLOC_FAILED")
 
 
-def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.InferenceSession | TorchSession:
-    """Load a model to run on this device; through torch where `run.portable` asks for the same bits on every processor.
+def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.InferenceSession:
+    """Load a model to run on this device.
 
     Args:
         model: an ONNX file, or its bytes.
@@ -30,8 +28,6 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
         BadInput: ONNX Runtime cannot use the GPU; by itself it would go on without, many times slower.
         Exception: the model cannot be read; ONNX Runtime and protobuf each have their own.
     """
-    if is_portable() and device.type == "cpu":
-        return TorchSession(model)
     providers = ["CPUExecutionProvider"]
     if device.type == "cuda":
         with redirect_stdout(io.StringIO()):  # what is missing, `_why_not` says
