@@ -57,4 +57,5 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
 
 
 def _percents(bounds: Sequence[float]) -> str:
-    return between(*(100 * bound for bound in bounds))
+    low, high = bounds
+    return between(100 * low, 100 * high)

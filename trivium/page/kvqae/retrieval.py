@@ -125,7 +125,8 @@ def retrieval_html(
         block, beside = blocks[shown.block], _published_rows(shown, printed, unlike)
         rows = []
         for letter, row in zip("abcdefghijklmnopqrstuvwxyz", block["rows"], strict=False):
-            name, cells = row["name"], [_cell(row, measure) for measure in MEASURES]
+            name = row["name"]
+            cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
             verdict = None
             if beside and name in beside:
                 ours = [100 * row["values"][measure] for measure in MEASURES]
