@@ -20,10 +20,9 @@ from trivium.decorrelation.regions.removals import (
     EMPTY_REASONS,
     USED,
     Drawing,
-    Settings,
     Tally,
     read_named_classes,
-    search,
+    search_shard,
     shards,
     total,
     write_classes,
@@ -73,7 +72,7 @@ def main(
     used = [picture for picture in corpus.pictures if picture.split in splits]
     drawing = Drawing(parameters.training, read_named_classes(phrases, used), parameters.prefer_named, parameters.seed)
     limits = Limits(parameters.delta1, parameters.delta2, parameters.delta3)
-    settings = Settings(parameters.region, limits, parameters.empty_tries)
+    search = partial(search_shard, region=parameters.region, limits=limits, tries=parameters.empty_tries)
     tally: Tally = Counter()
     rejected: Counter[str] = Counter()
     boxes: list[Removal] = []
@@ -81,7 +80,7 @@ def main(
     def removals() -> Iterator[Removal]:
         alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
         for found in context.engine.map(
-            partial(search, settings), shards(used, drawing, PICTURES), description="pictures", processes=alone
+            search, shards(used, drawing, PICTURES), description="pictures", processes=alone
         ):
             tally.update(found.tally)
             rejected.update(found.rejected)

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -199,17 +199,7 @@ def empty_box(
 Shard = tuple[Sequence[Picture], Drawing]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is the same for all pictures: see `find_removals` and `find_empty_boxes`."""
-
-    region: RegionKind
-    limits: Limits
-    tries: int
-
-
-@dataclass(frozen=True)
-class Found:
+class SearchResult(NamedTuple):
     """Of a shard's pictures, in their order.
 
     Attributes:
@@ -233,16 +223,15 @@ def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator
         yield part, replace(drawing, named=named)
 
 
-def search(settings: Settings, shard: Shard) -> Found:
-    """What can go from the pictures of a shard; raises as `find_removals`."""
+def search_shard(shard: Shard, *, region: RegionKind, limits: Limits, tries: int) -> SearchResult:
+    """What can go from the pictures of a shard, and their boxes without objects; see `find_removals`, `empty_box`."""
     pictures, drawing = shard
     tally: Tally = Counter()
     rejected: Counter[str] = Counter()
-    going = find_removals(pictures, region=settings.region, limits=settings.limits, drawing=drawing, tally=tally)
-    removals = list(going)
-    test = (picture for picture in pictures if picture.split == "test")
-    boxes = list(find_empty_boxes(test, tries=settings.tries, seed=drawing.seed, rejected=rejected))
-    return Found(removals, boxes, tally, rejected)
+    removals = list(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=tally))
+    tested = (picture for picture in pictures if picture.split == "test")
+    boxes = list(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=rejected))
+    return SearchResult(removals, boxes, tally, rejected)
 
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
