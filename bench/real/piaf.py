@@ -22,9 +22,9 @@ import torch
 from bench import harness
 from sample.french.french_world import build_french
 from tests.complexity.tiny_readers import settings
+from trivium.complexity.readers.finetuning import train
 from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
-from trivium.complexity.readers.reader_training import train
 from trivium.complexity.scoring.systems import best_overlap_sentence, random_span
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput

@@ -3,8 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
-from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, annotate, distinct_contexts
 from trivium.complexity.frames.parser_folder import load_parser
+from trivium.complexity.frames.parsing import SCHEMA, AnnotateParameters, annotate, distinct_contexts
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table

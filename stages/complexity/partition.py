@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from trivium.complexity.effects.factor_table import read_factors, read_names
+from trivium.complexity.effects.analysed_tables import Measure, read_factors, read_names, read_scores
 from trivium.complexity.partitions import MEAN, card, chosen_factors, curve_rows, frame_rows, parts_of
-from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput

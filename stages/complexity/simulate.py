@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from trivium.complexity.effects.analysed_tables import FactorTable, read_factors
 from trivium.complexity.effects.analysis import large_enough
-from trivium.complexity.effects.factor_table import FactorTable, read_factors
-from trivium.complexity.effects.sensitivity import Power, powers, sensitivity_metrics
+from trivium.complexity.effects.planted_effects import Power, powers, sensitivity_metrics
 from trivium.complexity.effects.simulation import (
     SCENARIOS,
     Rate,

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
+from trivium.complexity.effects.analysed_tables import Measure, read_factors, read_scores
 from trivium.complexity.effects.analysis import Effects, analyse, effects_table, write_agreement
-from trivium.complexity.effects.factor_table import read_factors
-from trivium.complexity.scoring.score_table import Measure, read_scores
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table

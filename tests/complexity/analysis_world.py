@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from tests.complexity.paper_factors import FACTORS, labels
-from trivium.complexity.effects.factor_table import FactorTable, schema
+from trivium.complexity.effects.analysed_tables import FactorTable, schema
 from trivium.core.tables import write_table
 
 ELEMENTS = ("Agent", "Theme", "Place", "Time", "Goal", "Victim")

@@ -11,7 +11,7 @@ import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
 from tests.page.outline import Outline
-from trivium.complexity.effects.sensitivity import CRITERIA, Power
+from trivium.complexity.effects.planted_effects import CRITERIA, Power
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
 from trivium.page.complexity.factors import held_for_most, marks, paper_study_html, table_2_html

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
 from trivium.complexity.factors.corpora import lexical_units
-from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.framed_texts import AnnotatedText, Example

@@ -5,8 +5,9 @@ import pytest
 
 from tests.complexity.analysis_world import factor_table
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.sensitivity import (
+from trivium.complexity.effects.planted_effects import (
     CRITERIA,
+    Difficulty,
     Power,
     SensitivityParameters,
     as_large_as,
@@ -15,7 +16,6 @@ from trivium.complexity.effects.sensitivity import (
     sensitivity_metrics,
     smallest_delta,
 )
-from trivium.complexity.effects.simulated_scores import Difficulty
 
 DIFFICULTY = Difficulty(level=0.6, models=0.05, texts=0.1, frames=0.05, examples=0.2, answers=0.35)
 ANALYSIS = {"risk": 0.05, "smallest_set": 8, "resamples": 50, "confidence": 0.95}

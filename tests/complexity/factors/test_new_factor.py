@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.page.complexity_world import PARAMETERS
-from trivium.complexity.effects.factor_table import read_factors, read_names
+from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.core.tables import read_json, read_table
 from trivium.page.contents import read_articles
 

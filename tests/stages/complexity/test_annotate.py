@@ -7,10 +7,9 @@ import torch
 
 from stages.complexity.annotate import main
 from tests.complexity.frame_world import make_texts, write_encoder
-from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, distinct_contexts
 from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.parser_folder import load_parser, save_parser, start_parser
-from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.parsing import SCHEMA, AnnotateParameters, distinct_contexts, parse
 from trivium.complexity.frames.windows import windows_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_json

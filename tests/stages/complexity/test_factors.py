@@ -25,7 +25,7 @@ from tests.complexity.factor_world import (
     span,
 )
 from tests.complexity.paper_factors import FACTORS, chosen, labels
-from trivium.complexity.effects.factor_table import read_factors, read_names
+from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.members.f4 import Arcs, arcs, head_token

@@ -8,10 +8,9 @@ import torch
 
 from stages.complexity import finetune
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.finetuning import FinetuneParameters, spread
+from trivium.complexity.readers.finetuning import FinetuneParameters, mean_loss, spread, steps_of, train
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
-from trivium.complexity.readers.reader_training import mean_loss, steps_of, train
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.parameters import values_of

@@ -11,9 +11,8 @@ from stages.complexity.partition import PartitionParameters, main
 from tests.complexity.analysis_world import write_factors, write_scores
 from tests.complexity.factor_world import EXAMPLES, TEXTS, TRAINING
 from tests.complexity.paper_factors import FACTORS, labels
-from trivium.complexity.effects.factor_table import FactorTable, schema
+from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable, schema
 from trivium.complexity.partitions import chosen_factors, frame_rows, parts_of
-from trivium.complexity.scoring.score_table import ScoreTable
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.frame_corpora import write_examples, write_texts

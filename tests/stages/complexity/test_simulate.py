@@ -10,7 +10,7 @@ from stages.complexity.simulate import METHODS, main
 from tests.complexity.analysis_world import factor_table, write_factors
 from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
+from trivium.complexity.effects.planted_effects import Difficulty, confounded, simulated_scores
 from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
 from trivium.core.errors import BadInput
 

@@ -11,9 +11,9 @@ import statsmodels.formula.api as smf
 from stages.complexity.validate import ValidateParameters, main
 from tests.complexity.analysis_world import factor_table, write_factors, write_scores
 from tests.complexity.paper_factors import FACTORS
+from trivium.complexity.effects.analysed_tables import read_scores
 from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
-from trivium.complexity.scoring.score_table import read_scores
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.measures.significance import holm

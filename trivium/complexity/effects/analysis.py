@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.complexity.effects.factor_table import FactorTable
+from trivium.complexity.effects.analysed_tables import FactorTable, model_means
 from trivium.complexity.effects.regression import Joint, joint_regression
-from trivium.complexity.scoring.score_table import model_means
 from trivium.core.csv_tables import write_csv
 from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.bootstrap import cluster_bootstrap

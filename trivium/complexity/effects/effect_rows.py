@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import analyse, large_enough
-from trivium.complexity.effects.factor_table import FactorTable
 from trivium.core.csv_tables import write_csv
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points
 

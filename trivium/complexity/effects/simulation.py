@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import Effects, analyse
-from trivium.complexity.effects.factor_table import FactorTable
-from trivium.complexity.effects.sensitivity import SensitivityParameters
-from trivium.complexity.effects.simulated_scores import Difficulty, confounded, simulated_scores
+from trivium.complexity.effects.planted_effects import Difficulty, SensitivityParameters, confounded, simulated_scores
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.measures.significance import wilson_interval

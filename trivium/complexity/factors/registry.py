@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import Field, create_model, model_validator
 
-from trivium.complexity.effects.factor_table import schema
+from trivium.complexity.effects.analysed_tables import schema
 from trivium.complexity.factors.corpora import Corpora
 from trivium.complexity.factors.factor import Factor
 from trivium.core.parameters import Parameters

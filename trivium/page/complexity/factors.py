@@ -6,9 +6,9 @@ from typing import Any
 from markupsafe import Markup
 
 from trivium.claims.registry import Verdict
-from trivium.complexity.effects.factor_table import read_factors
+from trivium.complexity.effects.analysed_tables import read_factors
+from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curve, power_at
 from trivium.complexity.effects.regression import of_frames
-from trivium.complexity.effects.sensitivity import CRITERIA, Curves, by_curve, power_at
 from trivium.page.complexity.material import Effect, Material, Metrics
 from trivium.page.figures import forest
 from trivium.page.html import Column, between, decimal, figure, interval, percent, render, signed, small, table

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.complexity.effects.sensitivity import CRITERIA, Curves, by_curve, smallest_delta
+from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curve, smallest_delta
 from trivium.page.complexity.factors import METHODS, method_label, rate
 from trivium.page.complexity.material import MEASURES, Material
 from trivium.page.figures import curves, trends

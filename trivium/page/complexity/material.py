@@ -11,8 +11,8 @@ import pyarrow as pa
 import yaml
 from pyarrow import csv
 
-from trivium.complexity.effects.factor_table import read_names
-from trivium.complexity.effects.sensitivity import Power
+from trivium.complexity.effects.analysed_tables import read_names
+from trivium.complexity.effects.planted_effects import Power
 from trivium.complexity.factors.registry import FACTORS
 from trivium.core.errors import BadInput
 from trivium.core.registry import member_names

@@ -8,10 +8,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.complexity.effects.factor_table import coded
+from trivium.complexity.effects.analysed_tables import coded, read_scores
 from trivium.complexity.factors.overlap import sentence_of, sentences, shares_participant
 from trivium.complexity.factors.registry import FACTORS
-from trivium.complexity.scoring.score_table import read_scores
 from trivium.formats.framed_texts import Example
 from trivium.measures.effects import NEITHER, NO, YES
 from trivium.page.complexity.material import Material

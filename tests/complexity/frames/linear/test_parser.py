@@ -8,8 +8,7 @@ import pytest
 from tests.complexity.frame_world import PEOPLE, SITES, find, make_texts
 from trivium.complexity.frames.linear.elements import Asked, Elements
 from trivium.complexity.frames.linear.features import Words, class_of, fit_logistic, hashed, joined, matrix
-from trivium.complexity.frames.linear.parser import LinearFrameParser
-from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, occurrences_of
+from trivium.complexity.frames.linear.parser import LinearFrameParser, Occurrence, Triggers, occurrences_of
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span

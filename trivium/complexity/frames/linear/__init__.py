@@ -1,4 +1,4 @@
 """A frame parser of linear models on words, endings and word classes: it needs no download, and learns in minutes.
 
-Comes in: the bench, on corpora whose annotation is partial. Read `parser.py` first, then `triggers.py`, `elements.py`.
+Comes in: the bench, on corpora whose annotation is partial. Read `parser.py` first, then `elements.py`.
 """
