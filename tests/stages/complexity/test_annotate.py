@@ -87,7 +87,7 @@ def test_batch_and_chunk_change_nothing(tmp_path, world):
 def test_windows_made_ahead_of_a_gpu_give_the_same_rows(tmp_path, world, monkeypatch, capfd):
     folder, _ = world
     run(folder, tmp_path / "here.parquet")
-    monkeypatch.setattr("trivium.complexity.frames.annotation.feeders", lambda: 2)
+    monkeypatch.setattr("trivium.complexity.frames.parsing.feeders", lambda: 2)
     run(folder, tmp_path / "ahead.parquet")
     assert (tmp_path / "ahead.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
     assert "s for windows" in capfd.readouterr().out

@@ -5,8 +5,8 @@ are the simulated scores. They test the analysis itself (complexity.md §5).
 
 For power, one factor at a time is given effects from none to strong. An effect is told as what it does to δ, on the
 same draws, since cutting scores to 0 … 1 makes it smaller than planted. A criterion's power is the share of cells
-(models × simulations) that it calls worse. The smallest δ is where a line through the powers, made to fall nowhere (isotonic
-regression), first reaches the wanted one.
+(models × simulations) that it calls worse. The smallest δ is where a line through the powers, made to fall nowhere
+(isotonic regression), first reaches the wanted one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
