@@ -109,3 +109,29 @@ def test_files_name_their_models(tmp_path):
         model_names(["a/mt5.json", "b/mt5.jsonl"])
     (tmp_path / "a=b.json").touch()
     assert list(model_names([tmp_path / "a=b.json"])) == ["a=b"]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"q1": [{"text": "a", "probability": 0.9}, {"text": "b"}], "q2": "b", "q3": None},
+        {"predictions": [{"id": "q1", "prediction_text": "a"}, {"id": "q2", "prediction_text": "b"},
+                         {"id": "q3", "prediction_text": None}]},
+    ],
+)  # fmt: skip
+def test_lists_of_best_answers_and_answers_that_are_null(tree, tmp_path):
+    (tmp_path / "m.json").write_text(json.dumps(tree))
+    read = read_answers(tmp_path / "m.json", ["q1", "q2", "q3"])
+    assert read.answers == {"q1": "a", "q2": "b"}
+    assert read.note == "answers that are null, and count as missing: 1"
+
+
+def test_a_sample_without_id_is_found_by_question_and_context(tmp_path):
+    record = {"doc": {"question": "Who?", "context": "Ada."}, "filtered_resps": ["Ada"], "filter": "none"}
+    (tmp_path / "samples.jsonl").write_text(
+        json.dumps(record) + "\n" + json.dumps(record | {"doc": {"id": "q2"}}) + "\n"
+    )
+    read = read_answers(tmp_path / "samples.jsonl", ["q1", "q2"], {("Who?", "Ada."): "q1"})
+    assert read.answers == {"q1": "Ada", "q2": "Ada"}
+    with pytest.raises(BadInput, match="samples.jsonl:1: field 'doc': no id, and no question of the set has"):
+        read_answers(tmp_path / "samples.jsonl", ["q1", "q2"])

@@ -1,5 +1,6 @@
 """Question sets in every form: the same questions come out, what cannot be asked is counted, the rest is refused."""
 
+import gzip
 import json
 
 import pyarrow as pa
@@ -170,3 +171,59 @@ def test_piaf_whole(real):
     read = read_question_set(real("piaf") / "piaf-v1.0.json")
     assert (len(read.questions), len(read.unanswerable), read.dropped) == (3835, 0, 0)
     assert read.counts == {"searched": 0, "moved": 2, "nowhere": 0}
+
+
+SENTENCE = "Le botaniste Célestin Ardouin décrivit l'orchidée à Mâcon."
+
+
+def written(path, *records):
+    path.write_text(lines(records), encoding="utf-8")
+    return path
+
+
+def test_fquad_as_the_hub_has_it(tmp_path):
+    record = {"context": SENTENCE, "questions": ["Qui ?", "Où ?"],
+              "answers": {"texts": ["Célestin Ardouin", "Mâcon"], "answers_starts": [13, 52]}}  # fmt: skip
+    read = read_question_set(written(tmp_path / "s.jsonl", record, record))
+    assert read.form == "FQuAD’s contexts, JSON lines"
+    assert read.ids == ["1.1", "1.2", "2.1", "2.2"]
+    assert [each.place.of(SENTENCE) for each in read.questions] == ["Célestin Ardouin", "Mâcon"] * 2
+    assert not any(read.counts.values())
+    shorter = {**record, "questions": ["Qui ?"]}
+    with pytest.raises(BadInput, match="s.jsonl:2: field 'answers': not as many answers as questions"):
+        read_question_set(written(tmp_path / "s.jsonl", record, shorter))
+
+
+def test_fquad_2_writes_answers_start(tmp_path):
+    record = {"id": "a", "context": SENTENCE, "question": "Où ?", "answers": {"text": ["Mâcon"], "answers_start": [52]}}
+    (question,) = read_question_set(written(tmp_path / "s.jsonl", record)).questions
+    assert question.place.start == 52
+
+
+@pytest.mark.parametrize("pack", [lambda data: data, gzip.compress])
+def test_mrqa(tmp_path, pack):
+    record = {"id": "", "context": "A mill was built in 1731.", "qas": [
+        {"qid": "q1", "question": "When?", "answers": ["in 1731"], "detected_answers": [{"text": "1731", "char_spans": [[20, 23]]}]},
+        {"qid": "q2", "question": "What?", "answers": ["A mill"], "detected_answers": []},
+    ]}  # fmt: skip
+    path = written(tmp_path / "dev.jsonl", {"header": {"dataset": "Mills"}}, record)
+    path.write_bytes(pack(path.read_bytes()))
+    read = read_question_set(path)
+    assert (read.form, read.ids) == ("MRQA’s lines", ["q1", "q2"])
+    assert [(each.answers, each.place.start) for each in read.questions] == [(("1731",), 20), (("A mill",), 0)]
+
+
+def test_answers_that_cannot_be_right_are_refused(tmp_path):
+    record = {
+        "id": "a",
+        "context": SENTENCE,
+        "question": "Qui ?",
+        "answers": "{'text': ['Mâcon'], 'answer_start': [52]}",
+    }
+    with pytest.raises(BadInput, match="s.jsonl.*field 'answers': the text of a dictionary"):
+        read_question_set(written(tmp_path / "s.jsonl", record, record | {"id": "b"}))
+    free = [{"id": str(number), "context": SENTENCE, "question": "Qui ?", "answer": "un homme" if number < 3 else "Mâcon"}
+            for number in range(20)]  # fmt: skip
+    with pytest.raises(BadInput, match="3 of 20 answers stand nowhere in their contexts; the first; got 'un homme'"):
+        read_question_set(written(tmp_path / "s.jsonl", *free))
+    assert read_question_set(written(tmp_path / "s.jsonl", *free[2:])).counts["nowhere"] == 1

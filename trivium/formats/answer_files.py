@@ -1,22 +1,29 @@
 """Models' answers to questions, in the forms in which they are handed round; which one a file has shows by itself.
 
 - ours, one object a line: {"id", "prediction"}
-- SQuAD's evaluation: {id: answer, ...}
-- Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list or lines
-- lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"}
+- SQuAD's evaluation: {id: answer, ...}; n-best lists {id: [{"text"}, ...], ...}, the first text
+- Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list, lines, or the list of {"predictions"}
+- lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"};
+  a doc without id is found by its question and context
 - KILT: lines {"id", "output": [{"answer"}, ...]}, the first answer
+
+An answer that is null is missing, and counted.
 """
 
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from trivium.core.errors import BadInput
 from trivium.formats.json_fields import Field, read_json_or_lines
 
 _SHOWN = 5
 _NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came
+
+
+NO_TEXTS: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -36,23 +43,31 @@ class AnswerFile:
     note: str
 
 
-def read_answers(path: Path, ids: Collection[str]) -> AnswerFile:
+def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, str], str] = NO_TEXTS) -> AnswerFile:
     """Read a model's answers to these questions, whichever form the file has.
+
+    Args:
+        path: of the file.
+        ids: of the questions.
+        by_text: ids of questions by (question, context), for records that have no id.
 
     Raises:
         BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
     """
-    form, pairs, note = _pairs(read_json_or_lines(path))
+    form, pairs, note = _pairs(read_json_or_lines(path), by_text)
     asked = {identifier: identifier for identifier in ids}
     answers: dict[str, str] = {}
     unknown: list[str] = []
     first: dict[str, Field] = {}
+    missing = 0
     for identifier, answer, place in pairs:
         if identifier in first:
             where = first[identifier].name or f"row {first[identifier].row}"
             place.refuse(f"second answer to one question, the first in {where}", got=identifier)
         first[identifier] = place
-        if identifier in asked:
+        if answer is None:
+            missing += 1
+        elif identifier in asked:
             answers[asked[identifier]] = answer
         else:
             unknown.append(identifier)
@@ -60,47 +75,61 @@ def read_answers(path: Path, ids: Collection[str]) -> AnswerFile:
         shown = [reprlib.repr(each) for each in list(asked)[:_SHOWN]]
         raise BadInput("no answer to any of the questions", file=path, field="id", got=unknown[:_SHOWN],
                        expected=f"ids such as {', '.join(shown)}")  # fmt: skip
-    return AnswerFile(form, answers, len(unknown), note)
+    nulls = f"answers that are null, and count as missing: {missing}" if missing else ""
+    return AnswerFile(form, answers, len(unknown), "; ".join(filter(None, (note, nulls))))
 
 
-Pairs = Iterator[tuple[str, str, Field]]  # question, answer, where it stands
+Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there is none), where it stands
 
 
-def _pairs(roots: Sequence[Field]) -> tuple[str, Pairs, str]:
+def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tuple[str, Pairs, str]:
     """The form, what it holds, and what was left out."""
     root = roots[0]
+    if len(roots) == 1 and isinstance(root.value, dict) and isinstance(root.value.get("predictions"), list):
+        root = root["predictions"]
+        roots = [root]
     if len(roots) == 1 and isinstance(root.value, dict) and not any(key in root.value for key, _, _ in _FORMS):
         return "SQuAD’s {id: answer}", _by_id(root), ""
     records = list(root.items()) if len(roots) == 1 and isinstance(root.value, list) else list(roots)
     if not records:
         root.refuse("no answers", expected="an answer a question")
-    found = next((each for each in _FORMS if records[0].get(each[0]) is not None), None)
+    records[0].get("id")  # refuses what is no object
+    found = next((each for each in _FORMS if each[0] in records[0].keys), None)
     if found is None:
         records[0].refuse("no field with an answer", choices=[key for key, _, _ in _FORMS])
     key, form, read = found
     chosen, note = _one_filter(records) if key == "filtered_resps" else (records, "")
-    return form, ((*read(record), record) for record in chosen), note
+    return form, ((*read(record, by_text), record) for record in chosen), note
 
 
 def _by_id(root: Field) -> Pairs:
     for identifier, answer in root.value.items():
-        if not isinstance(answer, str):
+        if isinstance(answer, list) and answer and isinstance(answer[0], dict):
+            answer = answer[0].get("text")  # of an n-best list
+        if answer is not None and not isinstance(answer, str):
             raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=answer,
                            expected="{question's id: answer} or a list of answers")  # fmt: skip
         yield identifier, answer, root
 
 
-def _plain(key: str) -> Callable[[Field], tuple[str, str]]:
-    return lambda record: (_identifier(record["id"]), record[key].text())
+Read = Callable[[Field, Mapping[tuple[str, str], str]], tuple[str, str | None]]
 
 
-def _kilt(record: Field) -> tuple[str, str]:
+def _plain(key: str) -> Read:
+    def read(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
+        is_null = key in record.keys and record.get(key) is None
+        return _identifier(record["id"]), None if is_null else record[key].text()
+
+    return read
+
+
+def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
     """The first output that has an answer; none: an empty one."""
     given = (output.get("answer") for output in record["output"].items())
     return _identifier(record["id"]), next((answer.text() for answer in given if answer is not None), "")
 
 
-def _harness(record: Field) -> tuple[str, str]:
+def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
     """The first response; a task that also asks for a likelihood (squadv2) has it behind it."""
     responses = list(record["filtered_resps"].items())
     if not responses:
@@ -108,7 +137,14 @@ def _harness(record: Field) -> tuple[str, str]:
     first = responses[0]
     while isinstance(first.value, list) and first.value:
         first = next(first.items())
-    return _identifier(record["doc"]["id"]), first.text()
+    answer = None if first.value is None else first.text()
+    doc = record["doc"]
+    if doc.get("id") is not None:
+        return _identifier(doc["id"]), answer
+    asked = doc["question"].text(), doc["context"].text()
+    if asked not in by_text:
+        doc.refuse("no id, and no question of the set has its question and context", expected="a field id")
+    return by_text[asked], answer
 
 
 def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
@@ -125,7 +161,7 @@ def _identifier(field: Field) -> str:
     return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
 
 
-_FORMS: tuple[tuple[str, str, Callable[[Field], tuple[str, str]]], ...] = (
+_FORMS: tuple[tuple[str, str, Read], ...] = (
     ("prediction", "lines of id and prediction", _plain("prediction")),
     ("prediction_text", "Hugging Face’s prediction_text", _plain("prediction_text")),
     ("filtered_resps", "lm-evaluation-harness’ samples", _harness),

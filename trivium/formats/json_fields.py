@@ -35,6 +35,11 @@ class Field:
         row = line_in(read_text(self.file), self.name) if self.row is None else self.row
         raise BadInput(problem, file=self.file, row=row, field=self.name or None, **details)
 
+    @property
+    def keys(self) -> Collection[str]:
+        """The names of an object's fields; none where it is no object."""
+        return self.value.keys() if isinstance(self.value, dict) else ()
+
     def __getitem__(self, key: str) -> "Field":
         """A field that must be there."""
         found = self.get(key)

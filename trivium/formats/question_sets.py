@@ -5,13 +5,19 @@
 - Hugging Face's flat records, as JSON lines, a JSON list, {"data": [...]} or Parquet: {"id", "title", "context",
   "question", "answers": {"text": [...], "answer_start": [...]}}; no text means that there is no answer
 - the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
+- FQuAD's records on the Hugging Face hub, a context each: {"context", "questions": [...], "answers": {"texts": [...],
+  "answers_starts": [...]}}; a question's id is that of its record and its place, such as 1.2
+- MRQA's lines after their header: {"context", "qas": [{"qid", "question", "answers", "detected_answers": [{"text",
+  "char_spans": [[first, last]]}]}]}
 
 `title` and `answer_start` may be lacking. Where an answer has no place, or does not stand at its place, the nearest
-occurrence in the context counts.
+occurrence in the context counts. A set of which more than a tenth of the answers stand nowhere is refused, and so is an
+answer that is the text of a dictionary.
 """
 
+import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +30,7 @@ from trivium.formats.json_fields import Field, read_json_or_lines
 REASONS = ("no_answer", "empty_question", "empty_answer")
 _FLAT = ("id", "title", "context", "question", "answers", "answer", "is_impossible")
 _BATCH = 4096  # rows of Parquet
+MOST_NOWHERE = 0.1  # of the answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,8 @@ def read_question_set(path: Path) -> QuestionSet:
     """Read a set, whichever form it has.
 
     Raises:
-        BadInput: none of the forms (names row and field), an id that stands twice, or no question with an answer.
+        BadInput: none of the forms (names row and field), an id that stands twice, an answer that is the text of a
+            dictionary, no question with an answer, or more than `MOST_NOWHERE` of the answers stand nowhere.
     """
     form, records = _records(path)
     questions: list[AskedQuestion] = []
@@ -115,6 +123,12 @@ def read_question_set(path: Path) -> QuestionSet:
     if not questions:
         got = {"unanswerable": len(unanswerable)} | {reason: len(ids) for reason, ids in left_out.items()}
         raise BadInput("no question with an answer", file=path, got=got, expected="a question set with answers")
+    if counts["nowhere"] > max(1, MOST_NOWHERE * len(questions)):
+        first_one = next(each for each in questions if each.place is None)
+        problem = f"{counts['nowhere']} of {len(questions)} answers stand nowhere in their contexts; the first"
+        row = _where(first[first_one.id])
+        raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0],
+                       expected="answers that are parts of their contexts")  # fmt: skip
     del counts["in place"]
     return QuestionSet(
         form,
@@ -135,16 +149,20 @@ def _records(path: Path) -> tuple[str, Iterator[Record]]:
     if start == b"PAR1":
         return "flat Parquet", _flat(_parquet(path))
     roots = read_json_or_lines(path)
-    if len(roots) > 1 or "question" in _keys(roots[0]):
-        return "flat JSON lines", _flat(roots)
+    if "header" in roots[0].keys and "context" not in roots[0].keys:
+        return "MRQA’s lines", _mrqa(roots[1:])
+    if len(roots) > 1 or {"question", "questions"}.intersection(roots[0].keys):
+        return _form(roots, "JSON lines")
     records = roots[0] if isinstance(roots[0].value, list) else roots[0]["data"]
-    if records is roots[0] or any("question" in _keys(record) for record in records.items()):
-        return "flat JSON", _flat(records.items())
-    return "SQuAD’s tree", _tree(records)
+    if "paragraphs" in next(iter(records.items()), records).keys:
+        return "SQuAD’s tree", _tree(records)
+    return _form(list(records.items()), "JSON")
 
 
-def _keys(field: Field) -> Iterable[str]:
-    return field.value if isinstance(field.value, dict) else ()
+def _form(records: Sequence[Field], file: str) -> tuple[str, Iterator[Record]]:
+    if any("questions" in record.keys for record in records[:1]):
+        return f"FQuAD’s contexts, {file}", _contexts(records)
+    return f"flat {file}", _flat(records)
 
 
 def _parquet(path: Path) -> Iterator[Field]:
@@ -169,6 +187,37 @@ def _tree(articles: Field) -> Iterator[Record]:
             context = paragraph["context"].text()
             for asked in paragraph["qas"].items():
                 yield "" if title is None else title.text(), context, asked, False
+
+
+def _contexts(records: Iterable[Field]) -> Iterator[Record]:
+    for number, record in enumerate(records, 1):
+        title, context = record.get("title"), record["context"].text()
+        questions, texts = list(record["questions"].items()), list(record["answers"]["texts"].items())
+        starts = list(record["answers"]["answers_starts"].items())
+        if not len(questions) == len(texts) == len(starts):
+            record["answers"].refuse("not as many answers as questions", expected=f"{len(questions)} texts and starts")
+        for place, (question, text, start) in enumerate(zip(questions, texts, starts, strict=True), 1):
+            asked = {"id": f"{number}.{place}", "question": question.value,
+                     "answers": [{"text": text.value, "answer_start": start.value}]}  # fmt: skip
+            yield "" if title is None else title.text(), context, Field(asked, record.file, record.row, ""), False
+
+
+def _mrqa(records: Iterable[Field]) -> Iterator[Record]:
+    for record in records:
+        context = record["context"].text()
+        for question in record["qas"].items():
+            detected = [
+                {"text": answer["text"].text(), "answer_start": _first(answer["char_spans"])}
+                for answer in question["detected_answers"].items()
+            ]
+            asked = {"id": question["qid"].value, "question": question["question"].value,
+                     "answers": detected or question["answers"].value}  # fmt: skip
+            yield "", context, Field(asked, record.file, record.row, ""), False
+
+
+def _first(spans: Field) -> int | None:
+    """Where the first of MRQA's stretches begins."""
+    return next((next(span.items()).integer() for span in spans.items()), None)
 
 
 def _identifier(field: Field) -> str:
@@ -198,9 +247,11 @@ def _answers(asked: Field) -> tuple[list[tuple[str, int | None]], bool]:
     if given is None:
         return [], False
     if isinstance(given.value, str):
+        if _is_dictionary(given.value):
+            given.refuse("the text of a dictionary", expected="a dictionary, a list, or a text")
         return [(given.text(), None)], True
     if isinstance(given.value, dict):
-        texts, starts = list(given["text"].items()), given.get("answer_start")
+        texts, starts = list(given["text"].items()), given.get("answer_start") or given.get("answers_start")
         places = [None] * len(texts) if starts is None else [_start(start) for start in starts.items()]
         if len(places) != len(texts):
             given.refuse("not as many places as texts", expected=f"{len(texts)} numbers in answer_start")
@@ -208,6 +259,16 @@ def _answers(asked: Field) -> tuple[list[tuple[str, int | None]], bool]:
     else:
         found = [_answer(each) for each in given.items()]
     return found, bool(found)
+
+
+def _is_dictionary(text: str) -> bool:
+    """Whether a text is a dictionary as Python or JSON writes it, as tables of CSV hold it."""
+    if not text.strip().startswith("{"):
+        return False
+    try:
+        return isinstance(ast.literal_eval(text.strip()), dict)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
 
 
 def _answer(field: Field) -> tuple[str, int | None]:

@@ -77,9 +77,10 @@ def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say
         raise BadInput("no answers", field="answers", expected="a file of answers a model")
     texts, missing, unknown, abstained = {}, {}, {}, {}
     ids = found.ids
+    by_text = {(each.question, each.context): each.id for each in (*found.questions, *found.unanswerable)}
     for model, source in given.items():
         if isinstance(source, Path):
-            read = read_answers(source, ids)
+            read = read_answers(source, ids, by_text)
             answers, unknown[model] = read.answers, read.unknown
             if read.note:
                 say(f"{model}: {read.note}.")
