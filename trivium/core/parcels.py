@@ -1,139 +1,134 @@
-"""What travels between machines that share no disk: an object, and the content of the files that it names.
+"""How a function and its shards travel between machines that share no disk, and how a worker of Ray runs them.
 
 While an object is pickled its `Path`s are looked at, at any depth. One that is there goes as content, a file or a whole
-folder. One inside the folder for results goes as a place in that folder. Any other stays a text. Whoever unpickles says
-where content lies on this machine, and which folder is for results. A path that is told as a `str` is left alone. An
-`Excerpt` goes as a file of its own: of the file that it is from nothing else goes along.
-
-Parcels consist of built-in types only: they are read before a worker knows whether it has the right code.
+folder, through a storage that all machines reach. One inside the folder for results goes as a place in that folder. Any
+other stays a text, and so does a path that is told as a `str`. Rows of a matrix go as an array.
 """
 
 import hashlib
 import io
+import os
 import pickle
+import shutil
+import tarfile
+import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, chdir
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import IO, Any
 
-import ray
 from fsspec.core import url_to_fs
 from ray.cloudpickle import CloudPickler
 
-from trivium.core.errors import BadInput
+from trivium.core.errors import BadInput, naming
+from trivium.core.matrices import MatrixRows
+from trivium.core.redaction import redact_output
 
-Listed = list[tuple[str, Any]]  # path inside a folder ("": the file itself), where its bytes are; None: a folder
+SCRATCH = "TRIVIUM_SCRATCH"  # where a worker has its files; else the system's folder for temporary files
 Place = tuple[str, ...]  # ("content", digest, path there), ("out", path inside), or ("text", path)
-Parcel = tuple[bytes, dict[str, Listed]]  # a pickle, and by digest the content that it names
-_CHUNK = 1 << 26
 
 
-class Store(Protocol):
-    """Where the bytes of files are while they travel."""
+class _Digested:
+    """A stream whose bytes are digested on their way."""
 
-    def put(self, file: Path) -> Any:
-        """Take a file's bytes; returns what `chunks` finds them by."""
-        ...
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._digest = stream, hashlib.sha256()
 
-    def chunks(self, kept: Any) -> Iterator[bytes]:
-        """A file's bytes, piece by piece."""
-        ...
+    def write(self, data: bytes) -> int:
+        self._digest.update(data)
+        return self._stream.write(data)
 
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._digest.update(data)
+        return data
 
-@dataclass(frozen=True)
-class InMessage:
-    """Bytes go with the message itself: results of a worker, which may end before they are asked for."""
-
-    def put(self, file: Path) -> list[bytes]:
-        """The file's bytes."""
-        return list(_chunks(file))
-
-    def chunks(self, kept: list[bytes]) -> Iterator[bytes]:
-        """These bytes."""
-        yield from kept
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
 
 
 @dataclass(frozen=True)
-class InObjects:
-    """Bytes are objects of Ray, which fetches them where they are asked for, and spills them to disk."""
-
-    def put(self, file: Path) -> list[Any]:
-        """References to the file's bytes."""
-        return [ray.put(chunk) for chunk in _chunks(file)]
-
-    def chunks(self, kept: list[Any]) -> Iterator[bytes]:
-        """The bytes, one object in memory at a time."""
-        for reference in kept:
-            yield ray.get(reference)
-
-
-@dataclass(frozen=True)
-class InFolder:
-    """Bytes are files, named by their digest, of a folder that all machines reach: shared, or an address of fsspec.
+class Storage:
+    """Archives of files and folders, each named by its digest.
 
     Attributes:
-        address: such as `/shared/trivium` or `s3://bucket/trivium`.
+        address: a folder, or an address of fsspec such as `s3://bucket/trivium`; None: there is none.
     """
 
-    address: str
+    address: str | None
 
-    def put(self, file: Path) -> str:
-        """Write the file, unless it is there; returns its address."""
-        digest = hashlib.sha256()
-        for chunk in _chunks(file):
-            digest.update(chunk)
-        system, folder = url_to_fs(self.address)
-        target, beside = f"{folder}/{digest.hexdigest()}", f"{folder}/{uuid.uuid4().hex}.partial"
-        if not system.exists(target):
-            system.makedirs(folder, exist_ok=True)
-            system.put_file(str(file), beside)
-            system.mv(beside, target)
-        return digest.hexdigest()
-
-    def chunks(self, kept: str) -> Iterator[bytes]:
-        """The bytes of a file.
+    def put(self, path: Path) -> str:
+        """Keep a file or folder, unless it is there; returns its digest.
 
         Raises:
-            BadInput: they are not those that were written.
+            BadInput: there is no storage.
+        """
+        if self.address is None:
+            expected = "a folder that all machines reach, or s3://…"
+            raise BadInput("files need a place to travel through", field="run.ray_storage", got=None, expected=expected)
+        with open(os.devnull, "wb") as nothing:
+            digest = _archive(path, nothing)
+        system, folder = url_to_fs(self.address)
+        if not system.exists(f"{folder}/{digest}"):
+            beside = f"{folder}/{uuid.uuid4().hex}.partial"
+            system.makedirs(folder, exist_ok=True)
+            with system.open(beside, "wb") as stream:
+                _archive(path, stream)
+            system.mv(beside, f"{folder}/{digest}")
+        return digest
+
+    def fetch(self, digest: str, target: Path) -> None:
+        """Unpack what has this digest into a folder, which appears when it is complete.
+
+        Raises:
+            BadInput: it is not what was put there.
         """
         system, folder = url_to_fs(self.address)
-        digest = hashlib.sha256()
-        with system.open(f"{folder}/{kept}", "rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-                yield chunk
-        if digest.hexdigest() != kept:
-            raise BadInput("not the bytes that were written", file=f"{self.address}/{kept}", got=digest.hexdigest())
+        beside = target.with_name(f".{uuid.uuid4().hex}.partial")
+        with system.open(f"{folder}/{digest}", "rb") as stream:
+            read = _Digested(stream)
+            with tarfile.open(fileobj=read, mode="r|") as archive:  # type: ignore[call-overload]
+                archive.extractall(beside, filter="data")
+            while read.read(1 << 20):  # what pads an archive
+                pass
+        if read.hexdigest() != digest:
+            raise BadInput("not what was put there", file=f"{self.address}/{digest}", got=read.hexdigest())
+        try:
+            beside.rename(target)
+        except OSError:  # another process of this machine was faster
+            if not target.exists():
+                raise
+            shutil.rmtree(beside)
 
 
-class Excerpt(Protocol):
-    """Part of a file, such as some rows of a matrix; `type(self)(path, *told)` makes it of a file of its own.
-
-    Attributes:
-        path: of the file.
-    """
-
-    path: Path
-
-    def write_alone(self, file: Path) -> tuple[Any, ...]:
-        """Write it into a file of its own; returns what is told beside the path."""
-        ...
+def _archive(path: Path, stream: Any) -> str:
+    """Write an archive of names and bytes alone; returns its digest."""
+    written = _Digested(stream)
+    with tarfile.open(fileobj=written, mode="w|", dereference=True) as archive:  # type: ignore[call-overload]
+        archive.add(path, path.name, filter=_without_owner)
+    return written.hexdigest()
 
 
-def dumps(
-    value: Any,
-    place: Callable[[Path], Place],
-    place_of_excerpt: Callable[[Excerpt], tuple[Place, tuple[Any, ...]]] | None = None,
-) -> bytes:
-    """A pickle whose paths are places, in the words of `place`; those of excerpts in the words of the other."""
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.mtime = member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
 
-    class Pickler(CloudPickler):  # functions of a module that is run as a script go by value
-        def persistent_id(self, found: Any) -> tuple[Any, ...] | None:
-            if place_of_excerpt and hasattr(type(found), "write_alone"):
-                return *place_of_excerpt(found), type(found)
-            return (place(found),) if isinstance(found, Path) else None
+
+def dumps(value: Any, place: Callable[[Path], Place]) -> bytes:
+    """A pickle whose paths are places, in the words of `place`."""
+
+    class Pickler(CloudPickler):
+        def persistent_id(self, part: Any) -> Place | None:
+            return place(part) if isinstance(part, Path) else None
+
+        def reducer_override(self, part: Any) -> Any:
+            if isinstance(part, MatrixRows):
+                return MatrixRows, (part.read(), part.start, part.stop)
+            return super().reducer_override(part)
 
     buffer = io.BytesIO()
     Pickler(buffer, protocol=5).dump(value)
@@ -144,92 +139,79 @@ def loads(pickled: bytes, path: Callable[[Place], Path]) -> Any:
     """What `dumps` has pickled, with the paths that `path` finds for its places."""
 
     class Unpickler(pickle.Unpickler):
-        def persistent_load(self, found: tuple[Any, ...]) -> Any:
-            if len(found) == 1:
-                return path(found[0])
-            there, told, kind = found
-            return kind(path(there), *told)
+        def persistent_load(self, place: Place) -> Path:
+            return path(place)
 
     return Unpickler(io.BytesIO(pickled)).load()
 
 
 @dataclass
-class Packer:
-    """Packs a function and its shards.
+class _Here:
+    """Where things lie on a worker's machine.
 
     Attributes:
-        store: where bytes are kept.
-        out: the folder for results; None without any.
+        out: folder for results.
+        storage: where content is.
+        shown: content that lies here, and how it is called where the stage runs.
     """
 
-    store: Store
-    out: Path | None = None
-    _known: dict[Path, tuple[str, Listed]] = field(default_factory=dict)
+    out: Path
+    storage: Storage
+    shown: dict[Path, str] = field(default_factory=dict)
 
-    def pack(self, value: Any, *, remember: bool = False) -> Parcel:
-        """A value as a parcel.
+    def loads(self, pickled: bytes, folder: Path) -> Any:
+        """A packed value; the content that it names is unpacked below `folder`, unless it is there."""
 
-        Args:
-            value: can be pickled.
-            remember: whether what it names is named again, and need not be read then.
-        """
-        contents: dict[str, Listed] = {}
+        def path(place: Place) -> Path:
+            if place[0] == "out":
+                return self.out / place[1]
+            if place[0] == "text":
+                return Path(place[1])
+            _, digest, shown = place
+            if not (folder / digest).exists():
+                self.storage.fetch(digest, folder / digest)
+            self.shown[folder / digest / Path(shown).name] = shown
+            return folder / digest / Path(shown).name
 
-        def place(path: Path) -> Place:
-            if self.out is not None and path.is_relative_to(self.out) and not path.is_file():
-                return "out", str(path.relative_to(self.out))
-            if not path.exists():
-                return "text", str(path)
-            digest, listed = self._known.get(path) or content(path, self.store)
-            if remember:
-                self._known[path] = digest, listed
-            contents[digest] = listed
-            return "content", digest, str(path)
+        return loads(pickled, path)
 
-        def place_of_excerpt(excerpt: Excerpt) -> tuple[Place, tuple[Any, ...]]:
-            with TemporaryDirectory() as folder:
-                alone = Path(folder, excerpt.path.name)
-                told = excerpt.write_alone(alone)
-                digest, listed = content(alone, self.store)
-            contents[digest] = listed
-            return ("content", digest, str(excerpt.path)), told
-
-        return dumps(value, place, place_of_excerpt), contents
+    def place(self, path: Path) -> Place:
+        """What a path in a result is where the stage runs."""
+        if path.is_relative_to(self.out):
+            return "out", str(path.relative_to(self.out))
+        for there, shown in self.shown.items():
+            if path.is_relative_to(there):
+                return "text", str(Path(shown) / path.relative_to(there))
+        return "text", str(path)
 
 
-def content(path: Path, store: Store) -> tuple[str, Listed]:
-    """(digest of the name and all bytes, what is listed) of a file or folder."""
-    digest = hashlib.sha256(path.name.encode())
-    listed: Listed = []
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        name = "" if file == path else file.relative_to(path).as_posix()
-        digest.update(f"\0{name}\0".encode())
-        if file.is_dir():
-            listed.append((name, None))
-            continue
-        for chunk in _chunks(file):
-            digest.update(chunk)
-        listed.append((name, store.put(file)))
-    return digest.hexdigest(), listed
+def run_shard(
+    function: bytes, shard: bytes, storage: Storage, versions: Mapping[str, str]
+) -> tuple[bytes, str | None]:
+    """Run a packed function on a packed shard; returns the packed result, and the digest of what was written.
 
+    What a function names stays on the machine, for its other shards and later stages; what a shard names goes with it.
 
-def fetch(listed: Listed, target: Path, store: Store) -> None:
-    """Write content to a path, which is not there, in a folder that is this caller's."""
-    if [name for name, _ in listed] == [""]:
-        target.parent.mkdir(parents=True)
-    else:
-        target.mkdir(parents=True)
-    for name, kept in listed:
-        file = target / name
-        if kept is None:
-            file.mkdir()
-            continue
-        with file.open("wb") as stream:
-            for chunk in store.chunks(kept):
-                stream.write(chunk)
+    Args:
+        function, shard: see `dumps`.
+        storage: where content is.
+        versions: of packages, where the stage runs.
 
-
-def _chunks(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            yield chunk
+    Raises:
+        BadInput: a package has another version here.
+    """
+    redact_output()
+    for name, expected in versions.items():
+        if (own := version(name)) != expected:
+            raise BadInput(f"a worker has another {name}", got=own, expected=f"{expected}, as where the stage runs")
+    scratch = Path(os.environ.get(SCRATCH) or tempfile.gettempdir()).absolute() / f"trivium-{os.getuid()}"
+    scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.TemporaryDirectory(dir=scratch) as own_folder, chdir(own_folder), ExitStack() as stack:
+        here = _Here(Path(own_folder, "out"), storage)
+        here.out.mkdir()
+        run = here.loads(function, scratch / "content")
+        told = here.loads(shard, Path(own_folder, "content"))
+        for there, shown in here.shown.items():
+            stack.enter_context(naming(Path(shown), instead_of=there))
+        result = dumps(run(told), here.place)
+        return result, storage.put(here.out) if any(here.out.iterdir()) else None
