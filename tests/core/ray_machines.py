@@ -1,13 +1,12 @@
-"""A Ray cluster of this machine whose raylets share nothing with the driver but its address.
+"""A Ray cluster of this machine whose raylets share nothing with the driver but its address and a storage.
 
-Each raylet has a copy of the code and a folder of its own. A hook in every process that it starts writes down what that
-process opens: none of it may be the driver's, neither code nor data.
+Each raylet has a folder of its own. A hook in every process that it starts writes down what that process opens: none of
+it may be the driver's, neither code nor data.
 """
 
 import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +18,7 @@ from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 ROOT = Path(__file__).parents[2]
-CODE = ("trivium", "stages", "sample", "tests")
-STORE = 100_000_000
+MEMORY = 100_000_000
 BEFORE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 KEYS = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_DEFAULT_REGION": "us-east-1"}
 HOOK = """
@@ -38,7 +36,7 @@ class Machine:
     """A raylet.
 
     Attributes:
-        folder: holds its code, its scratch and what its processes have opened.
+        folder: holds its scratch and what its processes have opened.
         node: Ray's handle.
     """
 
@@ -58,20 +56,20 @@ class Machines:
     environment: Mapping[str, str]
     all: list[Machine] = field(default_factory=list)
 
-    def add(self, change: Callable[[Path], None] = lambda _: None, **resources: float) -> Machine:
-        """One machine more, with one CPU, and code that `change` may change."""
+    @property
+    def storage(self) -> str:
+        return str(self.folder / "storage")
+
+    def add(self, **resources: float) -> Machine:
+        """One machine more, with one CPU."""
         folder = self.folder / f"machine{len(self.all)}"
-        for name in ("opened", "scratch", "code"):
+        for name in ("opened", "scratch", "hook"):
             (folder / name).mkdir(parents=True)
-        for name in CODE:
-            shutil.copytree(ROOT / name, folder / "code" / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "uv.lock", folder / "code")
-        (folder / "code" / "sitecustomize.py").write_text(HOOK)
-        change(folder / "code")
-        own = {"PYTHONPATH": "code", "OPENED": "opened", "TRIVIUM_SCRATCH": "scratch"}
+        (folder / "hook" / "sitecustomize.py").write_text(HOOK)
+        own = {"PYTHONPATH": "hook", "OPENED": "opened", "TRIVIUM_SCRATCH": "scratch"}
         environment = {name: str(folder / value) for name, value in own.items()} | {**self.environment}
         with chdir(folder):
-            node = self.cluster.add_node(num_cpus=1, object_store_memory=STORE, env_vars=environment, **resources)
+            node = self.cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=environment, **resources)
         self.all.append(Machine(folder, node))
         return self.all[-1]
 
@@ -84,12 +82,11 @@ class Machines:
         theirs = [*folders, ROOT, self.folder / "driver"]
         shared = [Path(sys.prefix), ROOT / ".venv"]  # installed packages
         opened = {path for machine in self.all for path in machine.opened()}
-        assert any(path.name == "ray_worker.py" for path in opened)
+        assert any(path.name == "parcels.py" for path in opened)
         return sorted(
             path
             for path in opened
             if any(path.is_relative_to(folder) for folder in theirs)
-            and path != self.folder / "driver"  # where Ray itself lets workers look for modules
             and not any(path.is_relative_to(folder) for folder in shared)
         )
 
@@ -113,13 +110,13 @@ def serve(folder: Path, machines: int) -> Iterator[Machines]:
     with chdir(folder / "driver"), s3() as environment, mock.patch.dict(os.environ, BEFORE | environment):
         cluster = Cluster(
             initialize_head=True,
-            head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False},
+            head_node_args={"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False},
         )
-        found = Machines(folder, cluster, environment)
+        served = Machines(folder, cluster, environment)
         try:
             for _ in range(machines):
-                found.add()
-            yield found
+                served.add()
+            yield served
         finally:
             ray.shutdown()
             cluster.shutdown()

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle, islice
 from operator import length_hint
@@ -114,12 +114,10 @@ class LocalEngine:
         workers: how many.
         gpu_workers: at most so many a GPU where the function takes one, in which each process has all networks. Each
             sees one GPU.
-        check: called before each result is handed out; raises when the results may not be kept.
     """
 
     workers: int
     gpu_workers: int = 1
-    check: Callable[[], None] = lambda: None
 
     def has_gpu(self, here: Callable[[], bool]) -> bool:
         """Whether this machine has one."""
@@ -142,9 +140,7 @@ class LocalEngine:
         if on_gpu:
             workers = (processes or min(workers, self.gpu_workers)) * max(1, len(gpus))
         if workers <= 1:
-            for result in tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False):
-                self.check()
-                yield result
+            yield from tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False)
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
@@ -158,11 +154,6 @@ class LocalEngine:
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))
                 if len(waiting) >= 2 * workers:
-                    yield self._result(waiting.pop(0))
+                    yield waiting.pop(0).result()
             for future in waiting:
-                yield self._result(future)
-
-    def _result(self, future: Future[R]) -> R:
-        result = future.result()
-        self.check()
-        return result
+                yield future.result()

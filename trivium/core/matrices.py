@@ -44,28 +44,21 @@ def read_matrix(path: Path) -> np.ndarray:
 
 @dataclass(frozen=True)
 class MatrixRows:
-    """Consecutive rows of a `.npy`; on their way to a machine without the file no other row goes along.
+    """Consecutive rows of a matrix; to a machine without its file these rows alone go, as an array.
 
     Attributes:
-        path: of the matrix, or of a `.npy` with no other rows than these, as on such a machine.
+        matrix: its `.npy`, or on such a machine the rows.
         start: the first row, from 0.
         stop: one after the last.
     """
 
-    path: Path
+    matrix: Path | np.ndarray
     start: int
     stop: int
 
     def read(self) -> np.ndarray:
-        """These rows, memory-mapped; see `read_matrix`."""
-        matrix = read_matrix(self.path)
-        return matrix if len(matrix) == self.stop - self.start else matrix[self.start : self.stop]
-
-    def write_alone(self, file: Path) -> tuple[int, int]:
-        """Write a `.npy` with these rows alone; returns what is told beside its path, as `harness/parcels.py` asks."""
-        with file.open("wb") as stream:
-            np.save(stream, self.read())
-        return self.start, self.stop
+        """These rows; of a file memory-mapped, see `read_matrix`."""
+        return read_matrix(self.matrix)[self.start : self.stop] if isinstance(self.matrix, Path) else self.matrix
 
 
 def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:

@@ -1,8 +1,7 @@
 """An engine whose workers are Ray's: processes of this machine, or of a cluster that shares no disk (docs/cluster.md).
 
-A function and its shards travel as content, with the files that they name; what they write comes back as content
-(`parcels.py`). A worker runs its own copy of the code, and says so when it is another one. A shard whose worker is lost
-runs again. What a function raises is raised here, as it is.
+Ray brings the code to the workers (`working_dir`), hands out functions and shards, and runs again what is lost with its
+worker. Files that are named, and files that are written, travel through a storage that all reach (`parcels.py`).
 """
 
 import hashlib
@@ -11,7 +10,8 @@ import os
 import pickle
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,15 +24,14 @@ from tqdm import tqdm
 
 from trivium.core.arithmetic import PORTABLE, SETTINGS
 from trivium.core.atomic import write_atomically
-from trivium.core.code.digest import module_of, versions_of
+from trivium.core.code.digest import OWN, code_root, module_of, versions_of
 from trivium.core.engine import WORKER
 from trivium.core.errors import BadInput
-from trivium.core.parcels import InFolder, InMessage, InObjects, Listed, Packer, Parcel, Place, fetch, loads
-from trivium.core.ray_worker import FAILED, OTHER_CODE, Outcome
+from trivium.core.parcels import SCRATCH, Place, dumps, fetch, loads, put, run_shard
 
 T = TypeVar("T")
 R = TypeVar("R")
-LOSSES = 3  # of one shard, after which it is not sent again
+ATTEMPTS = 3  # at a shard whose worker is lost
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,10 @@ class RayEngine:
 
     Attributes:
         address: of the cluster; None: one on this machine, for this process alone.
-        storage: folder or address of fsspec through which files travel; None: as objects of Ray.
+        storage: folder or address of fsspec through which files travel; None: a folder of this machine.
         workers: CPUs of a cluster on this machine.
         gpu_workers: functions that take a GPU have one of so many equal parts of it.
         work: the stage's folder, where results are kept that a stage started again need not ask for anew.
-        check: called before each result is handed out; raises when the results may not be kept.
     """
 
     address: str | None
@@ -53,7 +51,6 @@ class RayEngine:
     workers: int
     gpu_workers: int
     work: Path
-    check: Callable[[], None] = lambda: None
 
     def has_gpu(self, here: Callable[[], bool]) -> bool:
         """Whether a machine of the cluster has a GPU now, and a CPU for it."""
@@ -73,8 +70,7 @@ class RayEngine:
         """Apply `function` to each shard, somewhere; at most two shards a worker wait or run.
 
         Raises:
-            BadInput: no machine has a GPU where `function` takes one; a worker has other code, or cannot import it; a
-                shard was lost `LOSSES` times.
+            BadInput: no machine has a GPU where `function` takes one; files have no storage; a shard was lost.
         """
         part = 1.0 if processes else 10_000 // self.gpu_workers / 10_000  # Ray counts ten-thousandths
         share = part if on_gpu else 0.0
@@ -84,15 +80,17 @@ class RayEngine:
             expected = f"one with 1 CPU and {share:g} GPU"
             raise BadInput(problem, field="run.ray_address", got=self.address, expected=expected)
         run = _Run(self, function, share, out)
-        bar = tqdm(desc=description, unit="shard", mininterval=5, leave=False)
         try:
-            for result in run.results(shards):
-                self.check()
-                bar.update()
-                yield result
+            for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
+                run.send(shard)
+                if len(run.waiting) >= 2 * max(1, _room(share)):
+                    yield run.result()
+            while run.waiting:
+                yield run.result()
         finally:
-            run.cancel()
-            bar.close()
+            for reference, _ in run.waiting:
+                if reference is not None:
+                    ray.cancel(reference, force=True)
 
     def _connect(self) -> None:
         """Find or start the cluster, once a process."""
@@ -104,146 +102,83 @@ class RayEngine:
         environment = {name: os.environ[name] for name in sorted(names)} | {WORKER: "1"}
         own: dict[str, Any] = {"address": self.address}
         if self.address is None:
-            environment["TRIVIUM_SCRATCH"] = str(self.work.absolute() / "scratch")
+            environment[SCRATCH] = str(self.work.absolute() / "scratch")
             own = {"address": "local", "num_cpus": self.workers, "include_dashboard": False}
             os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))  # else Ray writes one into the home folder
+        root = code_root()
+        others = [f"/{path.name}" for path in root.iterdir() if path.name not in OWN] + ["__pycache__"]
+        runtime = {"env_vars": environment, "working_dir": str(root), "excludes": others}
         try:
-            ray.init(**own, runtime_env={"env_vars": environment}, logging_level=logging.WARNING)
+            ray.init(**own, runtime_env=runtime, logging_level=logging.WARNING)
         except ConnectionError as error:
             raise BadInput(f"no Ray cluster there: {error}", field="run.ray_address", got=self.address) from None
 
 
-@dataclass
-class _Sent:
-    """A shard on its way.
+class _Run:
+    """One function on its shards, whose results lie in the order of the shards.
 
     Attributes:
-        number: from 0.
-        shard: as it is, for messages.
-        parcel: as it travels.
-        kept: where its result is kept.
-        losses: how often it was lost.
+        waiting: of each shard whose result was not asked for: its reference, None where an earlier run of the stage has
+            kept the result, and where the result is kept.
     """
-
-    number: int
-    shard: object
-    parcel: Parcel
-    kept: Path
-    losses: int = 0
-
-
-class _Run:
-    """One function on its shards."""
 
     def __init__(self, engine: RayEngine, function: Callable[[Any], Any], share: float, out: Path | None) -> None:
         inner = function
         while isinstance(inner, partial):
             inner = inner.func
-        self._engine, self._share, self._out = engine, share, out
-        self._module = module_of(inner)
-        self._versions = versions_of(self._module)
-        self._name = f"{self._module}.{inner.__qualname__} to {out}"
-        self._packer = Packer(InFolder(engine.storage) if engine.storage else InObjects(), out)
-        self._function = ray.put(self._packer.pack(function, remember=True))
-        self._start = ray.remote(_starter(str(Path.cwd()))).options(max_retries=0, num_cpus=1, num_gpus=share)
-        self._running: dict[Any, _Sent] = {}
+        self.waiting: deque[tuple[Any, Path]] = deque()
+        self._out, self._kept = out, engine.work / "ray"
+        self._storage = engine.storage or ("" if engine.address else str(engine.work.absolute() / "storage"))
+        self._name = f"{module_of(inner)}.{inner.__qualname__} to {out}".encode()
+        self._function = ray.put(dumps(function, self._place))
+        self._versions = versions_of(module_of(inner))
+        self._run = ray.remote(run_shard).options(max_retries=ATTEMPTS - 1, num_cpus=1, num_gpus=share)
 
-    def results(self, shards: Iterable[Any]) -> Iterator[Any]:
-        """The results in the order of the shards."""
-        numbered = enumerate(shards)
-        done: dict[int, bytes | Exception] = {}
-        turn, more = 0, True
-        while more or self._running or done:
-            while more and len(self._running) + len(done) < self._most():
-                number, shard = next(numbered, (-1, None))
-                if more := number >= 0:
-                    sent = self._pack(number, shard)
-                    if (kept := self._kept(sent)) is not None:
-                        done[number] = kept
-                    else:
-                        self._send(sent)
-            if turn not in done and self._running:
-                (ready,), _ = ray.wait(list(self._running), num_returns=1)
-                sent = self._running.pop(ready)
-                if (outcome := self._outcome(ready, sent)) is not None:
-                    done[sent.number] = outcome
-            while turn in done:
-                found = done.pop(turn)
-                if isinstance(found, Exception):
-                    raise found
-                yield loads(found, self._path)
-                turn += 1
+    def send(self, shard: object) -> None:
+        """Hand a shard to Ray, unless its result is kept and all that was written is still there."""
+        packed = dumps(shard, self._place)
+        kept = self._kept / f"{hashlib.sha256(self._name + packed).hexdigest()[:32]}.pickle"
+        known = self._out is not None and kept.exists()
+        if known and all(Path(file).exists() for file in pickle.loads(kept.read_bytes())[1]):
+            self.waiting.append((None, kept))
+        else:
+            self.waiting.append((self._run.remote(self._function, packed, self._storage, self._versions), kept))
 
-    def cancel(self) -> None:
-        """Leave nothing running that nobody waits for."""
-        for reference in self._running:
-            ray.cancel(reference, force=True)
+    def result(self) -> Any:
+        """The next result, when what was written lies in the folder for results; raises what the function raised.
 
-    def _most(self) -> int:
-        """How many shards may wait or run: two for each worker that the cluster has room for now."""
-        return 2 * max(1, _room(self._share))
-
-    def _pack(self, number: int, shard: object) -> _Sent:
-        parcel = self._packer.pack(shard)
-        key = hashlib.sha256(self._name.encode() + parcel[0]).hexdigest()[:32]
-        return _Sent(number, shard, parcel, self._engine.work / "ray" / f"{key}.pickle")
-
-    def _send(self, sent: _Sent) -> None:
-        told = self._module, self._versions, self._function, sent.parcel, self._engine.storage
-        self._running[self._start.remote(*told)] = sent
-
-    def _outcome(self, reference: Any, sent: _Sent) -> bytes | Exception | None:
-        """A shard's result, pickled, or what it raised; None: it was lost, and is sent again."""
+        Raises:
+            BadInput: the shard was lost with each of its workers.
+        """
+        reference, kept = self.waiting.popleft()
+        if reference is None:
+            return loads(pickle.loads(kept.read_bytes())[0], self._path)
         try:
-            outcome: Outcome = ray.get(reference)
+            result, digest = ray.get(reference)
         except RayTaskError as error:
-            if not isinstance(error.cause, RayError):
-                return BadInput(f"a worker cannot run {self._name}: {error.cause!r}", expected="docs/cluster.md")
-            return self._lost(sent, error)
+            raise error.cause from error
         except RayError as error:
-            return self._lost(sent, error)
-        kind, pickled, listed = outcome
-        if kind == OTHER_CODE:
-            told, _, other = pickled.decode().rpartition(" ")
-            name = told or self._module  # where its code is too old to say which
-            expected = f"{self._versions[name]}, as here"
-            return BadInput(f"a worker has other code of {name}", got=other, expected=expected)
-        if kind == FAILED:
-            raised: Exception = pickle.loads(pickled)
-            return raised
-        self._arrive(pickled, listed, sent)
-        return pickled
+            why = str(error).strip().partition("\n")[0]
+            raise BadInput(f"a shard was lost {ATTEMPTS} times with its worker, at last so: {why}") from None
+        if digest is not None and self._out is not None:
+            part = self._out / f".{uuid.uuid4().hex}.arriving"
+            fetch(digest, self._storage, part)
+            files = [str(self._out / file.relative_to(part / "out")) for file in part.rglob("*") if file.is_file()]
+            _merge(part / "out", self._out)
+            shutil.rmtree(part)
+            with write_atomically(kept) as file:
+                file.write_bytes(pickle.dumps((result, files)))
+        return loads(result, self._path)
 
-    def _lost(self, sent: _Sent, error: Exception) -> Exception | None:
-        sent.losses += 1
-        if sent.losses < LOSSES:
-            self._send(sent)
-            return None
-        why = str(error).strip().partition("\n")[0]
-        return BadInput(
-            f"lost {LOSSES} times with its worker, at last so: {why}", field=f"shard {sent.number}", got=sent.shard
-        )
-
-    def _arrive(self, pickled: bytes, listed: Listed, sent: _Sent) -> None:
-        """Move what a worker wrote to where it belongs, and keep its result for a stage that is started again."""
-        if self._out is None or not listed:
-            return
-        self._engine.check()
-        beside = self._out / f".{uuid.uuid4().hex}.arriving"
-        try:
-            fetch(listed, beside, InFolder(self._engine.storage) if self._engine.storage else InMessage())
-            _merge(beside, self._out)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-        with write_atomically(sent.kept) as kept:
-            kept.write_bytes(pickle.dumps((pickled, [name for name, _ in listed])))
-
-    def _kept(self, sent: _Sent) -> bytes | None:
-        """The result that an earlier run of the stage has kept, if all that was written is still there."""
-        if self._out is None or not sent.kept.exists():
-            return None
-        pickled, names = pickle.loads(sent.kept.read_bytes())
-        return pickled if all((self._out / name).exists() for name in names) else None
+    def _place(self, path: Path) -> Place:
+        if self._out is not None and path.is_relative_to(self._out) and not path.is_file():
+            return "out", str(path.relative_to(self._out))
+        if not path.exists():
+            return "text", str(path)
+        if not self._storage:
+            expected = "a folder that all machines reach, or s3://…"
+            raise BadInput("files cannot travel", field="run.ray_storage", got=None, expected=expected)
+        return "content", put(path, self._storage), str(path)
 
     def _path(self, place: Place) -> Path:
         return self._out / place[1] if self._out is not None and place[0] == "out" else Path(place[1])
@@ -252,37 +187,8 @@ class _Run:
 def _room(share: float) -> int:
     """How many workers, each with one CPU and this share of a GPU, the machines that are there now have room for."""
     there = [machine["Resources"] for machine in ray.nodes() if machine["Alive"]]
-    room = [(each.get("CPU", 0.0), each.get("GPU", 0.0)) for each in there]
+    room = [(resources.get("CPU", 0.0), resources.get("GPU", 0.0)) for resources in there]
     return sum(int(min(cpus, gpus / share) if share else cpus) for cpus, gpus in room)
-
-
-def _starter(folder: str) -> Callable[..., Outcome]:
-    """The function that Ray runs; it travels by value, as the first lines that a worker has of this code.
-
-    Args:
-        folder: this process's, which Ray lets workers import from; only one without code of its own may, and it is
-            on this machine then.
-    """
-
-    def start(
-        module: str, versions: Mapping[str, str], function: Parcel, shard: Parcel, storage: str | None
-    ) -> Outcome:
-        import platform
-        import sys
-        from importlib.util import find_spec
-
-        import ray
-
-        sys.path[:] = [path for path in sys.path if path != folder]
-        if find_spec("stages") is None:
-            sys.path.append(folder)
-        from trivium.core.ray_worker import run_shard
-
-        node = f"{platform.node()}-{ray.get_runtime_context().get_node_id()[:12]}"
-        return run_shard(module, versions, function, shard, storage, node)
-
-    start.__code__ = start.__code__.replace(co_filename="<ray_engine>")  # no worker looks for the source of these lines
-    return start
 
 
 def _merge(folder: Path, target: Path) -> None:

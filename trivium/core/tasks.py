@@ -92,7 +92,6 @@ def run_task(context: Context, task: Task, out: Path, *, description: str) -> Me
     trained = partial(task, out=made / "out", log=Curve(context.tracker))
     if isinstance(context.engine, LocalEngine):  # in this very process, where the training has a bar of its own
         metrics, points = trained(checkpoints)
-        context.engine.check()
     else:
         on_gpu = context.engine.has_gpu(torch.cuda.is_available)
         ((metrics, points),) = context.engine.map(

@@ -269,10 +269,9 @@ def module_parts(module: str) -> Parts:
 
 
 def versions_of(module: str) -> dict[str, str]:
-    """What must be the same wherever a module's functions run: versions of packages, and under its name its digest."""
+    """Versions of the packages that a module reaches, which must be the same wherever its functions run."""
     parts = module_parts(module)
-    packages = {name.partition(" ")[2]: entry for name, entry in parts.items() if name.startswith("package ")}
-    return packages | {module: parts.digest}
+    return {name.partition(" ")[2]: entry for name, entry in parts.items() if name.startswith("package ")}
 
 
 def _above(path: str) -> Iterator[str]:
