@@ -34,7 +34,6 @@ ALLOWED = {
         for file, names in {
             "parcels": ("Unpickler",),
             "ray_engine": ("dumps", "loads"),
-            "ray_worker": ("dumps", "loads"),
         }.items()
         for name in names
     },

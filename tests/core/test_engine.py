@@ -108,21 +108,6 @@ def test_gpus_are_those_that_cuda_shows(monkeypatch, count, set_to, expected):
     assert engine.visible_gpus() == []
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_no_result_is_handed_out_once_the_check_fails(workers):
-    calls = []
-
-    def check():
-        calls.append(1)
-        if len(calls) == 3:
-            raise ValueError("code changed")
-
-    results = LocalEngine(workers, check=check).map(square, range(9), description="squares")
-    assert [next(results), next(results)] == [0, 1]
-    with pytest.raises(ValueError, match="code changed"):
-        next(results)
-
-
 def tell_and_wait(folder: str) -> None:
     Path(folder, str(os.getpid())).touch()
     time.sleep(300)

@@ -54,7 +54,7 @@ class RunParameters(Parameters):
     ray_storage: str | None = pydantic.Field(
         default=None,
         min_length=1,
-        description="Folder that all its machines reach, or s3://…, for files on their way; null: Ray's own memory",
+        description="Folder that all its machines reach, or s3://…, for files on their way",
     )
 
 
