@@ -279,7 +279,7 @@ def test_an_extractor_stands_in_for_delgs_files(findings, project):
 
 def test_a_setting_that_is_not_there_is_named(project):
     params = project / "params.yaml"
-    params.write_text(params.read_text().replace("    stanza_folder:", "    folder:"))
+    params.write_text(params.read_text().replace("stanza_folder:", "folder:"))
     with pytest.raises(BadInput, match=r"complexity\.syntax\.stanza_folder"):
         list(doctor._brought_by_hand(project))
 
