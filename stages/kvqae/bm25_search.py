@@ -1,11 +1,13 @@
-"""Stage `kvqae-bm25_search`. BM25 with k1 and b from a grid on validation."""
+"""Stage `kvqae-bm25_search`. BM25 with k1 and b from a grid on validation: ViQuAE and TriviaQA."""
 
 from pathlib import Path
 
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.formats.questions import read_questions
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, grid, grid_search, write_runs
+from trivium.kvqae.source_questions import check_no_leak
 
 
 def main(
@@ -16,10 +18,18 @@ def main(
     index: Path = Path("data/kvqae/indexes/kb"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    wikipedia: Path = Path("data/kvqae/indexes/wikipedia"),
     out: Path = Path("data/kvqae/runs/text/bm25"),
+    out_triviaqa: Path = Path("data/kvqae/runs/bm25_triviaqa"),
+    out_triviaqa_counts: Path = Path("metrics/kvqae/bm25_triviaqa.json"),
     out_grid: Path = Path("metrics/kvqae/bm25_grid.csv"),
 ) -> dict[str, float]:
-    """Choose k1 and b; with them search ViQuAE in the knowledge base."""
+    """Choose k1 and b; with them search ViQuAE in the knowledge base, and TriviaQA in all articles.
+
+    Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
+    """
+    without_original = check_no_leak(questions, triviaqa)
     search = Search(index, parameters, context.engine)
     points = grid_search(
         search,
@@ -32,6 +42,10 @@ def main(
     best = max(points, key=lambda point: point.mrr)  # the first one among equals
     write_csv(out_grid, ["k1", "b", "mrr"], ([point.k1, point.b, point.mrr] for point in points))
     unanswered = write_runs(out, search, questions, k1=best.k1, b=best.b)
+    everywhere = Search(wikipedia, parameters, context.engine)
+    unanswered_triviaqa = write_runs(out_triviaqa, everywhere, triviaqa, k1=best.k1, b=best.b)
+    counts = {f"triviaqa_{split}_without_result": count for split, count in unanswered_triviaqa.items()}
+    write_json(out_triviaqa_counts, {"viquae_without_original_question": without_original, **counts})
     metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
     return metrics | {f"viquae_{split}_without_result": count for split, count in unanswered.items()}
 

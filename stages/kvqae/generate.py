@@ -1,22 +1,24 @@
-"""Stage `kvqae-generate`. Questions with an ambiguous mention in place of the entity."""
+"""Stage `kvqae-generate`. TriviaQA's questions about entities made into questions about pictures (kvqae.md §2)."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import read_table, write_json_lines
-from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
-from trivium.kvqae.construction.generation import generate_all
-from trivium.kvqae.construction.mentions import MENTION_SCHEMA, read_mentions
-from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
+from trivium.core.tables import write_json
+from trivium.kvqae.construction.candidate_images import CandidateImagesParameters, write_candidates
+from trivium.kvqae.construction.generation import write_questions
+from trivium.kvqae.construction.linking import LinkParameters, write_links
+from trivium.kvqae.construction.mentions import MentionsParameters, write_mentions
+from trivium.kvqae.construction.subjects import write_subjects
+from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
 
-class GenerateParameters(Parameters):
-    """Section `kvqae.generate`."""
+class GenerateParameters(MentionsParameters, LinkParameters, KnowledgeBaseParameters, CandidateImagesParameters):
+    """Section `kvqae.generate`, of all steps."""
 
+    elsewhere: ClassVar = {**KnowledgeBaseParameters.elsewhere, **CandidateImagesParameters.elsewhere}
     seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")
 
 
@@ -24,20 +26,50 @@ def main(
     parameters: GenerateParameters,
     context: Context,
     *,
-    subjects: Path = Path("data/kvqae/construction/subjects.parquet"),
-    candidates: Path = Path("data/kvqae/construction/candidates.parquet"),
-    out: Path = Path("data/kvqae/construction/generated.jsonl"),
+    sources: Path = Path("data/kvqae/sources"),
+    model: Path = Path("models/kvqae/spacy"),
+    articles: Path = Path("data/kvqae/raw/articles.jsonl"),
+    wikidata: Path = Path("data/kvqae/raw/wikidata.jsonl"),
+    references: Path = Path("data/kvqae/raw/images/kb"),
+    out: Path = Path("data/kvqae/construction"),
+    out_steps: Path = Path("metrics/kvqae"),
 ) -> dict[str, float]:
-    """Write one JSON object a generated question: what the annotators judge."""
-    mentions = read_mentions(subjects)
-    columns = [name for name in SUBJECT_SCHEMA.names if name not in MENTION_SCHEMA.names]
-    rows = read_table(subjects, columns).to_pylist()
-    images = {row["key"]: row["images"] for row in read_table(candidates, CANDIDATES.names).to_pylist()}
-    if strangers := sorted(images.keys() - {mention.key for mention in mentions}):
-        raise BadInput("images of an unknown question", file=candidates, field="key", got=strangers[0])
-    generated, metrics = generate_all(rows, mentions, images, seed=parameters.seed)
-    write_json_lines(out, generated)
-    return metrics
+    """Find mentions, link them, choose subjects and their pictures, and generate a question of each.
+
+    Args:
+        parameters: section `kvqae.generate`.
+        context: of the harness.
+        sources: what stage `kvqae-sources` wrote.
+        model: folder of the spaCy pipeline.
+        articles, wikidata, references: of the knowledge base: KILT's articles, entities, and shards of its images.
+        out: folder of a table a step, and of the questions, which annotators judge.
+        out_steps: folder of a file of metrics a step; those of the last one are returned.
+    """
+    triviaqa, mentions, linked = sources / "triviaqa.json", out / "mentions.parquet", out / "linked.parquet"
+    subjects, candidates = out / "subjects.parquet", out / "candidates.parquet"
+    steps = {
+        "mentions": write_mentions(parameters, triviaqa=triviaqa, model=model, out=mentions),
+        "link": write_links(parameters, mentions=mentions, triviaqa=triviaqa, articles=articles, out=linked),
+        "subjects": write_subjects(
+            parameters,
+            linked=linked,
+            wikidata=sources / "wikidata.jsonl",
+            kb_wikidata=wikidata,
+            concrete_types=sources / "concrete_types.csv",
+            out=subjects,
+        ),
+        "candidate_images": write_candidates(
+            parameters,
+            subjects=subjects,
+            commons=sources / "commons.jsonl",
+            images=sources / "images",
+            kb_images=references,
+            out=candidates,
+        ),
+    }
+    for name, metrics in steps.items():
+        write_json(out_steps / f"{name}.json", metrics)
+    return write_questions(subjects=subjects, candidates=candidates, out=out / "generated.jsonl", seed=parameters.seed)
 
 
 if __name__ == "__main__":

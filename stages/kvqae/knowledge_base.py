@@ -11,9 +11,10 @@ import pyarrow as pa
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_table
+from trivium.core.tables import write_json, write_table
 from trivium.formats.wikidata import WikidataFile
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, join_articles
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_passages
 
 SCHEMA = pa.schema(
     [
@@ -42,16 +43,22 @@ def _record_batches(rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(batch, schema=SCHEMA)
 
 
+class ArticlesAndPassagesParameters(KnowledgeBaseParameters, PassagesParameters):
+    """Section `kvqae.knowledge_base`."""
+
+
 def main(
-    parameters: KnowledgeBaseParameters,
+    parameters: ArticlesAndPassagesParameters,
     context: Context,
     *,
     articles: Path = Path("data/kvqae/raw/articles.jsonl"),
     wikidata: Path = Path("data/kvqae/raw/wikidata.jsonl"),
     images: Path = Path("data/kvqae/raw/images/kb"),
     out: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    out_passages_counts: Path = Path("metrics/kvqae/passages.json"),
 ) -> dict[str, float]:
-    """Join articles, Wikidata entities and images; articles with an image, the knowledge base, come first."""
+    """Join articles, Wikidata entities and images, those with an image first; then cut the articles into passages."""
     entities, available = WikidataFile(wikidata), set(Images(images).names)
     counts: Counter[str] = Counter(no_text=0, without_wikidata=0, image_file_missing=0, with_image=0, persons=0)
     used: set[str] = set()
@@ -69,6 +76,7 @@ def main(
                 raise BadInput("no article has both text and an image at hand", file=articles)
 
     write_table(out, _record_batches(rows()), SCHEMA)
+    write_json(out_passages_counts, write_passages(parameters, context.engine, articles=out, out=out_passages))
     return {
         **counts,
         "without_image": counts["articles"] - counts["with_image"],
@@ -77,4 +85,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.knowledge_base", KnowledgeBaseParameters, metrics="metrics/kvqae/knowledge_base.json")
+    run_stage(main, "kvqae.knowledge_base", ArticlesAndPassagesParameters, metrics="metrics/kvqae/knowledge_base.json")

@@ -10,11 +10,12 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_qrels
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.relevance import _union, judge_articles, judge_passages, pool_runs
-from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
+from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of, write_brought_runs
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.answers import is_matchable
 from trivium.measures.runs import Run
@@ -57,17 +58,23 @@ def main(
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     text_runs: Path = Path("data/kvqae/runs/text"),
     image_runs: Path = Path("data/kvqae/runs/image"),
-    brought: Path = Path("data/kvqae/runs/brought"),
+    brought: Path = Path("brought/kvqae/runs"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out: Path = Path("data/kvqae/relevance"),
+    out_brought: Path = Path("data/kvqae/runs/brought"),
+    out_brought_counts: Path = Path("metrics/kvqae/brought_runs.json"),
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
-    `text_runs`, `image_runs` and `brought` hold a folder a system; `<split>.trec` in it ranks passages, and
+    `text_runs` and `image_runs` hold a folder a system, `brought` a TREC file, which `out_brought` gets by split; `<split>.trec` in it ranks passages, and
     `<split>_articles.trec`, where there is one, articles. A brought run may lack splits. The articles of pooled
     passages are pooled too.
     """
+    counts = write_brought_runs(
+        brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought
+    )
+    write_json(out_brought_counts, counts)
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
         *(text_runs / system_of(name) for name in parameters.name_encoders),
@@ -78,7 +85,7 @@ def main(
     with write_atomically(out) as beside:
         for split in SPLITS:
             asked = read_questions(questions / f"{split}.jsonl")
-            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(brought.iterdir())))
+            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(out_brought.iterdir())))
             found = _read_runs([*(folder / f"{split}.trec" for folder in folders), *given], asked, len(article_of))
             by_article = [folder / f"{split}_articles.trec" for folder in folders]
             found_articles = _read_runs(filter(Path.exists, by_article), asked, int(article_of[-1]) + 1)

@@ -26,7 +26,7 @@ EXCEPTIONS = {
     "stages.kvqae.encode_texts": "encodes texts",
     "stages.kvqae.image_features": "encodes pictures",
     "stages.kvqae.image_search": "searches pictures",
-    "stages.kvqae.mentions": "runs a spaCy pipeline",
+    "stages.kvqae.generate": "runs a spaCy pipeline",
     "stages.kvqae.name_search": "encodes names",
     "stages.kvqae.read": "runs readers",
     "stages.kvqae.reader_finetune": "trains the reader",

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from stages.kvqae.candidate_images import REASONS, CandidateImagesParameters, main
 from tests.kvqae.tiny_construction import commons_file, write_lines
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.tables import read_table, write_table
+from trivium.kvqae.construction.candidate_images import REASONS, CandidateImagesParameters, write_candidates
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 
 NAMED = {"description": "Ada Lark", "depicts": ["Q1"]}
@@ -37,9 +37,8 @@ def run(folder, files, *, subjects=(), pictures=None, images=8, max_bits=6, base
     write_images(folder / "kb", (base or {"Ref.jpg": picture(0)}).items())
     rows = pa.Table.from_pylist(list(subjects) or [subject()], schema=SUBJECT_SCHEMA)
     write_table(folder / "subjects.parquet", rows)
-    metrics = main(
+    metrics = write_candidates(
         CandidateImagesParameters(images=images, max_bits=max_bits, max_side=64, max_pixels=10**6),
-        None,
         subjects=folder / "subjects.parquet",
         commons=write_lines(folder / "commons.jsonl", files),
         images=folder / "commons",

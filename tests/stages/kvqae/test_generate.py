@@ -6,13 +6,12 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
-from stages.kvqae.generate import GenerateParameters, main
 from tests.kvqae.tiny_construction import mention
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json_lines, write_table
 from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
-from trivium.kvqae.construction.generation import REASONS
+from trivium.kvqae.construction.generation import REASONS, write_questions
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 
 ADA = {
@@ -49,7 +48,7 @@ def run(folder, rows, *, seed=0, images=None, shown=("a.jpg", "b.jpg"), name="ge
     write_table(folder / "candidates.parquet", pa.Table.from_pylist(found, schema=CANDIDATES))
     out = folder / f"{name}.jsonl"
     paths = {"subjects": folder / "subjects.parquet", "candidates": folder / "candidates.parquet"}
-    metrics = main(GenerateParameters(seed=seed), None, **paths, out=out)
+    metrics = write_questions(**paths, out=out, seed=seed)
     return metrics, [record for _, record in read_json_lines(out)]
 
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from stages.kvqae.link import LinkParameters, main
 from tests.kvqae.tiny_construction import article, mention, write_lines, write_mentions, write_triviaqa
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
-from trivium.kvqae.construction.linking import mention_distance
+from trivium.kvqae.construction.linking import LinkParameters, mention_distance, write_links
 
 ARTICLES = [
     article("1", "Ada Lark", "Ada Lark was born in Tarn.", item="Q1", aliases=["A. Lark", "The Nightingale"]),
@@ -35,9 +34,8 @@ def test_distance_by_hand(surface, name, distance):
 
 def link(folder, questions, mentions, *, articles=ARTICLES, max_distance=0.5):
     """Run the stage; returns its metrics and its rows by (question, mention)."""
-    metrics = main(
+    metrics = write_links(
         LinkParameters(max_distance=max_distance),
-        None,
         mentions=write_mentions(folder / "mentions.parquet", mentions),
         triviaqa=write_triviaqa(folder / "triviaqa.json", questions),
         articles=write_lines(folder / "articles.jsonl", articles),

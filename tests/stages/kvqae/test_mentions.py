@@ -9,9 +9,14 @@ from spacy.attrs import DEP, HEAD
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from stages.kvqae.mentions import main
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.kvqae.construction.mentions import MentionsParameters, find_mentions, mentions_of, read_mentions
+from trivium.kvqae.construction.mentions import (
+    MentionsParameters,
+    find_mentions,
+    mentions_of,
+    read_mentions,
+    write_mentions,
+)
 
 DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
 DROPPED = ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL")
@@ -204,8 +209,8 @@ def test_questions_are_counted_by_mentions_whatever_the_batch(pipeline, batch):
 def test_the_stage_writes_the_table(tmp_path, pipeline, monkeypatch):
     questions = [{"QuestionId": q.id, "Question": q.text, "Answer": {"Value": "x"}} for q in ask(pipeline, ALL)]
     (tmp_path / "t.json").write_text(json.dumps({"Data": questions}))
-    monkeypatch.setattr("stages.kvqae.mentions.load_pipeline", lambda folder: pipeline)
-    metrics = main(PARAMETERS, None, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
+    monkeypatch.setattr("trivium.kvqae.construction.spacy_pipeline.load_pipeline", lambda folder: pipeline)
+    metrics = write_mentions(PARAMETERS, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
     mentions = read_mentions(tmp_path / "m.parquet")
     assert len(mentions) == metrics["mentions"] == 6
     assert metrics["mentions_a_question"] == 6 / 5
@@ -216,7 +221,7 @@ def test_no_question_has_a_mention(tmp_path, pipeline, monkeypatch):
     text = analyse(pipeline.vocab, NONE).text
     record = {"QuestionId": "tc_1", "Question": text, "Answer": {"Value": "x"}}
     (tmp_path / "t.json").write_text(json.dumps({"Data": [record]}))
-    monkeypatch.setattr("stages.kvqae.mentions.load_pipeline", lambda folder: pipeline)
-    metrics = main(PARAMETERS, None, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
+    monkeypatch.setattr("trivium.kvqae.construction.spacy_pipeline.load_pipeline", lambda folder: pipeline)
+    metrics = write_mentions(PARAMETERS, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
     assert read_mentions(tmp_path / "m.parquet") == []
     assert metrics["questions_with_no"] == 1

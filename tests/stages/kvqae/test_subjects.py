@@ -5,14 +5,14 @@ import csv
 import pyarrow as pa
 import pytest
 
-from stages.kvqae.subjects import SubjectsParameters, main
 from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
 from tests.kvqae.viquae_entities import read_viquae_entities
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES
 from trivium.kvqae.construction.linking import LINK_SCHEMA
-from trivium.kvqae.construction.subjects import REASONS, read_concrete_types
+from trivium.kvqae.construction.subjects import REASONS, read_concrete_types, write_subjects
+from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
 CLASSES = [
     entity("Q5", "human", P279=["Q900"]),
@@ -47,9 +47,8 @@ def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", bas
     ]
     write_table(folder / "linked.parquet", pa.Table.from_pylist(linked, schema=LINK_SCHEMA))
     (folder / "types.csv").write_text(concrete)
-    metrics = main(
-        SubjectsParameters(image_properties=IMAGE_PROPERTIES),
-        None,
+    metrics = write_subjects(
+        KnowledgeBaseParameters(image_properties=IMAGE_PROPERTIES),
         linked=folder / "linked.parquet",
         wikidata=write_lines(folder / "wikidata.jsonl", [*CLASSES, *entities]),
         kb_wikidata=write_lines(folder / "kb.jsonl", entities if base is None else base),

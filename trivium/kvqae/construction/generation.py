@@ -11,10 +11,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_table, write_json_lines
 from trivium.kvqae.annotation.generated_questions import name_pattern
-from trivium.kvqae.construction.mentions import Mention
+from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, read_mentions
+from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 from trivium.measures.answers import AnswerMatcher
 
 MentionType = Literal["occupation", "type", "gender", "pronoun"]
@@ -283,3 +288,22 @@ def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequen
 
 def _mean(values: Sequence[int]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def write_questions(
+    *,
+    subjects: Path,
+    candidates: Path,
+    out: Path,
+    seed: int,
+) -> dict[str, float]:
+    """Write one JSON object a generated question: what the annotators judge."""
+    mentions = read_mentions(subjects)
+    columns = [name for name in SUBJECT_SCHEMA.names if name not in MENTION_SCHEMA.names]
+    rows = read_table(subjects, columns).to_pylist()
+    images = {row["key"]: row["images"] for row in read_table(candidates, CANDIDATES.names).to_pylist()}
+    if strangers := sorted(images.keys() - {mention.key for mention in mentions}):
+        raise BadInput("images of an unknown question", file=candidates, field="key", got=strangers[0])
+    generated, metrics = generate_all(rows, mentions, images, seed=seed)
+    write_json_lines(out, generated)
+    return metrics

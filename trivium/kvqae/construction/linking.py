@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
+from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_lines
+from trivium.core.parameters import Parameters
+from trivium.core.tables import read_json_lines, write_table
 from trivium.formats.kilt_articles import parse_article
-from trivium.formats.triviaqa import TriviaQuestion
-from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention
+from trivium.formats.triviaqa import TriviaQuestion, read_triviaqa
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, read_mentions
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
@@ -233,3 +235,32 @@ def link_all(
         "kept_share": len(rows) / len(mentions) if mentions else 0.0,
     }
     return rows, metrics | {reason: float(count) for reason, count in counts.items()}
+
+
+class LinkParameters(Parameters):
+    """Section `kvqae.link`."""
+
+    max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
+
+
+def write_links(
+    parameters: LinkParameters,
+    *,
+    mentions: Path,
+    triviaqa: Path,
+    articles: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write the mentions that stand for one of TagMe's links, with its article and the question's answers."""
+    found = read_mentions(mentions)
+    wanted = {mention.question for mention in found}
+    questions = {question.id: question for question in read_triviaqa(triviaqa) if question.id in wanted}
+    for row, mention in enumerate(found, 1):
+        question = questions.get(mention.question)
+        if question is None or question.text != mention.text:
+            problem = "mention of a question that TriviaQA does not have in these words"
+            raise BadInput(problem, file=mentions, row=row, field="question", got=mention.question)
+    linked = read_linked_articles(articles, questions.values())
+    rows, metrics = link_all(found, questions, linked, max_distance=parameters.max_distance)
+    write_table(out, pa.Table.from_pylist(rows, schema=LINK_SCHEMA))
+    return metrics

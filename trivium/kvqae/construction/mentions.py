@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table
-from trivium.formats.triviaqa import TriviaQuestion
+from trivium.core.tables import read_table, write_table
+from trivium.formats.triviaqa import TriviaQuestion, read_triviaqa
 
 HOW_MANY = ("no", "one", "two", "more")
 _NEEDED_PIPES = ("tok2vec", "transformer", "parser", "ner")
@@ -190,3 +191,26 @@ def find_mentions(
             counts["mentions"] += len(mentions)
             counts[f"questions_with_{HOW_MANY[min(len(mentions), 3)]}"] += 1
             yield from mentions
+
+
+def write_mentions(
+    parameters: MentionsParameters,
+    *,
+    triviaqa: Path,
+    model: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write one row of `MENTION_SCHEMA` a valid mention; a question may have several."""
+    from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
+
+    counts: Counter[str] = Counter()
+    mentions = find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters, counts)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while rows := list(islice(mentions, 4096)):
+            yield mention_batch(rows)
+
+    write_table(out, batches(), MENTION_SCHEMA)
+    names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
+    metrics = {name: float(counts[name]) for name in [*names, *(f"questions_with_{many}" for many in HOW_MANY)]}
+    return metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}

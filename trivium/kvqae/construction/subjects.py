@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_csv
+from trivium.core.tables import read_csv, read_table, write_table
 from trivium.formats.wikidata import Entity, WikidataFile
 from trivium.kvqae.construction.linking import LINK_SCHEMA
-from trivium.kvqae.knowledge_base.articles import describe
+from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, describe
 
 
 class ClassHierarchy:
@@ -208,3 +208,29 @@ def _about_person(subject: Mapping[str, Any]) -> dict[str, int]:
     occupations = len(subject["occupations"])
     values = (True, subject["gender"] is None, occupations == 0, occupations > 1)
     return dict(zip(_PERSON_COUNTS, map(int, values), strict=True))
+
+
+def write_subjects(
+    parameters: KnowledgeBaseParameters,
+    *,
+    linked: Path,
+    wikidata: Path,
+    kb_wikidata: Path,
+    concrete_types: Path,
+    out: Path,
+) -> dict[str, float]:
+    """Write the linked mentions whose entity can be shown, with what is needed to find images and to rephrase.
+
+    Args:
+        parameters: the image properties are those of the knowledge base.
+        linked: the linked mentions.
+        wikidata: the sources' entities and classes.
+        kb_wikidata: the knowledge base's entities, for the names of its images.
+        concrete_types: the list of types.
+        out: table of `SUBJECT_SCHEMA`.
+    """
+    concrete = read_concrete_types(concrete_types)
+    subjects = Subjects(WikidataFile(wikidata), WikidataFile(kb_wikidata), concrete, parameters.image_properties)
+    kept, metrics = add_subjects(read_table(linked, LINK_SCHEMA.names).to_pylist(), subjects)
+    write_table(out, pa.Table.from_pylist(kept, schema=SUBJECT_SCHEMA))
+    return metrics | {"circular_classes": float(subjects.hierarchy.circular())}

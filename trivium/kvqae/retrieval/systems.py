@@ -10,9 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.formats.trec import read_run
-from trivium.measures.runs import Run
+from trivium.core.tables import read_table
+from trivium.formats.questions import SPLITS, read_questions
+from trivium.formats.trec import read_run, write_run
+from trivium.measures.runs import PADDING, Run
 
 NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
 _SUFFIX = "_names"
@@ -77,3 +80,26 @@ def by_split(path: Path, name: str, split_of: Mapping[str, str], passages: int, 
     for query in kept.queries:
         asked.setdefault(split_of[query], []).append(query)
     return {split: kept.select(queries) for split, queries in asked.items()}
+
+
+def write_brought_runs(
+    *,
+    brought: Path,
+    questions: Path,
+    passages: Path,
+    depth: int,
+    out: Path,
+) -> dict[str, float]:
+    """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
+    split_of = {each.id: split for split in SPLITS for each in read_questions(questions / f"{split}.jsonl")}
+    known = read_table(passages, ["article"]).num_rows
+    metrics: dict[str, float] = {"runs": 0}
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        for name, path in brought_files(brought).items():
+            metrics["runs"] += 1
+            for split, run in by_split(path, name, split_of, known, depth).items():
+                write_run(beside / name / f"{split}.trec", run)
+                metrics[f"{name}_{split}_questions"] = len(run.queries)
+                metrics[f"{name}_{split}_passages"] = int((run.documents != PADDING).sum())
+    return metrics
