@@ -20,14 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench import harness
-from stages.kvqae import knowledge_base, passages
+from stages.kvqae import knowledge_base
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import LocalEngine
-from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_table
-from trivium.core.tracking import Tracker
 from trivium.kvqae.knowledge_base import passages as passages_library
-from trivium.kvqae.knowledge_base.passages import Sentence
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, Sentence
 
 ARTICLES, WORDS, VOCABULARY = 3200, 800, 60_000
 FEW = 10  # spaCy cuts one article of so many
@@ -35,7 +33,7 @@ WHY = (
     "stretches whose tokens depend on their neighbours, and sentences that begin within a stretch, are looked for, "
     "though these articles have none; and two processes are started, each with a memory of its own"
 )
-PARAMETERS = passages.PassagesParameters(words=100, shard_size=128)
+PARAMETERS = PassagesParameters(words=100, shard_size=128)
 
 
 def sentences(seed: int) -> Iterator[str]:
@@ -74,8 +72,7 @@ def write_articles(path: Path, number: int) -> Path:
 
 def ours(articles: Path, out: Path, workers: int) -> None:
     """The stage."""
-    context = Context(tracker=Tracker(), work=out.parent, engine=LocalEngine(workers))
-    passages.main(PARAMETERS, context, articles=articles, out=out)
+    passages_library.write_passages(PARAMETERS, LocalEngine(workers), articles=articles, out=out)
 
 
 def by_spacy(articles: Path, out: Path) -> None:

@@ -148,8 +148,6 @@ def test_stages_are_named_as_in_the_graph():
         module = f"stages.{pipeline}.{stage}" if stage else f"stages.page.{name}"
         if name == "code":
             module = "stages.code"
-        if name in ("kvqae-kb_features", "kvqae-question_features"):  # one stage on two folders of pictures
-            module = "stages.kvqae.image_features"
         assert re.search(rf"python -m {re.escape(module)}(\s|$)", command), f"{name} does not run {module}"
 
 

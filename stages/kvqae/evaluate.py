@@ -1,25 +1,24 @@
-"""Stage `kvqae-evaluate`. Tables 2, 3 and 4 with significance."""
+"""Stage `kvqae-evaluate`. Tables 2, 3 and 4 with significance, and Figure 4."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
-from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT, Block, EvaluateParameters, measure_blocks, subsets
+from trivium.kvqae.retrieval.evaluation import TEXT, EvaluateParameters, blocks_of, measure_blocks, subsets
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
+from trivium.kvqae.retrieval.lexical_overlap import LexicalOverlapParameters, write_overlaps
 from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.reorder import best_passages
 from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import SECTION, ImageEncoders, by_route
+from trivium.vision.encoder_registry import SECTION, ImageEncoders
 
 TEST = "test.trec"
-ROWS = ("bm25", "dpr_zero_shot", "bm25_image", "dpr_zero_shot_image", "dpr_few_shot", "dpr_few_shot_image")
 
 
-class TablesParameters(EvaluateParameters):
+class TablesParameters(EvaluateParameters, LexicalOverlapParameters):
     """Section `kvqae.evaluate`."""
 
     elsewhere: ClassVar = {
@@ -33,49 +32,25 @@ class TablesParameters(EvaluateParameters):
     name_encoders: NameEncoders
 
 
-def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
-    """All blocks: those of faces and of whole pictures have a row an image encoder in use.
-
-    Args:
-        image_encoders: in use.
-        added: systems that the paper does not have: text encoders, searches by entities' names, brought runs.
-        fused: rows of these with images.
-    """
-    faces, whole = by_route(image_encoders).values()
-    articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
-    passages = (*ROWS, *added, *fused, *BEYOND)
-    return {
-        "article_face": Block("Article level, face detected", "article", "face", (*faces, *TEXT, *added)),
-        "article_no_face": Block("Article level, no face detected", "article", "no_face", (*whole, *TEXT, *added)),
-        "article": Block("Article level, all questions", "article", "all", articles),
-        "passage": Block("Passage level, all questions", "passage", "all", passages),
-        "passage_persons": Block("Passage level, persons", "passage", "persons", passages),
-        "passage_non_persons": Block("Passage level, non-persons", "passage", "non_persons", passages),
-        "passage_face": Block("Passage level, face detected", "passage", "face", passages),
-        "passage_no_face": Block("Passage level, no face detected", "passage", "no_face", passages),
-    }
-
-
-def main(
+def write_tables(
     parameters: TablesParameters,
-    context: Context,
     *,
-    text_runs: Path = Path("data/kvqae/runs/text"),
-    image_runs: Path = Path("data/kvqae/runs/image"),
-    brought: Path = Path("data/kvqae/runs/brought"),
-    fused: Path = Path("data/kvqae/runs/fused"),
-    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
-    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    routing: Path = Path("data/kvqae/routing/test.parquet"),
-    out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
-    out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
+    text_runs: Path,
+    image_runs: Path,
+    brought: Path,
+    fused: Path,
+    passage_qrels: Path,
+    article_qrels: Path,
+    passages: Path,
+    routing: Path,
+    out_tables: Path,
+    out_per_query: Path,
 ) -> dict[str, float]:
     """Measure every block; runs and `fused` hold a folder a row, as has a `brought` run with test questions."""
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
-    questions = subsets(read_table(routing, ["question", "face", "human"]))
-    everyone = questions["all"]
+    subset = subsets(read_table(routing, ["question", "face", "human"]))
+    everyone = subset["all"]
     texts = [name for name in parameters.text_encoders if name not in TEXT]
     names = [system_of(name) for name in parameters.name_encoders]
     theirs = sorted(path.parent for path in brought.glob(f"*/{TEST}"))
@@ -94,9 +69,9 @@ def main(
         name: read_run_over(image_runs / name / "test_articles.trec", everyone) for name in parameters.image_encoders
     } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
-    metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in questions.items()}
+    metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     blocks = blocks_of(parameters.image_encoders, added, with_images)
-    measured, tables, per_query = measure_blocks(blocks, known, qrels, questions, parameters)
+    measured, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
     metrics |= measured
     best_text = max((*TEXT, *texts), key=lambda row: metrics[f"passage_{row}_mrr"])
     place = blocks["passage"].rows.index
@@ -110,6 +85,52 @@ def main(
             metrics[f"passage_{name}_{kind}_p"] = tables["passage"]["p"][kind][place(better)][place(other)]
     write_json(out_tables, tables)
     write_table(out_per_query, per_query)
+    return metrics
+
+
+def main(
+    parameters: TablesParameters,
+    context: Context,
+    *,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    fused: Path = Path("data/kvqae/runs/fused"),
+    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
+    out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
+    out_overlaps: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
+    out_overlap_counts: Path = Path("metrics/kvqae/lexical_overlap.json"),
+) -> dict[str, float]:
+    """Measure every block, and how many words question and first passage share."""
+    metrics = write_tables(
+        parameters,
+        text_runs=text_runs,
+        image_runs=image_runs,
+        brought=brought,
+        fused=fused,
+        passage_qrels=passage_qrels,
+        article_qrels=article_qrels,
+        passages=passages,
+        routing=routing,
+        out_tables=out_tables,
+        out_per_query=out_per_query,
+    )
+    overlaps = write_overlaps(
+        parameters,
+        questions=questions,
+        articles=articles,
+        passages=passages,
+        qrels=passage_qrels,
+        runs=[text_runs / name / TEST for name in ("bm25", "dpr_few_shot")],
+        out=out_overlaps,
+    )
+    write_json(out_overlap_counts, overlaps)
     return metrics
 
 

@@ -1,4 +1,4 @@
-"""Stage `kvqae-fuse`. Linear fusion with the weights of params.yaml, and reciprocal ranks."""
+"""Stage `kvqae-fuse`. Fusion with the weights of params.yaml, and which would be best on validation."""
 
 from pathlib import Path
 
@@ -13,19 +13,19 @@ from trivium.kvqae.retrieval.fusion import (
     RECIPROCAL_RANK_ROW,
     RECORD,
     FuseParameters,
+    WeightGridParameters,
     fuse_split,
     read_split,
 )
+from trivium.kvqae.retrieval.fusion_tuning import write_tuning
 
 
-def main(
-    parameters: FuseParameters,
-    context: Context,
-    *,
-    text_runs: Path = Path("data/kvqae/runs/text"),
-    image_runs: Path = Path("data/kvqae/runs/image"),
-    brought: Path = Path("data/kvqae/runs/brought"),
-    out: Path = Path("data/kvqae/runs/fused"),
+class FuseAndTuneParameters(FuseParameters, WeightGridParameters):
+    """Section `kvqae.fuse`."""
+
+
+def write_fused(
+    parameters: FuseParameters, *, text_runs: Path, image_runs: Path, brought: Path, out: Path
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
 
@@ -52,5 +52,39 @@ def main(
     return metrics
 
 
+def main(
+    parameters: FuseAndTuneParameters,
+    context: Context,
+    *,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    passage_qrels: Path = Path("data/kvqae/relevance/validation_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/validation_article.qrels"),
+    out: Path = Path("data/kvqae/runs/fused"),
+    out_weights: Path = Path("data/kvqae/tuning/weights.json"),
+    out_weightings: Path = Path("metrics/kvqae/weightings.csv"),
+    out_tuned: Path = Path("metrics/kvqae/tune_fusion.json"),
+) -> dict[str, float]:
+    """Fuse, then write the best weights of every row on validation and all that were tried.
+
+    The folders of runs hold a folder a system; `out` gets a folder a row.
+    """
+    metrics = write_fused(parameters, text_runs=text_runs, image_runs=image_runs, brought=brought, out=out)
+    tuned = write_tuning(
+        text_runs=text_runs,
+        image_runs=image_runs,
+        brought=brought,
+        fused=out,
+        passage_qrels=passage_qrels,
+        article_qrels=article_qrels,
+        step=parameters.step,
+        out_weights=out_weights,
+        out_weightings=out_weightings,
+    )
+    write_json(out_tuned, tuned)
+    return metrics
+
+
 if __name__ == "__main__":
-    run_stage(main, "kvqae.fuse", FuseParameters, metrics="metrics/kvqae/fuse.json")
+    run_stage(main, "kvqae.fuse", FuseAndTuneParameters, metrics="metrics/kvqae/fuse.json")

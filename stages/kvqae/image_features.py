@@ -1,5 +1,6 @@
-"""Stages `kvqae-kb_features` and `kvqae-question_features`. Vectors of every image by one encoder."""
+"""Stage `kvqae-image_features`. Vectors of every image of base and questions, one cell an encoder."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.image_features import (
     BROKEN_EXIF,
     ImageFeaturesParameters,
@@ -22,7 +23,7 @@ from trivium.vision.encoder_registry import encoder_parameters
 LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 
 
-def main(
+def encode_folder(
     parameters: ImageFeaturesParameters, context: Context, *, encoder: str, images: Path, out: Path
 ) -> dict[str, float]:
     """Encode a folder of image shards: `vectors.npy` and `pictures.parquet`, an image a row, in the shards' order."""
@@ -39,5 +40,27 @@ def main(
         return counts(concatenate(folders, beside), broken_exif, settings)
 
 
+def main(
+    parameters: ImageFeaturesParameters,
+    context: Context,
+    *,
+    encoder: str,
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
+    out_kb: Path = Path("data/kvqae/features/kb/{encoder}"),
+    out_questions: Path = Path("data/kvqae/features/questions/{encoder}"),
+    out_kb_counts: Path = Path("metrics/kvqae/kb_features_{encoder}.json"),
+) -> dict[str, float]:
+    """Encode the images of the knowledge base and those of the questions; returns the counts of the latter."""
+    sides = [replace(context, work=context.work / side) for side in ("kb", "questions")]
+    write_json(out_kb_counts, encode_folder(parameters, sides[0], encoder=encoder, images=kb_images, out=out_kb))
+    return encode_folder(parameters, sides[1], encoder=encoder, images=question_images, out=out_questions)
+
+
 if __name__ == "__main__":
-    run_stage(main, "kvqae.image_features", ImageFeaturesParameters)
+    run_stage(
+        main,
+        "kvqae.image_features",
+        ImageFeaturesParameters,
+        metrics="metrics/kvqae/question_features_{encoder}.json",
+    )

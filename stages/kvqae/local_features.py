@@ -1,22 +1,39 @@
 """Stage `kvqae-local_features`. DELG-style global and local features of the images that RRT compares."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
 
 from trivium.core.stage import Context, run_stage
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images, read_list
+from trivium.core.tables import write_json
+from trivium.kvqae.rerankers.local_features import (
+    LocalFeaturesParameters,
+    describe_images,
+    read_list,
+    write_compared_images,
+)
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder, write_features
 
 
-def main(
+class ComparedFeaturesParameters(LocalFeaturesParameters):
+    """Section `kvqae.local_features`."""
+
+    elsewhere: ClassVar = {**LocalFeaturesParameters.elsewhere, "depth": "kvqae.rerankers.rrt.depth"}
+    depth: int = Field(ge=1, description="Best passages of the initial run that RRT re-ranks")
+
+
+def describe_side(
     parameters: LocalFeaturesParameters,
     context: Context,
     *,
     name: str,
     images: Path,
-    compared: Path = Path("data/kvqae/compared_images/{name}.txt"),
-    extractor: Path = Path("models/kvqae/rrt/extractor"),
-    out: Path = Path("data/kvqae/local_features/{name}"),
+    compared: Path,
+    extractor: Path,
+    out: Path,
 ) -> dict[str, float]:
     """Describe those of a folder of image shards that the list --compared names, as the re-ranker was trained.
 
@@ -40,5 +57,41 @@ def main(
     return counts | {"images_missing": len(listed) - counts["images"]}
 
 
+def main(
+    parameters: ComparedFeaturesParameters,
+    context: Context,
+    *,
+    runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
+    extractor: Path = Path("models/kvqae/rrt/extractor"),
+    out_compared: Path = Path("data/kvqae/compared_images"),
+    out: Path = Path("data/kvqae/local_features"),
+    out_counts: Path = Path("metrics/kvqae"),
+) -> dict[str, float]:
+    """List the images that RRT compares, then describe those of the knowledge base and those of the questions.
+
+    `out_counts` gets a file of counts a side; those of the lists are returned.
+    """
+    counts = write_compared_images(
+        runs=runs, questions=questions, articles=articles, passages=passages, depth=parameters.depth, out=out_compared
+    )
+    for name, images in (("kb", kb_images), ("questions", question_images)):
+        described = describe_side(
+            parameters,
+            replace(context, work=context.work / name),
+            name=name,
+            images=images,
+            compared=out_compared / f"{name}.txt",
+            extractor=extractor,
+            out=out / name,
+        )
+        write_json(out_counts / f"local_features_{name}.json", described)
+    return counts
+
+
 if __name__ == "__main__":
-    run_stage(main, "kvqae.local_features", LocalFeaturesParameters, metrics="metrics/kvqae/local_features_{name}.json")
+    run_stage(main, "kvqae.local_features", ComparedFeaturesParameters, metrics="metrics/kvqae/compared_images.json")

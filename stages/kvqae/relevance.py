@@ -51,30 +51,23 @@ def _read_runs(paths: Iterable[Path], questions: Sequence[Question], documents: 
     return runs
 
 
-def main(
+def write_relevance(
     parameters: RelevanceParameters,
-    context: Context,
     *,
-    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
-    text_runs: Path = Path("data/kvqae/runs/text"),
-    image_runs: Path = Path("data/kvqae/runs/image"),
-    brought: Path = Path("brought/kvqae/runs"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    out: Path = Path("data/kvqae/relevance"),
-    out_brought: Path = Path("data/kvqae/runs/brought"),
-    out_brought_counts: Path = Path("metrics/kvqae/brought_runs.json"),
+    questions: Path,
+    text_runs: Path,
+    image_runs: Path,
+    brought: Path,
+    passages: Path,
+    articles: Path,
+    out: Path,
 ) -> dict[str, float]:
     """Pool the systems' results and judge them, passages and articles, for each split.
 
-    `text_runs` and `image_runs` hold a folder a system, `brought` a TREC file, which `out_brought` gets by split; `<split>.trec` in it ranks passages, and
+    `text_runs`, `image_runs` and `brought` hold a folder a system; `<split>.trec` in it ranks passages, and
     `<split>_articles.trec`, where there is one, articles. A brought run may lack splits. The articles of pooled
     passages are pooled too.
     """
-    counts = write_brought_runs(
-        brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought
-    )
-    write_json(out_brought_counts, counts)
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
         *(text_runs / system_of(name) for name in parameters.name_encoders),
@@ -85,7 +78,7 @@ def main(
     with write_atomically(out) as beside:
         for split in SPLITS:
             asked = read_questions(questions / f"{split}.jsonl")
-            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(out_brought.iterdir())))
+            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(brought.iterdir())))
             found = _read_runs([*(folder / f"{split}.trec" for folder in folders), *given], asked, len(article_of))
             by_article = [folder / f"{split}_articles.trec" for folder in folders]
             found_articles = _read_runs(filter(Path.exists, by_article), asked, int(article_of[-1]) + 1)
@@ -111,6 +104,37 @@ def main(
                 ),
             }
     return metrics
+
+
+def main(
+    parameters: RelevanceParameters,
+    context: Context,
+    *,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("brought/kvqae/runs"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out: Path = Path("data/kvqae/relevance"),
+    out_brought: Path = Path("data/kvqae/runs/brought"),
+    out_brought_counts: Path = Path("metrics/kvqae/brought_runs.json"),
+) -> dict[str, float]:
+    """Cut brought runs, a TREC file each, into splits; then judge what all systems found."""
+    counts = write_brought_runs(
+        brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought
+    )
+    write_json(out_brought_counts, counts)
+    return write_relevance(
+        parameters,
+        questions=questions,
+        text_runs=text_runs,
+        image_runs=image_runs,
+        brought=out_brought,
+        passages=passages,
+        articles=articles,
+        out=out,
+    )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pytest
 
 from bench import harness, passages
-from stages.kvqae.passages import PassagesParameters
+from trivium.kvqae.knowledge_base.passages import PassagesParameters
 
 
 @pytest.fixture(autouse=True)

@@ -77,7 +77,7 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
         "extractor",
     ]
     counts = execute(
-        local_features.main,
+        local_features.describe_side,
         "kvqae.local_features",
         LocalFeaturesParameters,
         [*argv, "--name", "kb", "--out", "features"],
@@ -121,4 +121,4 @@ def test_without_lists_the_stage_that_makes_them_is_named(project: Path, capsys:
     delg.LISTS.rmdir()
     with pytest.raises(SystemExit):
         delg.main([])
-    assert "dvc repro kvqae-compared_images" in capsys.readouterr().err
+    assert "dvc repro kvqae-local_features" in capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_onnx_runtime_is_tried_where_there_is_a_gpu(findings, monkeypatch):
     monkeypatch.setattr(onnx_session, "check_gpu", fail)
     lacking = findings()["ONNX Runtime"]
     assert lacking.state == "lacks"
-    assert "kvqae-kb_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
+    assert "kvqae-image_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
     monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
     assert findings()["ONNX Runtime"].state == "has"
     monkeypatch.setattr(doctor, "_answer", lambda *_: "")
@@ -245,7 +245,7 @@ def test_stanzas_models_are_looked_for(findings, project):
 def test_delgs_files_are_counted_over_what_rrt_compares(findings, project):
     lacking = findings(project)["DELG"]
     assert (lacking.state, lacking.found) == ("lacks", "not known which images need features")
-    assert lacking.meaning.startswith("kvqae-compared_images lists them")
+    assert lacking.meaning.startswith("kvqae-local_features lists them")
     dataset = used_values(project / "params.yaml", "kvqae.dataset")
     write_images(project / "data/kvqae/raw/images/kb", [(f"{name}.jpg", b"") for name in "abcd"])
     write_images(project / "data/kvqae" / dataset / "images/questions", [("q.jpg", b"")])

@@ -220,11 +220,13 @@ def test_stages_are_marked_as_they_use_machines():
 def test_the_command_prints_tables():
     command = [sys.executable, "-m", "trivium", "plan"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "kvqae-kb_features × 3" in printed
+    assert "kvqae-image_features × 3" in printed
     assert "ODmAP and R@k of decorrelation: after" in printed
     command += ["--scale", "scales/pilot.yaml", "--machines", "1xH200", "20x16cores"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert all(f"{stage} {mark}" in printed for stage, mark in (("kvqae-passages", "‖"), ("decorrelation-train", "¦")))
+    assert all(
+        f"{stage} {mark}" in printed for stage, mark in (("kvqae-knowledge_base", "‖"), ("decorrelation-train", "¦"))
+    )
     assert "First bottleneck on 1xH200: " in printed
     wrong = subprocess.run([*command[:-1], "many"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, wrong.stdout) == (1, "")

@@ -25,18 +25,15 @@ from sample.scene_models.stand_ins import make_stand_ins
 from stages.complexity import finetune, frame_parser
 from stages.decorrelation import entities, inpaint, phrases, removals, train
 from stages.kvqae import (
-    bm25_triviaqa,
     dense_search,
     dpr_pretrain,
     encode_texts,
     image_features,
     local_features,
-    passages,
     reader_finetune,
-    rerank_pretrain,
+    rerank_finetune,
     rrt,
 )
-from stages.kvqae.bm25_triviaqa import Bm25TriviaqaParameters
 from stages.kvqae.knowledge_base import SCHEMA
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.rrt import RrtParameters
@@ -76,7 +73,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.ray_engine import RayEngine
 from trivium.core.resume import save_checkpoint
 from trivium.core.stage import Context
-from trivium.core.tables import write_json, write_table
+from trivium.core.tables import write_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
@@ -84,12 +81,13 @@ from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_passages
 from trivium.kvqae.reader.answered_rows import read_selections
 from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
-from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, Shard
+from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, Shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_training import DprPretrainParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
@@ -136,8 +134,8 @@ def cut(inputs: Path, context: Context, out: Path) -> object:
         for n in range(23)
     ]
     write_table(inputs / "articles.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
-    own = passages.PassagesParameters(words=10, shard_size=4)
-    return passages.main(own, context, articles=inputs / "articles.parquet", out=out / "passages.parquet")
+    own = PassagesParameters(words=10, shard_size=4)
+    return write_passages(own, context.engine, articles=inputs / "articles.parquet", out=out / "passages.parquet")
 
 
 def encode(encoder: str) -> Run:
@@ -145,7 +143,7 @@ def encode(encoder: str) -> Run:
         write_images(inputs / "images", odd_pictures().items(), shard_size=2)
         base = write_base(inputs / "base")
         own = test_image_features.SECTION | {"settings": entry_of(base, encoder)}
-        return image_features.main(
+        return image_features.encode_folder(
             ImageFeaturesParameters.model_validate(own),
             context,
             encoder=encoder,
@@ -163,7 +161,7 @@ def describe(inputs: Path, context: Context, out: Path) -> object:
     (inputs / "extractor" / "extractor.json").write_text('{"kind": "sift"}')
     write_list(inputs / "compared.txt", images)
     own = LocalFeaturesParameters(local="", most=5, max_side=256, max_pixels=10_000_000)
-    return local_features.main(
+    return local_features.describe_side(
         own, context, name="kb", images=inputs / "images", compared=inputs / "compared.txt",
         extractor=inputs / "extractor", out=out / "features",
     )  # fmt: skip
@@ -260,12 +258,8 @@ def search(inputs: Path, context: Context, out: Path) -> object:
 def search_for_triviaqa(inputs: Path, context: Context, out: Path) -> object:
     world = write_kb(inputs)
     build_index(inputs / "index", enumerate(NAMES), analyzer="standard", threads=1, heap_gib=1)
-    write_json(inputs / "chosen.json", {"k1": 0.9, "b": 0.4})
-    own = Bm25TriviaqaParameters(depth=3, threads=1, heap_gib=1)
-    return bm25_triviaqa.main(
-        own, context, viquae=world.viquae, triviaqa=world.triviaqa, index=inputs / "index",
-        chosen=inputs / "chosen.json", out=out / "runs",
-    )  # fmt: skip
+    own = Search(inputs / "index", SearchParameters(depth=3, threads=1, heap_gib=1), context.engine)
+    return write_runs(out / "runs", own, world.triviaqa, k1=0.9, b=0.4)
 
 
 def search_vectors(index: str) -> Run:
@@ -334,7 +328,7 @@ def train_encoders(inputs: Path, context: Context, out: Path) -> object:
 
 def train_cross_encoder(inputs: Path, context: Context, out: Path) -> object:
     own = CrossEncoderTrainingParameters.model_validate(CROSS_ENCODER | {"steps": 3})
-    return rerank_pretrain.main(own, context, **training_inputs(write_kb(inputs)), out=out / "cross_encoder")
+    return rerank_finetune.main(own, context, **training_inputs(write_kb(inputs)), out=out / "cross_encoder")
 
 
 def train_reader(inputs: Path, context: Context, out: Path) -> object:
@@ -385,14 +379,14 @@ def rewrite(inputs: Path, context: Context, out: Path) -> object:
 
 STAGES: dict[str, Run] = {
     "bm25_search": search,
-    "bm25_triviaqa": search_for_triviaqa,
+    "bm25_search-triviaqa": search_for_triviaqa,
     "dense_search-exact": search_vectors("exact"),
     "dense_search-ivf_flat": search_vectors("ivf_flat"),
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
     "pairs": rewrite,
-    "passages": cut,
+    "knowledge_base": cut,
     "image_features-arcface": encode("arcface"),
     "image_features-clip": encode("clip"),
     "local_features": describe,
@@ -410,7 +404,7 @@ STAGES: dict[str, Run] = {
 }
 TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
     "dpr_pretrain": train_encoders,
-    "rerank_pretrain": train_cross_encoder,
+    "rerank_finetune": train_cross_encoder,
     "reader_finetune": train_reader,
     "complexity-finetune": finetune_reader,
     "complexity-answer": ask_reader,
@@ -420,7 +414,7 @@ TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
 
 OF_THE_SAME_TASK = {  # marked as well, but only other inputs of a training that is here
     "stages.kvqae.dpr_finetune": "dpr_pretrain",
-    "stages.kvqae.rerank_finetune": "rerank_pretrain",
+    "stages.kvqae.rerank_pretrain": "rerank_finetune",
     "stages.kvqae.reader_pretrain": "reader_finetune",
 }
 

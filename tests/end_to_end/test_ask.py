@@ -281,7 +281,9 @@ def test_passages_cut_anew_are_never_answered_from_against_old_vectors(built, cl
     with pytest.raises(BadInput, match=r"passages\.parquet: it is not what dvc\.lock says: run `make repro` first"):
         Asker(clone.folder)
     shutil.copy(built.folder / "code.yaml", clone.folder)
-    clone.run("dvc", "commit", "-f", "kvqae-passages")  # the lock knows the new passages, and that the vectors are old
+    clone.run(
+        "dvc", "commit", "-f", "kvqae-knowledge_base"
+    )  # the lock knows the new passages, and that the vectors are old
     with pytest.raises(BadInput, match=r"from another data/kvqae/kb/passages\.parquet: run `make repro` first"):
         Asker(clone.folder)
 

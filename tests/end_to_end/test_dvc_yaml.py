@@ -172,9 +172,9 @@ def _lies_in(path: str, folder: str) -> bool:
 
 @pytest.mark.parametrize("name", STAGES)
 def test_one_name_everywhere(name):
-    """Stage kvqae-passages is stages/kvqae/passages.py with section kvqae.passages and metrics/kvqae/passages.json."""
+    """Stage kvqae-fuse is stages/kvqae/fuse.py with section kvqae.fuse and metrics/kvqae/fuse.json."""
     stage = STAGES[name]
-    own = "kvqae.image_features" if name.endswith("_features") and "local" not in name else name.replace("-", ".")
+    own = name.replace("-", ".")
     modules = modules_of(stage)
     assert f"stages.{own if '-' in name else f'page.{name}'}" in modules
     assert stage["desc"].strip()
@@ -189,7 +189,7 @@ def test_one_name_everywhere(name):
             assert any(key.startswith(section) or section.startswith(key) for key in read)
         for metric in stage.get("metrics", []):
             ((path, options),) = metric.items()
-            assert path.startswith(tuple(f"metrics/{pipeline}/{part}" for part in (short, *names)))
+            assert path.startswith(f"metrics/{pipeline}/")
             assert options["cache"] is False
         for plot in stage.get("plots", []):
             ((path, options),) = plot.items()
@@ -221,10 +221,10 @@ def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
     """That check is BM25's: its lists of TriviaQA's questions are needed by all others that read the questions."""
     questions, lists = "data/kvqae/${kvqae.dataset}/triviaqa", "data/kvqae/runs/bm25_triviaqa"
     readers = {name for name, stage in STAGES.items() if questions in stage.get("deps", [])}
-    assert readers > {"kvqae-bm25_triviaqa", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
-    reached = Code(ROOT).parts(["stages.kvqae.bm25_triviaqa"]).paths
+    assert readers > {"kvqae-bm25_search", "kvqae-rerank_pretrain", "kvqae-reader_pretrain"}
+    reached = Code(ROOT).parts(["stages.kvqae.bm25_search"]).paths
     assert "trivium/kvqae/source_questions.py" in reached
-    assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_triviaqa"}
+    assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_search"}
     pairs = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["kvqae-training_pairs"]
     assert pairs["foreach"]["triviaqa"] == lists
     assert {"data/kvqae/${kvqae.dataset}/${key}", "${item}"} <= set(pairs["do"]["deps"])

@@ -172,12 +172,9 @@ def test_a_weight_reruns_only_fusion_and_what_follows(experiment):
     assert "kvqae-fuse" in ran
     assert ran <= {
         "kvqae-fuse",
-        "kvqae-compared_images",  # of the first articles of each list
         "kvqae-local_features",
-        "kvqae-tune_fusion",  # says whether the weights in use are the best
         "kvqae-rerank_finetune",
         "kvqae-rerank",
-        "kvqae-tune_reranking",
         "kvqae-rerank_fuse",
         "kvqae-evaluate_reranking",
         "kvqae-reader_finetune",

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from stages.kvqae import bm25_index, bm25_search, bm25_triviaqa, training_pairs
+from stages.kvqae import bm25_index, bm25_search, training_pairs
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
-from trivium.core.tables import read_json_lines, read_table, write_json_lines
+from trivium.core.tables import read_json, read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval import bm25
@@ -34,11 +34,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder,
         bm25_index={"analyzer": "standard", "threads": 1, "heap_gib": 1},
         bm25_search={"k1_step": 1.0, "b_step": 0.5, "depth": 5, "threads": 2, "heap_gib": 1},
-        bm25_triviaqa={"depth": 5, "threads": 2, "heap_gib": 1},
         training_pairs={"depth": 5},
     )
     paths = {"params": params} | write_wikipedia(folder) | write_questions(folder)
-    paths |= {name: folder / name for name in ("kb", "wikipedia", "bm25", "bm25_triviaqa", "grid.csv", "metrics.json")}
+    paths |= {
+        name: folder / name
+        for name in ("kb", "wikipedia", "bm25", "bm25_triviaqa", "grid.csv", "metrics.json", "counts.json")
+    }
     return paths
 
 
@@ -52,20 +54,18 @@ def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
         argv = arguments(
             **base,
             questions=world["viquae"],
+            triviaqa=world["triviaqa"],
             index=world["kb"],
+            wikipedia=world["wikipedia"],
+            out_triviaqa=world["bm25_triviaqa"],
+            out_triviaqa_counts=world["counts.json"],
             out=world["bm25"],
             out_grid=world["grid.csv"],
             metrics=world["metrics.json"],
         )
         found = execute(bm25_search.main, "kvqae.bm25_search", bm25.Bm25SearchParameters, argv)
-        found |= search_triviaqa(world, world["triviaqa"], world["bm25_triviaqa"])
+        found |= read_json(world["counts.json"])
     return sizes | found
-
-
-def search_triviaqa(world: dict[str, Path], triviaqa: Path, out: Path) -> dict[str, float]:
-    paths = {"params": world["params"], "viquae": world["viquae"], "index": world["wikipedia"]}
-    argv = arguments(**paths, chosen=world["metrics.json"], triviaqa=triviaqa, out=out)
-    return execute(bm25_triviaqa.main, "kvqae.bm25_triviaqa", bm25_triviaqa.Bm25TriviaqaParameters, argv)
 
 
 def test_grid_excludes_its_end_and_accumulates_no_rounding() -> None:
@@ -193,5 +193,10 @@ def test_leaking_training_question_is_refused_before_anything_is_searched(
     records[1]["input"] = "which river does  an Iron Span cross"
     write_json_lines(tmp_path / "triviaqa" / "train.jsonl", records)
     with pytest.raises(BadInput, match=r"train\.jsonl:2: field 'input': training question that a ViQuAE question"):
-        search_triviaqa(world, tmp_path / "triviaqa", tmp_path / "out")
+        bm25_search.main(
+            bm25.Bm25SearchParameters(k1_step=1.0, b_step=0.5, depth=5, threads=2, heap_gib=1),
+            None,
+            questions=world["viquae"],
+            triviaqa=tmp_path / "triviaqa",
+        )
     assert not list(tmp_path.rglob("*.trec"))

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from stages.kvqae import evaluate_reranking, local_features, rerank, rerank_fuse, rrt, tune_reranking
+from stages.kvqae import evaluate_reranking, local_features, rerank, rerank_fuse, rrt
 from stages.kvqae.rerank_fuse import RerankFuseParameters
 from stages.kvqae.rrt import RrtParameters
-from stages.kvqae.tune_reranking import TuneRerankingParameters
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.image_shards import Images, write_images
 from trivium.core.parameters import Parameters
@@ -77,7 +76,7 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     for images, name, count in (("kb", "kb", 2), ("asked", "questions", 1)):
         write_list(Path(f"{name}.txt"), Images(Path(images)).names)
         counts = run(
-            local_features.main,
+            local_features.describe_side,
             "local_features",
             LocalFeaturesParameters,
             images=images,
@@ -101,25 +100,19 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     )
     assert counts == {"validation_questions_left_out": 40, "test_questions_left_out": 40}
     folders = {"initial": "runs/initial", "reranked": "runs"}
-    tuned = run(
-        tune_reranking.main,
-        "tune_reranking",
-        TuneRerankingParameters,
-        **folders,
-        qrels="runs/validation_passage.qrels",
-        out="choice.json",
-        out_tried="tried.csv",
-    )
-    assert tuned["re_rankers_without_lists"] == 1
     fused = ("image", "image_alone", "text_image", "text_initial", "text_image_initial")
     counts = run(
         rerank_fuse.main,
         "rerank_fuse",
         RerankFuseParameters,
         **folders,
-        choice="choice.json",
+        qrels="runs/validation_passage.qrels",
+        out_choice="choice.json",
+        out_tried="tried.csv",
+        out_tuned="tuned.json",
         **{f"out_{name}": f"runs/{name}" for name in fused},
     )
+    assert read_json(Path("tuned.json"))["re_rankers_without_lists"] == 1
     assert counts["test_image_alone_kept_initial"] == 20
     # What is read: every question has a list, with and without a face.
     assert set(read_run(Path("runs/text_image/test.trec")).queries) == {f"test{number}" for number in range(40)}

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from stages.kvqae.reader_pretrain import main as pretrain_reader
-from stages.kvqae.rerank_pretrain import main as pretrain_cross_encoder
+from stages.kvqae.rerank_pretrain import pretrain as pretrain_cross_encoder
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker

@@ -2,7 +2,7 @@
 
     trivium dag PIPELINE [--out FILE]
 
-The cells of a stage, such as `kvqae-kb_features@clip`, are drawn as one box. The stages of a row can run once those of
+The cells of a stage, such as `kvqae-rerank@text`, are drawn as one box. The stages of a row can run once those of
 the rows above have run. A line is left out if other lines lead the same way. Sections of the page are left out, too.
 """
 

@@ -55,7 +55,7 @@ def missing_features(root: Path, side: str, there: Sequence[str]) -> tuple[list[
         there: names of all images of the side; one that is compared and not there is not asked for.
 
     Raises:
-        BadInput: no list, which stage `kvqae-compared_images` writes.
+        BadInput: no list, which stage `kvqae-local_features` writes.
     """
     compared = set(read_list(root / LISTS / f"{side}.txt"))
     wanted = [name for name in there if name in compared]
@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise BadInput(
                 "which images RRT compares is not known yet",
                 file=LISTS,
-                expected="the lists that `dvc repro kvqae-compared_images` makes",
+                expected="the lists that `dvc repro kvqae-local_features` makes",
             )
         for side in SIDES:
             print(ask_for(Path.cwd(), side))
@@ -126,8 +126,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 AFTER = (
-    "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features@kb kvqae-local_features@questions`, and `make repro` "
-    "(kvqae.rrt.use must be given or true)."
+    "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be given or true)."
 )
 
 if __name__ == "__main__":

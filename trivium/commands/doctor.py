@@ -248,7 +248,7 @@ def _onnx_runtime() -> Finding:
     try:
         check_gpu()
     except BadInput as problem:
-        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-kb_features stops: {problem}")
+        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
     return Finding("ONNX Runtime", "has", "on the GPU")
 
 
@@ -295,7 +295,7 @@ def _delg(root: Path, brought: Path) -> Finding:
     needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
     if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
         return Finding(
-            "DELG", "lacks", "not known which images need features", f"kvqae-compared_images lists them; {needs}"
+            "DELG", "lacks", "not known which images need features", f"kvqae-local_features lists them; {needs}"
         )
     lacking = []
     for side in SIDES:

@@ -119,7 +119,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
     tokens = int(section_of(tree, "kvqae.texts", path)["tokens"])
     read, reader = kvqae["read"], kvqae["reader"]
     values: dict[str, Any] = {
-        "words": kvqae["passages"]["words"],
+        "words": kvqae["knowledge_base"]["words"],
         "text_tokens": tokens,
         "image_encoders": images,
         "text_encoders": texts,

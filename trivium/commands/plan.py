@@ -148,7 +148,9 @@ class Quantities:
             if chosen == "local":
                 self.names |= columns.get("local", {})
         if self.parameter("world.kvqae") == "local":
-            self.names |= count_folder(Path(self.parameter("world.local.kvqae")), self.value("kvqae.passages.words"))
+            self.names |= count_folder(
+                Path(self.parameter("world.local.kvqae")), self.value("kvqae.knowledge_base.words")
+            )
         self.names["sweep_passages"] = max(self.parameter("kvqae.read.sweep_passages"))
         self.names |= self._decorrelation()
 

@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 
 import trivium.kvqae.rerankers.cross_encoder_training as module
 from stages.kvqae.rerank_finetune import main as finetune
-from stages.kvqae.rerank_pretrain import main as pretrain
+from stages.kvqae.rerank_pretrain import pretrain
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inline_pairs, inputs
 from trivium.core.errors import BadInput

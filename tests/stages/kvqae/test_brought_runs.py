@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.kvqae.brought_runs import BroughtRunsParameters, main
-from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
+from tests.kvqae.tiny_wikipedia import write_questions, write_wikipedia
 from trivium.core.errors import BadInput
-from trivium.core.stage import execute
 from trivium.formats.trec import read_run
+from trivium.kvqae.retrieval.systems import write_brought_runs
 
 
 @pytest.fixture
@@ -23,16 +22,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(world: Path, depth: int = 2) -> dict[str, float]:
-    params = write_params(world, brought_runs={"depth": depth})
-    given = {
-        "params": params,
-        "brought": "brought",
-        "questions": "viquae",
-        "passages": "passages.parquet",
-        "out": "runs",
-    }
-    argv = [str(part) for name, value in given.items() for part in (f"--{name}", value)]
-    return execute(main, "kvqae.brought_runs", BroughtRunsParameters, argv)
+    brought, passages, questions, out = (world / name for name in ("brought", "passages.parquet", "viquae", "runs"))
+    return write_brought_runs(brought=brought, questions=questions, passages=passages, depth=depth, out=out)
 
 
 def test_no_file_no_run(world: Path) -> None:

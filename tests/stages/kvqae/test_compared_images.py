@@ -8,8 +8,7 @@ import pytest
 import torch
 import yaml
 
-from stages.kvqae import compared_images, local_features, rerank
-from stages.kvqae.compared_images import ComparedImagesParameters
+from stages.kvqae import local_features, rerank
 from stages.kvqae.rerank import RerankParameters
 from tests.stages.kvqae.test_local_features import jpeg
 from trivium.core.errors import BadInput
@@ -17,7 +16,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, read_list, write_list
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, read_list, write_compared_images, write_list
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.sift import SiftExtractor
@@ -34,7 +33,7 @@ DEPTH = 3
 
 
 @pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """The stage's inputs; returns its command line."""
     monkeypatch.chdir(tmp_path)
     entry = {"reads": ["rrt", "features"], "depth": DEPTH, "batch": 3}
@@ -64,21 +63,21 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "passages": "passages.parquet",
         "out": "compared",
     }
-    return [word for name, value in arguments.items() for word in (f"--{name}", value)]
+    return {name: Path(value) for name, value in arguments.items()}
 
 
-def run(argv: list[str]) -> dict[str, float]:
-    return execute(compared_images.main, "kvqae.compared_images", ComparedImagesParameters, argv)
+def run(paths: dict[str, Path]) -> dict[str, float]:
+    return write_compared_images(**paths, depth=3)
 
 
-def test_the_best_passages_articles_and_the_questions_of_both_splits(stage: list[str]) -> None:
+def test_the_best_passages_articles_and_the_questions_of_both_splits(stage: dict[str, Path]) -> None:
     """8 and 5 stand below the third place, the training question is not re-ranked, and article 6 has no image."""
     assert run(stage) == {"kb_images": 4, "questions_images": 3}
     assert read_list(Path("compared/kb.txt")) == ["a.jpg", "b.jpg", "f.jpg", "gone.jpg"]
     assert read_list(Path("compared/questions.txt")) == ["lost.jpg", "p.jpg", "q.jpg"]
 
 
-def test_a_passage_that_is_not_there(stage: list[str]) -> None:
+def test_a_passage_that_is_not_there(stage: dict[str, Path]) -> None:
     write_run(Path("runs/test.trec"), Run.from_dict({"t": {11: 1.0}}))
     with pytest.raises(BadInput, match=r"passages.parquet: no such passage; got 11"):
         run(stage)
@@ -110,7 +109,7 @@ def re_ranked(features: str) -> dict[str, Run]:
     return {split: read_run(Path(f"{features}_runs/{split}.trec")) for split in RUNS}
 
 
-def test_re_ranking_is_the_same_where_only_candidates_are_described(stage: list[str]) -> None:
+def test_re_ranking_is_the_same_where_only_candidates_are_described(stage: dict[str, Path]) -> None:
     run(stage)
     torch.manual_seed(0)
     save_rrt(build_rrt(global_dimension=SiftExtractor.global_dimension, layers=1, heads=4, hidden=16), Path("rrt"))
@@ -125,7 +124,7 @@ def test_re_ranking_is_the_same_where_only_candidates_are_described(stage: list[
             argv = ["--name", side, "--images", side, "--compared", f"{lists}/{side}.txt", "--extractor", "extractor"]
             argv += ["--out", f"{lists}_features/{side}"]
             counts[lists, side] = execute(
-                local_features.main, "kvqae.local_features", LocalFeaturesParameters, argv
+                local_features.describe_side, "kvqae.local_features", LocalFeaturesParameters, argv
             )  # fmt: skip
     assert [each["images"] for each in counts.values()] == [3, 2, 7, 3]
     assert [each["images_missing"] for each in counts.values()] == [1, 1, 0, 0]

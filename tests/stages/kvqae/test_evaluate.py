@@ -3,11 +3,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stages.kvqae.evaluate import TablesParameters, blocks_of, main
+from stages.kvqae.evaluate import TablesParameters, write_tables
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
-from trivium.kvqae.retrieval.evaluation import compare
+from trivium.kvqae.retrieval.evaluation import blocks_of, compare
 from trivium.measures.runs import Qrels, Run
 
 PARAMETERS = TablesParameters(
@@ -66,7 +66,7 @@ def files(tmp_path):
 
 
 def test_rows_subsets_and_letters(files):
-    metrics = main(PARAMETERS, None, **files)
+    metrics = write_tables(PARAMETERS, **files)
     assert metrics["all_questions"] == 12
     assert (metrics["face_questions"], metrics["persons_questions"]) == (6, 8)
     assert metrics["passage_dpr_few_shot_image_mrr"] == 1.0
@@ -84,12 +84,12 @@ def test_rows_subsets_and_letters(files):
 
 
 def test_a_brought_run_is_a_row_and_what_it_lacks_counts_0(files):
-    before = main(PARAMETERS, None, **files)
+    before = write_tables(PARAMETERS, **files)
     mine = Run.from_dict({"q0": {0: 2.0, 1: 1.0}, "q1": {7: 3.0, 2: 1.0}}, name="brought_mine")
     write_run(files["brought"] / "brought_mine" / "test.trec", mine)
     write_run(files["brought"] / "brought_other" / "validation.trec", mine)
     write_run(files["fused"] / "brought_mine_image" / "test.trec", mine.select(["q0"]))
-    metrics = main(PARAMETERS, None, **files)
+    metrics = write_tables(PARAMETERS, **files)
     assert metrics.items() >= before.items()
     # First for q0, second for q1, nothing for ten more; as articles 3 and 1 of q1 it is second, too.
     assert metrics["passage_brought_mine_mrr"] == pytest.approx((1 + 1 / 2) / 12)
@@ -106,11 +106,11 @@ def test_a_table_has_no_more_rows_than_letters(files):
     for number in range(20):
         write_run(files["brought"] / f"brought_{number}" / "test.trec", run)
     with pytest.raises(BadInput, match="block 'passage'.*more rows than letters; got 29; expected at most 26"):
-        main(PARAMETERS, None, **files)
+        write_tables(PARAMETERS, **files)
 
 
 def test_per_query_values_average_to_the_metrics(files):
-    metrics = main(PARAMETERS, None, **files)
+    metrics = write_tables(PARAMETERS, **files)
     table = pq.read_table(files["out_per_query"]).to_pylist()
     values = [row["mrr"] for row in table if (row["block"], row["row"]) == ("passage_persons", "rrf")]
     assert len(values) == 8
@@ -120,18 +120,18 @@ def test_per_query_values_average_to_the_metrics(files):
 def test_a_text_encoder_that_is_not_the_papers_has_rows(files, tmp_path):
     (tmp_path / "plain").symlink_to(tmp_path / "dpr_few_shot_image")
     parameters = PARAMETERS.model_copy(update={"text_encoders": {**PARAMETERS.text_encoders, "plain": {}}})
-    metrics = main(parameters, None, **files)
+    metrics = write_tables(parameters, **files)
     assert metrics["passage_plain_mrr"] == metrics["article_plain_mrr"] == 1.0
     assert metrics["passage_fused_over_best_text_mrr_difference"] == 0
     assert "passage_plain_image_mrr" not in metrics
     (tmp_path / "plain_image").symlink_to(tmp_path / "bm25_image")
-    assert main(parameters, None, **files)["passage_plain_image_mrr"] == 1 / 2
+    assert write_tables(parameters, **files)["passage_plain_image_mrr"] == 1 / 2
 
 
 def test_a_missing_text_encoder_is_named(files):
     parameters = PARAMETERS.model_copy(update={"text_encoders": {"dpr_few_shot": {}}})
     with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['dpr_zero_shot'\\]"):
-        main(parameters, None, **files)
+        write_tables(parameters, **files)
 
 
 def test_order_of_rows_changes_letters_only():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.kvqae.fuse import main
+from stages.kvqae.fuse import FuseAndTuneParameters, main, write_fused
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
@@ -51,7 +51,7 @@ def read(folder, systems, split, suffix=""):
 
 def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
     alphas = {"bm25": 0.3, "arcface": 0.3, "imagenet": 0.1, "clip": 0.3}
-    metrics = main(parameters(bm25_image=alphas), None, **given(folders), out=tmp_path / "fused")
+    metrics = write_fused(parameters(bm25_image=alphas), **given(folders), out=tmp_path / "fused")
     assert sorted(path.name for path in (tmp_path / "fused").iterdir()) == sorted([*ROWS, "rrf"])
     for split in SPLITS:
         for row, systems in ROWS.items():
@@ -73,7 +73,7 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
 
 def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
     only = {"bm25": 0.0, "dpr_few_shot": 1.0}
-    main(parameters(depth=10, bm25_dpr_few_shot=only), None, **given(folders), out=tmp_path / "fused")
+    write_fused(parameters(depth=10, bm25_dpr_few_shot=only), **given(folders), out=tmp_path / "fused")
     alone = read_run(tmp_path / "runs" / "dpr_few_shot" / "test.trec")
     fused = read_run(tmp_path / "fused" / "bm25_dpr_few_shot" / "test.trec").select(alone.queries)
     # The last passage ties with those that DPR did not return: they have its minimum.
@@ -83,7 +83,7 @@ def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
 def test_the_scale_of_the_weights_does_not_matter(tmp_path, folders):
     for factor in (1, 7):
         alphas = {"dpr_few_shot": 0.3 * factor, "arcface": 0.3 * factor, "imagenet": 0.2 * factor, "clip": 0.2 * factor}
-        main(parameters(dpr_few_shot_image=alphas), None, **given(folders), out=tmp_path / f"fused{factor}")
+        write_fused(parameters(dpr_few_shot_image=alphas), **given(folders), out=tmp_path / f"fused{factor}")
     once, scaled = (read_run(tmp_path / f"fused{f}" / "dpr_few_shot_image" / "test.trec") for f in (1, 7))
     np.testing.assert_array_equal(once.documents, scaled.documents)
 
@@ -92,7 +92,7 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test_articles.trec"
     run = read_run(path)
     write_run(path, run.select(run.queries[1:]))
-    metrics = main(parameters(), None, **given(folders), out=tmp_path / "fused")
+    metrics = write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     # No image system serves the question any more: it is not in the row at all.
     assert metrics["image_test_questions"] == 7
     path = tmp_path / "runs" / "dpr_zero_shot" / "test.trec"
@@ -101,7 +101,7 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test.trec"
     run = read_run(path)
     write_run(path, run.select(run.queries[1:]))
-    metrics = main(parameters(), None, **given(folders), out=tmp_path / "fused")
+    metrics = write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     assert metrics["dpr_zero_shot_image_test_questions"] == 7
     assert metrics["dpr_zero_shot_image_test_questions_without_result"] == 1
     assert metrics["bm25_image_test_questions_without_result"] == 0
@@ -123,14 +123,14 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
 )
 def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, message):
     path = tmp_path / "params.yaml"
-    section = {"depth": 5, "rrf_k": 60, "weights": weights() | change}
+    section = {"depth": 5, "rrf_k": 60, "step": 0.1, "weights": weights() | change}
     tree = {"kvqae": {"fuse": section, "text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS}}
     path.write_text(yaml.safe_dump(tree))
     roots = given(folders)
     argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--text-runs", str(roots["text_runs"])]
     argv += ["--image-runs", str(roots["image_runs"]), "--brought", str(roots["brought"])]
     with pytest.raises(BadInput, match=message):
-        execute(main, "kvqae.fuse", FuseParameters, argv)
+        execute(main, "kvqae.fuse", FuseAndTuneParameters, argv)
     assert not (tmp_path / "fused").exists()
 
 
@@ -138,7 +138,7 @@ def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders):
     (tmp_path / "runs" / "plain").symlink_to(tmp_path / "runs" / "bm25")
     row = {"plain": 1.0, "clip": 1.0}
     parameters = FuseParameters.model_construct(depth=6, rrf_k=60, weights=weights() | {"plain_image": row})
-    main(parameters, None, **given([*folders, tmp_path / "runs" / "plain"]), out=tmp_path / "fused")
+    write_fused(parameters, **given([*folders, tmp_path / "runs" / "plain"]), out=tmp_path / "fused")
     expected = linear_fusion(read(tmp_path / "runs", row, "test"), [1.0, 1.0], depth=6)
     fused = read_run(tmp_path / "fused" / "plain_image" / "test.trec").select(expected.queries)
     np.testing.assert_array_equal(fused.documents, expected.documents)
@@ -150,7 +150,7 @@ def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
     names = {"name_encoders": {"clip": {"model": "models/clip"}}}
     values = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS, "depth": 6, "rrf_k": 60}
     chosen = FuseParameters(**values, **names, weights=weights(**rows))
-    main(chosen, None, **given([*folders, tmp_path / "runs" / "clip_names"]), out=tmp_path / "fused")
+    write_fused(chosen, **given([*folders, tmp_path / "runs" / "clip_names"]), out=tmp_path / "fused")
     runs = read(tmp_path / "runs", rows["bm25_image"], "test")
     fused = read_run(tmp_path / "fused" / "bm25_image" / "test.trec")
     expected = linear_fusion(runs, [0.5, 0.2, 0.3], depth=6).select(fused.queries)
@@ -166,7 +166,7 @@ def test_a_brought_run_is_fused_on_the_splits_that_it_has(tmp_path, folders):
     alone = read_run(tmp_path / "runs" / "dpr_zero_shot" / "test.trec")
     write_run(mine / "test.trec", alone)
     row = {"brought_mine": 0.7, "clip": 0.3}
-    metrics = main(parameters(brought_mine_image=row), None, **given([*folders, mine]), out=tmp_path / "fused")
+    metrics = write_fused(parameters(brought_mine_image=row), **given([*folders, mine]), out=tmp_path / "fused")
     assert [path.name for path in (tmp_path / "fused/brought_mine_image").glob("*.trec")] == ["test.trec"]
     assert metrics["brought_mine_image_test_questions"] == 8
     runs = [alone.complete(alone.queries), read_run(tmp_path / "runs/clip/test.trec").complete(alone.queries)]
@@ -181,11 +181,11 @@ def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders)
     (mine / "train.trec").unlink()
     rows = {"bm25_image": {"bm25": 0.5, "brought_mine": 0.3, "clip": 0.2}}
     with pytest.raises(BadInput, match=r"brought_mine/train.trec: no run for this split.*test.trec"):
-        main(parameters(**rows), None, **given([*folders, mine]), out=tmp_path / "fused")
+        write_fused(parameters(**rows), **given([*folders, mine]), out=tmp_path / "fused")
     shutil.copy(mine / "test.trec", mine / "train.trec")
     shutil.rmtree(mine)
     with pytest.raises(BadInput, match=r"no runs of a system; got \['brought_mine'\]"):
-        main(parameters(**rows), None, **given(folders), out=tmp_path / "fused")
+        write_fused(parameters(**rows), **given(folders), out=tmp_path / "fused")
     with pytest.raises(ValueError, match="unknown system of row 'image': brought_mine"):
         parameters(image={"clip": 1.0, "brought_mine": 1.0})
 
@@ -193,31 +193,31 @@ def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders)
 def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):
     (tmp_path / "runs" / "clip" / "test.trec").write_text("test0 Q0 1 1 0.5 clip\n")
     with pytest.raises(BadInput, match="routing is not exclusive on split test: 1 questions.*'test0'"):
-        main(parameters(), None, **given(folders), out=tmp_path / "fused")
+        write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     assert not (tmp_path / "fused").exists()
 
 
 def test_missing_systems_and_splits_are_named(tmp_path, folders):
     with pytest.raises(BadInput, match=r"no runs of a system; got \['clip'\].*choices: bm25"):
-        main(parameters(), None, **given(folders[:-1]), out=tmp_path / "fused")
+        write_fused(parameters(), **given(folders[:-1]), out=tmp_path / "fused")
     (tmp_path / "runs" / "bm25" / "test.trec").unlink()
     with pytest.raises(BadInput, match=r"bm25/test.trec: no run for this split.*validation.trec"):
-        main(parameters(), None, **given(folders), out=tmp_path / "fused")
+        write_fused(parameters(), **given(folders), out=tmp_path / "fused")
 
 
 def test_an_empty_run_is_refused(tmp_path, folders):
     (tmp_path / "runs" / "bm25" / "test.trec").write_text("")
     with pytest.raises(BadInput, match=r"test\.trec: empty run"):
-        main(parameters(), None, **given(folders), out=tmp_path / "fused")
+        write_fused(parameters(), **given(folders), out=tmp_path / "fused")
 
 
 def test_the_order_of_the_lines_does_not_matter(tmp_path, folders):
-    main(parameters(), None, **given(folders), out=tmp_path / "fused")
+    write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     before = read_run(tmp_path / "fused" / "rrf" / "test.trec")
     for folder in folders:
         path = folder / "test.trec"
         lines = path.read_text().splitlines()
         path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
-    main(parameters(), None, **given(folders), out=tmp_path / "fused")
+    write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     after = read_run(tmp_path / "fused" / "rrf" / "test.trec")
     np.testing.assert_array_equal(after.select(before.queries).documents, before.documents)

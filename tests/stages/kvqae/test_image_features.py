@@ -10,7 +10,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from stages.kvqae import image_features as image_features_stage
-from stages.kvqae.image_features import main
+from stages.kvqae.image_features import encode_folder
 from tests.kvqae.odd_pictures import encoded, entry_of, load_base, odd_pictures, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
@@ -66,7 +66,7 @@ def prepare(
 def run(argv: list[str]) -> dict[str, float]:
     """The stage as `dvc repro` runs it, in this process."""
     image_features.load_encoder.cache_clear()
-    return execute(main, "kvqae.image_features", ImageFeaturesParameters, argv)
+    return execute(encode_folder, "kvqae.image_features", ImageFeaturesParameters, argv)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

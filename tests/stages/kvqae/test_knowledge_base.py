@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stages.kvqae.knowledge_base import main
+from stages.kvqae.knowledge_base import ArticlesAndPassagesParameters, main
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
@@ -35,11 +35,14 @@ def run(
     write_json_lines(folder / "articles.jsonl", articles)
     write_json_lines(folder / "wikidata.jsonl", entities)
     write_images(folder / "images", [(name, b"bytes") for name in images])
-    (folder / "params.yaml").write_text("kvqae: {knowledge_base: {image_properties: [P18, P154, P41, P94, P2425]}}")
+    (folder / "params.yaml").write_text(
+        "kvqae: {knowledge_base: {words: 40, image_properties: [P18, P154, P41, P94, P2425]}}"
+    )
     paths = {"params": "params.yaml", "articles": "articles.jsonl", "wikidata": "wikidata.jsonl", "images": "images"}
     argv = [part for name, path in paths.items() for part in (f"--{name}", str(folder / path))]
+    argv += ["--out-passages", str(folder / "p.parquet"), "--out-passages-counts", str(folder / "p.json")]
     argv += ["--out", str(folder / "articles.parquet"), "--metrics", str(folder / "metrics.json")]
-    return execute(main, "kvqae.knowledge_base", KnowledgeBaseParameters, argv)
+    return execute(main, "kvqae.knowledge_base", ArticlesAndPassagesParameters, argv)
 
 
 @pytest.fixture(autouse=True)

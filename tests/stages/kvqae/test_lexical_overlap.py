@@ -6,17 +6,21 @@ import pytest
 import spacy
 from spacy.lookups import Lookups
 
-from stages.kvqae.lexical_overlap import LexicalOverlapParameters, main
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json, write_json_lines
-from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap, spacy_lemmas
+from trivium.kvqae.retrieval.lexical_overlap import (
+    LexicalOverlapParameters,
+    content_stems,
+    overlap,
+    spacy_lemmas,
+    write_overlaps,
+)
 
 
 def measure(folder, model):
     """Run the stage on the files that a test has written."""
-    return main(
+    return write_overlaps(
         LexicalOverlapParameters(spacy_model=model),
-        None,
         questions=folder / "test.jsonl",
         articles=folder / "articles.parquet",
         passages=folder / "passages.parquet",

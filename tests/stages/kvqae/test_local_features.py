@@ -7,7 +7,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from stages.kvqae.local_features import main
+from stages.kvqae.local_features import describe_side
 from tests.vision.local_descriptors.test_extractors import write_delg, write_network
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
@@ -70,7 +70,7 @@ def settings(workers: int, local: str = "") -> None:
 
 
 def run(argv: list[str]) -> dict[str, float]:
-    return execute(main, "kvqae.local_features", LocalFeaturesParameters, argv)
+    return execute(describe_side, "kvqae.local_features", LocalFeaturesParameters, argv)
 
 
 def test_stage(stage: list[str]) -> None:

@@ -11,13 +11,10 @@ import pytest
 import spacy
 
 from stages.kvqae.knowledge_base import SCHEMA
-from stages.kvqae.passages import PassagesParameters, main
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_table
-from trivium.core.tracking import Tracker
-from trivium.kvqae.knowledge_base.passages import SentenceSplitter, pack
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, SentenceSplitter, pack, write_passages
 
 NLP = spacy.blank("en")
 NLP.add_pipe("sentencizer")
@@ -141,8 +138,8 @@ def articles(folder: Path, texts: list[list[str]], images: list[str | None]) -> 
 
 def run(path: Path, *, words: int = 10, shard_size: int = 64, workers: int = 1) -> tuple[dict[str, float], pa.Table]:
     out = path.parent / "passages.parquet"
-    context = Context(tracker=Tracker(), work=path.parent, engine=LocalEngine(workers))
-    metrics = main(PassagesParameters(words=words, shard_size=shard_size), context, articles=path, out=out)
+    parameters = PassagesParameters(words=words, shard_size=shard_size)
+    metrics = write_passages(parameters, LocalEngine(workers), articles=path, out=out)
     assert pq.read_schema(out).metadata[b"kb_passages"] == str(int(metrics["kb_passages"])).encode()
     return metrics, read_table(out)
 
@@ -199,12 +196,10 @@ def test_texts_are_not_read_all_at_once(tmp_path: Path) -> None:
 import pyarrow as pa
 from pathlib import Path
 from trivium.core.engine import LocalEngine
-from stages.kvqae.passages import PassagesParameters, main
-from trivium.core.stage import Context
-from trivium.core.tracking import Tracker
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_passages
 folder = Path({str(tmp_path)!r})
-context = Context(tracker=Tracker(), work=folder, engine=LocalEngine(1))
-main(PassagesParameters(words=10, shard_size=1), context, articles=folder / "articles.parquet", out=folder / "out")
+parameters = PassagesParameters(words=10, shard_size=1)
+write_passages(parameters, LocalEngine(1), articles=folder / "articles.parquet", out=folder / "out")
 print(pa.default_memory_pool().max_memory())
 """
     peak = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)

@@ -3,10 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.kvqae.relevance import RelevanceParameters, main
-from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
+from stages.kvqae.relevance import RelevanceParameters, write_relevance
+from tests.kvqae.tiny_wikipedia import write_questions, write_wikipedia
 from trivium.core.errors import BadInput
-from trivium.core.stage import execute
 from trivium.formats.questions import SPLITS, Question
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
@@ -63,12 +62,16 @@ def run_stage(folder: Path, *texts: str) -> dict[str, float]:
     """With BM25, these text encoders and CLIP."""
     wikipedia, questions = write_wikipedia(folder), write_questions(folder)
     section = {"depth": 100, "text_encoders": {name: {} for name in texts}, "image_encoders": {"clip": {}}}
-    argv = ["--params", str(write_params(folder, relevance=section)), "--questions", str(questions["viquae"])]
-    argv += ["--text-runs", str(folder), "--image-runs", str(folder), "--out", str(folder / "relevance")]
     (folder / "brought").mkdir(exist_ok=True)
-    argv += ["--brought", str(folder / "brought")]
-    argv += [part for name, path in wikipedia.items() for part in (f"--{name}", str(path))]
-    return execute(main, "kvqae.relevance", RelevanceParameters, argv)
+    return write_relevance(
+        RelevanceParameters(**section),
+        questions=questions["viquae"],
+        text_runs=folder,
+        image_runs=folder,
+        brought=folder / "brought",
+        **wikipedia,
+        out=folder / "relevance",
+    )
 
 
 def system(folder: Path, name: str, passages: list[int], articles: list[int] | None = None) -> Path:

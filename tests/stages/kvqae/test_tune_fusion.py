@@ -6,17 +6,15 @@ from math import comb
 
 import numpy as np
 import pytest
-import yaml
 
 from stages.kvqae import fuse
-from stages.kvqae.tune_fusion import TuneFusionParameters, main
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from tests.stages.kvqae.test_fuse import given
 from trivium.core.errors import BadInput
-from trivium.core.stage import execute
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.kvqae.retrieval.fusion import FuseParameters
+from trivium.kvqae.retrieval.fusion import FuseParameters, WeightGridParameters
+from trivium.kvqae.retrieval.fusion_tuning import write_tuning
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 
@@ -32,14 +30,13 @@ def world(tmp_path):
 
 def fuse_with(folder, folders, alphas):
     parameters = FuseParameters(text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=6, rrf_k=60, weights=alphas)
-    fuse.main(parameters, None, **given(folders), out=folder / "fused")
+    fuse.write_fused(parameters, **given(folders), out=folder / "fused")
 
 
 def tune(folder, folders, step=STEP):
-    return main(
-        TuneFusionParameters(step=step),
-        None,
+    return write_tuning(
         **given(folders),
+        step=step,
         fused=folder / "fused",
         passage_qrels=folder / "runs/relevance/validation_passage.qrels",
         article_qrels=folder / "runs/relevance/validation_article.qrels",
@@ -127,24 +124,8 @@ def test_a_question_without_result_or_relevant_passage_counts_as_zero(tmp_path, 
 
 
 def test_bad_input(tmp_path, world):
-    path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"kvqae": {"tune_fusion": {"step": 0.3}}}))
-    argv = [
-        "--params",
-        str(path),
-        "--brought",
-        str(given(world)["brought"]),
-        "--text-runs",
-        str(world[0]),
-        "--image-runs",
-        str(world[0]),
-        "--fused",
-        str(tmp_path / "fused"),
-    ]
-    argv += ["--passage-qrels", str(path), "--article-qrels", str(path)]
-    argv += ["--out-weights", str(tmp_path / "w.json"), "--out-weightings", str(tmp_path / "w.csv")]
-    with pytest.raises(BadInput, match=r"tune_fusion\.step: .*divides 1.*got 0\.3"):
-        execute(main, "kvqae.tune_fusion", TuneFusionParameters, argv)
+    with pytest.raises(ValueError, match=r"divides 1"):
+        WeightGridParameters(step=0.3)
 
     qrels_path = tmp_path / "runs/relevance/validation_passage.qrels"
     qrels = read_qrels(qrels_path)

@@ -7,14 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import yaml
 
 from stages.kvqae import rerank_fuse
-from stages.kvqae.rerank_fuse import RerankFuseParameters
-from stages.kvqae.tune_reranking import TuneRerankingParameters, main
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.errors import BadInput
-from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
 from trivium.kvqae.rerankers.fusion import (
@@ -26,6 +22,7 @@ from trivium.kvqae.rerankers.fusion import (
     read_choice,
     systems_of,
 )
+from trivium.kvqae.rerankers.tuning import write_choice
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
@@ -47,14 +44,12 @@ def folders(tmp_path):
 def tune(tmp_path, folders, step=0.1):
     out = {"out": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
     qrels = tmp_path / "runs" / "validation_passage.qrels"
-    return main(TuneRerankingParameters(step=step, rerankers=RERANKERS), None, **given(folders), qrels=qrels, **out)
+    return write_choice(RERANKERS, step, **given(folders), qrels=qrels, **out)
 
 
 def fuse(tmp_path, folders, choice="reranking.json"):
     out = {f"out_{name}": tmp_path / name for name in SYSTEMS}
-    return rerank_fuse.main(
-        RerankFuseParameters(rerankers=RERANKERS), None, **given(folders), choice=tmp_path / choice, **out
-    )
+    return rerank_fuse.write_fusions(RERANKERS, **given(folders), choice=tmp_path / choice, **out)
 
 
 def runs_of(tmp_path, split, *systems):
@@ -155,9 +150,9 @@ def test_images_are_fused_as_suits_the_final_list(tmp_path):
         write_qrels(folder / "validation.qrels", qrels)
         folders = {name: folder / name for name in ("initial", "text", "arcface", "rrt")}
         out = {"out": folder / "chosen.json", "out_tried": folder / "tried.csv"}
-        metrics = main(
-            TuneRerankingParameters(step=0.5, rerankers=RERANKERS),
-            None,
+        metrics = write_choice(
+            RERANKERS,
+            0.5,
             **given(folders),
             qrels=folder / "validation.qrels",
             **out,
@@ -218,7 +213,7 @@ def test_judgements_and_lists_of_test_change_nothing_that_is_chosen(tmp_path, fo
 
 
 def test_fusing_reads_no_judgement():
-    assert not [name for name in inspect.signature(rerank_fuse.main).parameters if "qrels" in name]
+    assert not [name for name in inspect.signature(rerank_fuse.write_fusions).parameters if "qrels" in name]
 
 
 def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
@@ -350,21 +345,6 @@ def test_a_broken_choice_is_refused(tmp_path, folders, change, message):
 
 
 def test_bad_input(tmp_path, folders):
-    path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump({"kvqae": {"tune_reranking": {"step": 0.3}, "rerankers": RERANKERS}}))
-    argv = [
-        "--params",
-        str(path),
-        "--qrels",
-        str(path),
-        "--out",
-        str(tmp_path / "o"),
-        "--out-tried",
-        str(tmp_path / "t"),
-    ]
-    argv += [part for name, folder in given(folders).items() for part in (f"--{name}", str(folder))]
-    with pytest.raises(BadInput, match=r"tune_reranking\.step: .*divides 1.*got 0\.3"):
-        execute(main, "kvqae.tune_reranking", TuneRerankingParameters, argv)
     qrels = Qrels(("validation0",), (np.array([1]),))
     write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels)
     with pytest.raises(BadInput, match="runs and relevance judgements disagree.*validation"):

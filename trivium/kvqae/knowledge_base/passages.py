@@ -152,7 +152,7 @@ def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
 
 
 class PassagesParameters(Parameters):
-    """Section `kvqae.passages`."""
+    """Part of section `kvqae.knowledge_base`."""
 
     words: int = Field(ge=1, description="Most spaCy tokens in a passage; the title is not counted")
     shard_size: int = Field(default=4096, ge=1, description="Articles a worker takes at a time")

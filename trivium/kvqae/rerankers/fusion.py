@@ -1,4 +1,4 @@
-"""Ways to fuse re-rankers, as stage `kvqae-tune_reranking` chooses and writes them (kvqae.md §4).
+"""Ways to fuse re-rankers, as stage `kvqae-rerank_fuse` chooses and writes them (kvqae.md §4).
 
 `image` fuses those that look at the image (ArcFace and RRT), `text_image` those that read the text (the cross-encoder)
 with the outcome; `image_alone` fuses the images into a list of its own. The paper's choices are PosFuse, after rank
@@ -12,7 +12,6 @@ the picture, and alone it forgets what the picture told.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,16 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
 from trivium.measures.posfuse import position_parts, position_probabilities
-from trivium.measures.ranking import evaluate
 from trivium.measures.runs import PADDING, Qrels, Run
-from trivium.measures.weight_search import search_weights
 
 TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -140,7 +136,7 @@ def read_choice(path: Path, systems_by_name: Mapping[str, Sequence[str]]) -> dic
     """The chosen fusions, by their names as in `systems_of`.
 
     Raises:
-        BadInput: the file is not what stage `kvqae-tune_reranking` writes.
+        BadInput: the file is not what stage `kvqae-rerank_fuse` writes.
     """
     choice = read_json(path)
     fusions = {}
@@ -234,60 +230,3 @@ def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
             run.name,
         )
     return filled
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A fusion and its validation MRR."""
-
-    fusion: Fusion
-    mrr: float
-
-
-def mean_reciprocal_rank(run: Run, qrels: Qrels) -> float:
-    """MRR of a run about the queries of the qrels."""
-    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
-
-
-def try_posfuse(runs: Mapping[str, Run], qrels: Qrels) -> Tried:
-    """PosFuse learned from these runs."""
-    fusion = PositionFusion.learn(runs, qrels)
-    return Tried(fusion, mean_reciprocal_rank(fusion.fuse(runs), qrels))
-
-
-def try_linear(runs: Mapping[str, Run], qrels: Qrels, normalization: str, step: float) -> list[Tried]:
-    """Every weighting of the grid with one normalisation."""
-    search = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=normalization)
-    return [
-        Tried(LinearFusion(normalization=normalization, weights=dict(zip(runs, weights, strict=True))), mrr)
-        for weights, mrr in zip(search.weights.tolist(), search.values.tolist(), strict=True)
-    ]
-
-
-def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
-    """PosFuse, then each normalisation with every weighting."""
-    linear = [each for name in NORMALIZATIONS for each in try_linear(runs, qrels, name, step)]
-    return [try_posfuse(runs, qrels), *linear]
-
-
-def best(tried: Sequence[Tried]) -> Tried:
-    """The highest MRR; of equals the first."""
-    return max(tried, key=lambda each: each.mrr)
-
-
-def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Iterable[str]) -> None:
-    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
-
-    Args:
-        path: where.
-        tried: by the names of `systems_of`, but `text_image_over_{method}` for text and image over images fused by
-            this method.
-        systems: all that are fused anywhere, a column each.
-    """
-    rows = []
-    for name, each in ((name, each) for name, several in tried.items() for each in several):
-        row = {"fusion": name, "method": each.fusion.method, "mrr": each.mrr}
-        if isinstance(each.fusion, LinearFusion):
-            row |= {"normalization": each.fusion.normalization, **each.fusion.weights}
-        rows.append(row)
-    write_csv(path, ["fusion", "method", "normalization", *systems, "mrr"], rows)

@@ -20,7 +20,8 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.reading import read_lines
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.formats.questions import Question
+from trivium.formats.questions import Question, read_questions
+from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
@@ -35,6 +36,7 @@ from trivium.vision.local_descriptors.folder import (
     write_features,
 )
 
+RERANKED = ("validation", "test")  # splits
 SIDES = ("kb", "questions")  # whose images they are: folders of features, of DELG's files, and lists
 
 
@@ -209,3 +211,30 @@ def describe_images(
     folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu, out=work))
     broken = sum(read_json(_broken_exif(folder)) for folder in folders)
     return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
+
+
+def write_compared_images(
+    *,
+    runs: Path,
+    questions: Path,
+    articles: Path,
+    passages: Path,
+    depth: int,
+    out: Path,
+) -> dict[str, float]:
+    """Write `kb.txt` and `questions.txt`, names of the images that comparing the lists of the folder `runs` takes.
+
+    They are written where RRT is left out, too: they say what it would take.
+    """
+    read = (read_run(runs / f"{split}.trec") for split in RERANKED)
+    lists = {
+        "kb": candidate_images(read, depth, articles, passages),
+        "questions": question_images(
+            each for split in RERANKED for each in read_questions(questions / f"{split}.jsonl")
+        ),
+    }
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        for name, images in lists.items():
+            write_list(beside / f"{name}.txt", images)
+    return {f"{name}_images": float(len(images)) for name, images in lists.items()}

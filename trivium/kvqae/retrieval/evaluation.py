@@ -4,7 +4,7 @@ Every row of a block is measured on the same questions. Differences are tested p
 randomization test; a row's letters name the rows that it beats.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any, ClassVar
@@ -19,12 +19,16 @@ from trivium.core.parameters import Parameters
 from trivium.measures.ranking import evaluate as measure
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.significance import bootstrap_interval, fisher_randomization, superscripts
+from trivium.vision.encoder_registry import by_route
 
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
 
 
 TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")  # in the paper
 BEYOND = ("bm25_dpr_few_shot", "bm25_dpr_few_shot_image", "rrf")  # not in the paper
+
+
+ROWS = ("bm25", "dpr_zero_shot", "bm25_image", "dpr_zero_shot_image", "dpr_few_shot", "dpr_few_shot_image")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,29 @@ class Block:
     level: str
     subset: str
     rows: tuple[str, ...]
+
+
+def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
+    """All blocks: those of faces and of whole pictures have a row an image encoder in use.
+
+    Args:
+        image_encoders: in use.
+        added: systems that the paper does not have: text encoders, searches by entities' names, brought runs.
+        fused: rows of these with images.
+    """
+    faces, whole = by_route(image_encoders).values()
+    articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
+    passages = (*ROWS, *added, *fused, *BEYOND)
+    return {
+        "article_face": Block("Article level, face detected", "article", "face", (*faces, *TEXT, *added)),
+        "article_no_face": Block("Article level, no face detected", "article", "no_face", (*whole, *TEXT, *added)),
+        "article": Block("Article level, all questions", "article", "all", articles),
+        "passage": Block("Passage level, all questions", "passage", "all", passages),
+        "passage_persons": Block("Passage level, persons", "passage", "persons", passages),
+        "passage_non_persons": Block("Passage level, non-persons", "passage", "non_persons", passages),
+        "passage_face": Block("Passage level, face detected", "passage", "face", passages),
+        "passage_no_face": Block("Passage level, no face detected", "passage", "no_face", passages),
+    }
 
 
 class EvaluateParameters(Parameters):

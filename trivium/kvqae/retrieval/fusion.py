@@ -7,23 +7,19 @@ and reciprocal-rank fusion. Any row of passages may also weigh the searches by e
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, TextEncoders
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
-from trivium.measures.runs import Qrels, Run
-from trivium.measures.weight_search import WeightSearch, mean_reciprocal_ranks, search_weights, simplex_grid
+from trivium.measures.runs import Run
+from trivium.measures.weight_search import simplex_grid
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders, by_route
 
 # Row → its text systems; the rows of images have image encoders, too. Beyond these a text encoder NAME may have a row
@@ -185,59 +181,8 @@ def fuse_split(passages: Mapping[str, Run], articles: Mapping[str, Run], paramet
     return fused
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """One row's search over its systems, and how the weights in use compare."""
-
-    systems: tuple[str, ...]
-    search: WeightSearch
-    used_value: float
-
-    @property
-    def used_is_best(self) -> bool:
-        """No weighting of the grid does better than the weights in use."""
-        return self.used_value >= float(self.search.values.max()) - 1e-12
-
-
-def tune(runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float], *, step: float, depth: int) -> Tuned:
-    """Search one row's weights; the weights in use are measured beside the grid, on or off which they may be.
-
-    Args:
-        runs: of each system, over the questions of the qrels.
-        qrels: of the validation split.
-        used: the weight in use of each of the row's systems.
-        step: of the grid.
-        depth: of the fused run.
-    """
-    ranked, weights = [runs[system] for system in used], np.array([list(used.values())])
-    in_use = mean_reciprocal_ranks(ranked, qrels, weights, depth=depth)
-    return Tuned(tuple(used), search_weights(ranked, qrels, step=step, depth=depth), float(in_use[0]))
-
-
-def read_used(fused: Path, row: str, known: Sequence[str]) -> tuple[dict[str, float], int]:
-    """Weights and depth that a row was fused with; `BadInput` when its record names systems that are not known."""
-    path = fused / row / RECORD
-    if not path.is_file():
-        raise BadInput("no record of the fusion", file=path, expected="the output of stage kvqae-fuse")
-    record = read_json(path)
-    if set(record["weights"]) - set(known):
-        raise BadInput("weights of other systems", file=path, got=sorted(record["weights"]), choices=known)
-    return record["weights"], record["depth"]
-
-
-def write_weightings(path: Path, tuned: Mapping[str, Tuned]) -> None:
-    """Write one CSV line a weighting: row, α of each system (empty where the row lacks it), validation MRR."""
-    systems = dict.fromkeys(system for result in tuned.values() for system in result.systems)
-    rows = (
-        {"row": row, **dict(zip(result.systems, weights, strict=True)), "mrr": value}
-        for row, result in tuned.items()
-        for weights, value in zip(result.search.weights.tolist(), result.search.values.tolist(), strict=True)
-    )
-    write_csv(path, ["row", *systems, "mrr"], rows)
-
-
 class WeightGridParameters(Parameters):
-    """Sections `kvqae.tune_fusion` and `kvqae.tune_reranking`."""
+    """Part of sections `kvqae.fuse` and `kvqae.rerank_fuse`."""
 
     step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
 

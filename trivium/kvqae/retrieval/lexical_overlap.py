@@ -6,13 +6,22 @@ Snowball stems stand in for lemmas, which the metrics say.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import snowballstemmer
+from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+from trivium.core.tables import write_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_qrels, read_run_over
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.language.reading.language import stop_words
+from trivium.measures.runs import PADDING, relevance_matrix
 
 Lemmatize = Callable[[str], frozenset[str]]
 
@@ -43,7 +52,7 @@ def spacy_lemmas(model: str) -> Lemmatize:
 
     from trivium.kvqae.construction.spacy_pipeline import POINTER, load_pipeline
 
-    field, folder = "kvqae.lexical_overlap.spacy_model", Path(model)
+    field, folder = "kvqae.evaluate.spacy_model", Path(model)
     try:
         nlp = load_pipeline(folder) if (folder / POINTER).is_file() else spacy.load(model)
     except (OSError, ValueError):
@@ -66,3 +75,57 @@ def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
     """|lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN when the question has no content word."""
     asked = lemmas(question)
     return len(asked & lemmas(passage)) / len(asked) if asked else float("nan")
+
+
+class LexicalOverlapParameters(Parameters):
+    """Part of section `kvqae.evaluate`."""
+
+    spacy_model: str | None = Field(
+        min_length=1,
+        description="spaCy pipeline for lemmas: an installed package such as en_core_web_lg, or a folder such as "
+        "models/kvqae/spacy (DVC does not watch it); null: Snowball stems",
+    )
+
+
+def write_overlaps(
+    parameters: LexicalOverlapParameters,
+    *,
+    questions: Path,
+    articles: Path,
+    passages: Path,
+    qrels: Path,
+    runs: Sequence[Path] = (
+        Path("data/kvqae/runs/text/bm25/test.trec"),
+        Path("data/kvqae/runs/text/dpr_few_shot/test.trec"),
+    ),
+    out: Path,
+) -> dict[str, float]:
+    """Overlap of each question with the first passage of each run."""
+    lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
+    texts = {question.id: question.text for question in read_questions(questions)}
+    judged = read_qrels(qrels)
+    ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
+    firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
+    passage_texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
+    rows: dict[str, list] = {"system": [], "query": [], "relevant": [], "overlap": []}
+    metrics: dict[str, float] = {
+        "stems_instead_of_lemmas": float(parameters.spacy_model is None),
+        "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
+    }
+    for system, run in ranked.items():
+        first_is_relevant = relevance_matrix(run, judged)[:, 0]
+        for query, first, relevant in zip(run.queries, run.documents[:, 0].tolist(), first_is_relevant, strict=True):
+            if first == PADDING:
+                continue
+            value = overlap(texts[query], " ".join(passage_texts[first]), lemmas)
+            for name, item in zip(rows, (system, query, bool(relevant), value), strict=True):
+                rows[name].append(item)
+    systems, relevants, overlaps = (np.array(rows[name]) for name in ("system", "relevant", "overlap"))
+    for system in dict.fromkeys(rows["system"]):
+        for relevant, label in ((True, "relevant"), (False, "not_relevant")):
+            chosen = overlaps[(systems == system) & (relevants == relevant) & np.isfinite(overlaps)]
+            metrics[f"{system}_{label}_count"] = float(len(chosen))
+            if len(chosen):
+                metrics[f"{system}_{label}_median_overlap"] = float(np.median(chosen))
+    write_table(out, pa.table(rows))
+    return metrics

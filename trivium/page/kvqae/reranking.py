@@ -46,7 +46,7 @@ def reranking_sections(
 
     Args:
         blocks: as stage `evaluate_reranking` writes them.
-        choice: of stage `tune_reranking`.
+        choice: of stage `rerank_fuse`.
         cross_encoder: metrics of stage `rerank_finetune`.
         kvqae: its section of the parameters.
         printed: the paper's numbers.
@@ -73,7 +73,7 @@ def reranking_sections(
 
 
 def tuning_html(choice: Mapping[str, Any]) -> Markup:
-    """How each fusion of stage `tune_reranking` was chosen: ours, then the paper's way, with validation MRR."""
+    """How each fusion of stage `rerank_fuse` was chosen: ours, then the paper's way, with validation MRR."""
     rows = []
     for name, record in choice.items():
         for which, label in (("chosen", "chosen"), ("paper", "the paper’s way")):
