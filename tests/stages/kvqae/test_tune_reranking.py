@@ -13,16 +13,8 @@ from tests.kvqae.reranked_world import write_reranked
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
-from trivium.kvqae.rerankers.fusion import (
-    LinearFusion,
-    PositionFusion,
-    Tried,
-    best,
-    default_minimum,
-    read_choice,
-    systems_of,
-)
-from trivium.kvqae.rerankers.tuning import write_choice
+from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, read_choice, systems_of
+from trivium.kvqae.rerankers.tuning import Tried, best, write_choice
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate

@@ -81,6 +81,7 @@ class LexicalOverlapParameters(Parameters):
     """Part of section `kvqae.evaluate`."""
 
     spacy_model: str | None = Field(
+        default=None,
         min_length=1,
         description="spaCy pipeline for lemmas: an installed package such as en_core_web_lg, or a folder such as "
         "models/kvqae/spacy (DVC does not watch it); null: Snowball stems",
