@@ -14,14 +14,13 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters
+from trivium.core.parameters import flatten, read_parameters
 from trivium.core.tables import write_json
 from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, values
 
@@ -52,20 +51,13 @@ def require_scale(root: Path, scale: str) -> None:
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.yaml"))
         raise BadInput("no such scale", field="--scale", got=scale, choices=known)
-    used = read_parameters(root / "params.yaml")
-    for place, wanted in _leaves(read_parameters(file)):
-        found: Any = used
-        for name in place:
-            found = found.get(name) if isinstance(found, Mapping) else None
-        if found != wanted:
-            field, expected = ".".join(place), f"{wanted!r}, as in {file.name}: make scale S={scale}"
-            raise BadInput(
-                "the parameters are not those of the scale",
-                file=root / "params.yaml",
-                field=field,
-                got=found,
-                expected=expected,
-            )
+    params = root / "params.yaml"
+    used = dict(flatten(read_parameters(params)))
+    for field, wanted in flatten(read_parameters(file)):
+        if used.get(field) != wanted:
+            problem = "the parameters are not those of the scale"
+            expected = f"{wanted!r}, as in {file.name}: make scale S={scale}"
+            raise BadInput(problem, file=params, field=field, got=used.get(field), expected=expected)
 
 
 def real_pipelines(root: Path) -> list[str]:
@@ -80,14 +72,6 @@ def real_pipelines(root: Path) -> list[str]:
         problem = "the sample world reproduces no paper"
         raise BadInput(problem, file=root / "params.yaml", field="world", expected="real data: make scale S=pilot, say")
     return found
-
-
-def _leaves(tree: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(tree, Mapping) and tree:
-        for name, value in tree.items():
-            yield from _leaves(value, (*place, str(name)))
-    else:
-        yield place, tree
 
 
 def machine() -> str:
