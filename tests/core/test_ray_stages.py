@@ -424,7 +424,7 @@ def test_each_stage_that_the_graph_marks_is_here():
     commands = [
         str(graph[name].get("do", graph[name])["cmd"]) for name, row in ESTIMATES["stages"].items() if "spread" in row
     ]
-    marked = {module for command in commands for module in re.findall(r"-m\s+(stages[\w.]+)", command)}
+    marked = {match[1] for command in commands if (match := re.search(r"-m\s+(stages[\w.]+)", command))}
     here = dict.fromkeys(STAGES | TRAININGS, 0)
     for module in marked - OF_THE_SAME_TASK.keys():
         _, paper, name = module.split(".")

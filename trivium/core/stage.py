@@ -28,6 +28,7 @@ from trivium.core.engine import Engine, LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.redaction import redact_output
+from trivium.core.signatures import signature_of
 from trivium.core.tracking import Tracker
 
 
@@ -58,15 +59,8 @@ def seed_everything(seed: int) -> None:
         sys.modules["torch"].manual_seed(seed)
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from sorted(child for child in path.rglob("*") if child.is_file())
-    elif path.exists():
-        yield path
-
-
 def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any], code: str) -> str:
-    """Names the resume folder: changes with inputs (path, size, time of change), arguments, parameters and code.
+    """Name the resume folder: it changes with inputs (see `signature_of`), arguments, parameters and code.
 
     Args:
         section: of the stage.
@@ -80,9 +74,7 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
         digest.update(repr((name, str(value))).encode())
     inputs = [value for name, value in sorted(arguments.items()) if not is_output(name)]
     for path in _paths([*inputs, values]):
-        for file in _files(path):
-            status = file.stat()
-            digest.update(repr((str(file), status.st_size, status.st_mtime_ns)).encode())
+        digest.update(repr(signature_of(path)).encode())
     return digest.hexdigest()[:16]
 
 
@@ -97,9 +89,6 @@ def _paths(value: Any) -> Iterator[Path]:
         yield Path(value)
 
 
-_RAY = "`uv sync --extra ray`, or `pip install trivium[ray]`"
-
-
 def _engine(run: RunParameters, work: Path) -> Engine:
     workers = run.workers or all_workers()
     if run.engine == "local":
@@ -109,7 +98,8 @@ def _engine(run: RunParameters, work: Path) -> Engine:
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
-        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=_RAY) from None
+        expected = "`uv sync --extra ray`, or `pip install trivium[ray]`"
+        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=expected) from None
     return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work)
 
 
