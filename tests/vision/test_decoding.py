@@ -1,15 +1,22 @@
+"""What is opened at all, and what comes of it: upright RGB pictures, or a reason."""
+
 import contextlib
 import io
 import struct
 import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
 
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
+from trivium.sources.decorrelation.images import fit_images
 from trivium.vision import decoding
-from trivium.vision.decoding import JPEG_PIXELS, PIXELS, Unreadable, decode, decode_picture
+from trivium.vision.decoding import FORMATS, JPEG_PIXELS, PIXELS, Unreadable, decode, decode_picture, opened
+from trivium.vision.shard_pictures import ShardPictures
 
 LIMITS = {"max_side": 64, "max_pixels": 1_000_000}
 
@@ -255,3 +262,54 @@ def test_what_surrounds_the_pixels_is_bounded() -> None:
         decode(script + encoded(noise(8, 6), "JPEG"), **LIMITS)
     pages = encoded(noise(8, 6), "TIFF", save_all=True, append_images=[noise(5, 5)] * 200)
     assert decode(pages, **LIMITS).size == (8, 6)
+
+
+NOISE_SIZE = (40, 30)
+
+
+def encoded_noise(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.effect_noise(NOISE_SIZE, 50).convert("RGB").save(buffer, kind)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_named_formats_are_as_pillow_has_them(kind: str) -> None:
+    data = encoded_noise(kind)
+    assert opened(data).format == kind
+    assert opened(data).convert("RGB").tobytes() == Image.open(io.BytesIO(data)).convert("RGB").tobytes()
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PPM", "PDF"])
+def test_others_are_not_looked_at(kind: str) -> None:
+    with pytest.raises(UnidentifiedImageError):
+        opened(encoded_noise(kind))
+
+
+def test_ghostscript_is_not_asked_for_an_eps_of_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *given, **_: asked.append(given))
+    counts, unreadable = Counter(), []
+    assert (
+        list(fit_images(iter([("x.jpg", encoded_noise("EPS"))]), {"x.jpg": NOISE_SIZE}, counts, unreadable, "images"))
+        == []
+    )
+    assert (asked, counts["images_unreadable"], unreadable) == ([], 1, ["x.jpg"])
+
+
+def png(red: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("L", (4, 3), red).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_pictures_are_decoded_in_the_order_of_names_when_they_are_asked_for(tmp_path):
+    write_images(tmp_path, [("a", png(1)), ("broken", b"text"), ("b", png(2)), ("c", png(3))], shard_size=2)
+    pictures = ShardPictures(Images(tmp_path), ["c", "a", "broken", "b"])
+    assert len(pictures) == 4
+    assert [picture.getpixel((0, 0)) for picture in pictures[:2]] == [(3, 3, 3), (1, 1, 1)]
+    assert pictures[3].getpixel((0, 0)) == (2, 2, 2)
+    with pytest.raises(BadInput, match=rf"^{tmp_path}: not a readable picture: .*got 'broken'$"):
+        pictures[1:]
+    with pytest.raises(BadInput, match="no such image; got 'd'"):
+        ShardPictures(Images(tmp_path), ["d"])[0]

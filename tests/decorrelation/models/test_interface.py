@@ -1,16 +1,19 @@
-"""What every retrieval model promises, whatever its kind."""
+"""Every kind of model keeps what the interface promises, and is found by its name."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torchvision.transforms import Resize, ToTensor
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.core.errors import BadInput
-from trivium.decorrelation.models.interface import load, start
-from trivium.decorrelation.models.kind import KINDS
+from trivium.decorrelation.models.interface import PlainPreparation, load, start
+from trivium.decorrelation.models.kind import KINDS, Kind, ModelSettings
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -188,3 +191,36 @@ def test_a_folder_of_something_else_is_refused(kind, tmp_path):
         start(kind, tmp_path, SETTINGS[kind], CAPTIONS)
     with pytest.raises(BadInput, match="not a retrieval model"):
         load(tmp_path)
+
+
+def test_what_does_not_end_in_a_standardised_tensor():
+    with pytest.raises(TypeError, match="does not end"):
+        PlainPreparation([Resize(4), ToTensor()])
+
+
+def test_the_papers_kinds_are_there():
+    assert {"clip", "vse", "blip"} <= set(KINDS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_says_what_it_is(name):
+    found = KINDS[name]
+    assert issubclass(found, Kind)
+    assert found.name == found.model().kind == name
+    assert found.label.strip()
+    assert found.teraflop > 0
+    assert issubclass(found.Settings, ModelSettings)
+    assert [each for each, field in found.Settings.model_fields.items() if not (field.description or "").strip()] == []
+
+
+def test_a_label_loads_neither_torch_nor_another_kind():
+    code = (
+        "import sys; from trivium.decorrelation.models.kind import KINDS; print(KINDS['vse'].label);"
+        "assert 'torch' not in sys.modules; assert 'trivium.decorrelation.models.kinds.clip' not in sys.modules"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "VSE++\n"
+
+
+def test_no_such_kind_lists_the_others():
+    with pytest.raises(BadInput, match="no such kind of retrieval model; got 'siglip' .choices: blip, clip, vse"):
+        KINDS["siglip"]

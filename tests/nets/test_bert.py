@@ -1,9 +1,68 @@
+"""Dual encoder, cross-encoder and BEM against formulas and against their libraries."""
+
+import math
+from pathlib import Path
+
 import pytest
 import torch
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 from tests.kvqae.tiny_bert import write_tiny_bert
+from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
-from trivium.nets.bert import DualEncoder, cls_vectors, in_batch_loss
+from trivium.nets.bert import (
+    AnswerEquivalence,
+    DualEncoder,
+    cls_vectors,
+    in_batch_loss,
+    one_relevant_loss,
+    relevance_scores,
+)
+
+
+def test_loss_by_hand():
+    scores = torch.tensor([[0.0, 0.0, 0.0, 0.0], [math.log(6.0), 0.0, math.log(2.0), 0.0]])
+    assert one_relevant_loss(scores).tolist() == pytest.approx([math.log(4), -math.log(6 / 10)])
+
+
+def test_loss_is_the_cross_entropy_of_the_first_passage():
+    torch.manual_seed(0)
+    scores = torch.randn(5, 24) * 50
+    expected = torch.nn.functional.cross_entropy(scores, torch.zeros(5, dtype=torch.long), reduction="none")
+    assert torch.allclose(one_relevant_loss(scores), expected, atol=1e-4)
+    assert torch.allclose(one_relevant_loss(scores + 1000), expected, atol=1e-3)  # only differences count
+
+
+def test_scores_are_those_of_the_network_and_padding_plays_no_role():
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, num_labels=1
+    )
+    model = BertForSequenceClassification(config).eval()
+    ids, mask = torch.randint(1, 20, (3, 6)), torch.ones(3, 6, dtype=torch.long)
+    types = torch.tensor([[0, 0, 0, 1, 1, 1]] * 3)
+    scores = relevance_scores(model, ids, mask, types)
+    expected = model(input_ids=ids, attention_mask=mask, token_type_ids=types).logits[:, 0]
+    assert scores.shape == (3,)
+    assert torch.allclose(scores, expected)
+    wider = [torch.nn.functional.pad(each, (0, 4)) for each in (ids, mask, types)]
+    assert torch.allclose(relevance_scores(model, *wider), scores, atol=1e-6)
+
+
+def test_scores_have_full_precision_under_autocast(monkeypatch):
+    import trivium.nets.bert as module
+
+    monkeypatch.setattr(module, "autocast", lambda device: torch.autocast("cpu", dtype=torch.bfloat16))
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=500, hidden_size=64, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, num_labels=1
+    )
+    model = BertForSequenceClassification(config).eval()
+    ids = torch.arange(1, 401).view(400, 1)
+    scores = relevance_scores(model, ids, torch.ones_like(ids), torch.zeros_like(ids))
+    assert scores.dtype == torch.float32
+    assert len(scores.bfloat16().unique()) < 300 < len(scores.unique())
+
 
 CPU = torch.device("cpu")
 
@@ -119,3 +178,35 @@ def test_gradient_on_a_gpu_is_close_to_float32(model_and_features, mini_batch_si
     in_batch_loss(model, mini_batch_size, batch_size=5)(on_gpu, None).backward()
     got = torch.cat([gradient.cpu().ravel() for gradient in gradients(model).values()])
     assert torch.nn.functional.cosine_similarity(got, expected, dim=0) > 0.99
+
+
+def write_bem(folder: Path, labels: int = 2) -> Path:
+    """A tiny BERT with classes."""
+    write_tiny_bert(folder)
+    torch.manual_seed(1)
+    config = BertConfig.from_pretrained(folder, num_labels=labels)
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def test_probabilities_are_the_networks(tmp_path: Path) -> None:
+    folder = write_bem(tmp_path)
+    asked = [("who is w1 ?", "w2", "w3 w4"), ("where ?", "w5", "w5")]
+    found = AnswerEquivalence(folder, CPU)(asked, batch_size=1)
+    model, tokenizer = (
+        BertForSequenceClassification.from_pretrained(folder).eval(),
+        AutoTokenizer.from_pretrained(folder),
+    )
+    for (question, reference, candidate), value in zip(asked, found, strict=True):
+        text = f"[CLS] {candidate} [SEP] {reference} [SEP] {question} [SEP]"
+        ids = tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+        segments = (ids == tokenizer.sep_token_id).cumsum(dim=1).clamp(max=1)
+        segments[0, (ids[0] == tokenizer.sep_token_id).nonzero()[0]] = 0
+        with torch.inference_mode():
+            expected = model(input_ids=ids, token_type_ids=segments).logits.softmax(dim=1)[0, 1]
+        assert value == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_another_number_of_classes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="another number of classes; got 3; expected 2"):
+        AnswerEquivalence(write_bem(tmp_path, labels=3), CPU)

@@ -1,17 +1,19 @@
-"""A start near copying: what is attended to arrives, what stands next is found, and copying is learnt sooner."""
+"""What near copying and near matching promise of fresh networks."""
 
 import pytest
 import torch
 from transformers import (
     BertConfig,
     BertModel,
+    CamembertConfig,
+    CamembertModel,
     MT5Config,
     MT5ForConditionalGeneration,
     T5Config,
     T5ForConditionalGeneration,
 )
 
-from trivium.nets.near_start import NOISE, near_copying
+from trivium.nets.near_start import NOISE, near_copying, near_matching
 
 WORDS, LENGTH, MARK = 200, 12, 3
 SIZES = {"d_model": 64, "d_kv": 32, "d_ff": 64, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0}
@@ -107,3 +109,56 @@ def test_a_model_without_cross_attention_is_refused():
     config = BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
     with pytest.raises(ValueError, match="no cross-attention of T5's in BertModel"):
         near_copying(BertModel(config), torch.Generator())
+
+
+QUESTION, CONTEXT = [10, 11, 12, 13], [20, 11, 21, 22, 13, 23, 24]
+
+
+def encoder(segments=2):
+    torch.manual_seed(0)
+    config = CamembertConfig(
+        vocab_size=50, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+        type_vocab_size=segments, max_position_embeddings=40, attn_implementation="eager",
+    )  # fmt: skip
+    return CamembertModel(config, add_pooling_layer=False).eval()
+
+
+def attention(model):
+    """Mean over the first layer's heads: (tokens, tokens)."""
+    types = torch.tensor([[0] * len(QUESTION) + [1] * len(CONTEXT)])
+    output = model(torch.tensor([QUESTION + CONTEXT]), token_type_ids=types, output_attentions=True)
+    return output.attentions[0][0].mean(0)
+
+
+def test_tokens_attend_to_their_word_on_the_other_side():
+    model = encoder()
+    before = attention(model)
+    near_matching(model, torch.Generator().manual_seed(0))
+    after = attention(model)
+    for question, context in ((1, 1), (3, 4)):
+        asked, found = question, len(QUESTION) + context
+        for row, column in ((asked, found), (found, asked)):
+            assert int(after[row].argmax()) == column
+            assert after[row, column] > 0.6 > 3 * before[row, column]
+
+
+def test_tokens_without_a_partner_look_at_the_other_side_evenly():
+    model = encoder()
+    near_matching(model, torch.Generator().manual_seed(0))
+    looked = attention(model)[len(QUESTION) + 2]
+    assert float(looked[: len(QUESTION)].sum()) > 0.8
+    assert float(looked.max()) < 0.6
+
+
+def test_the_generator_alone_decides():
+    weights = []
+    for _ in range(2):
+        model = encoder()
+        near_matching(model, torch.Generator().manual_seed(5))
+        weights.append(model.encoder.layer[0].attention.self.key.weight)
+    assert torch.equal(*weights)
+
+
+def test_one_segment_is_not_enough():
+    with pytest.raises(ValueError, match="two segments, got 1"):
+        near_matching(encoder(segments=1), torch.Generator())

@@ -1,0 +1,80 @@
+"""Captions without phrases as in the paper, and by CLIP's templates."""
+
+import pytest
+
+from tests.decorrelation.captions.test_grammatical_removal import phrases_of
+from trivium.decorrelation.captions.pairs import cut_phrases, fill, plural_name, prompt, templates
+from trivium.formats.pictures import Phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "removed", "expected"),
+    [
+        ("Two dogs fight over a frisbee", "frisbee", "Two dogs fight"),  # the paper's example
+        ("Two dogs fight over a frisbee", "dog", "fight over a frisbee"),
+        ("A man riding a wave on a surfboard.", "surfboard", "A man riding a wave."),
+        ("A man holding a frisbee at a park.", "frisbee", "A man holding at a park."),
+        ("A bus in front of a car near a tree.", "car", "A bus near a tree."),
+        ("A person sitting down with a cat", "cat", "A person sitting down"),
+        ("A cat and a dog are sleeping.", "dog", "A cat and are sleeping."),
+        ("A dog, a cat and a dog next to a bed", "dog", ", a cat and next to a bed"),
+        ("A boy's dog on a skateboard", "person", "'s dog on a skateboard"),
+        ("A dog.", "dog", None),
+        ("A dog  in a park .", "cat", "A dog  in a park ."),
+    ],
+)
+def test_the_phrases_go_and_no_more(text, removed, expected):
+    assert cut_phrases(text, phrases_of(text), [removed]) == expected
+
+
+def test_all_phrases_of_all_removed_classes_go():
+    text = "A man and a dog on a bench next to a bike."
+    assert cut_phrases(text, phrases_of(text), ["person", "bench"]) == "and a dog next to a bike."
+
+
+def test_annotated_phrases_serve_as_well_as_found_ones():
+    annotated = [Phrase(0, 13, ("people",)), Phrase(19, 25, ("vehicles",))]
+    assert cut_phrases("Two young men ride a bike.", annotated, ["vehicles"]) == "Two young men ride."
+
+
+def test_there_are_eighty_templates():
+    assert len(templates()) == 80
+
+
+@pytest.mark.parametrize(
+    ("template", "classes", "expected"),
+    [
+        ("a photo of a {}.", ["dog"], "a photo of a dog."),
+        ("a photo of a {}.", ["airplane", "dog"], "a photo of an airplane and a dog."),
+        ("a photo of the {}.", ["dog", "cat", "bus"], "a photo of the dog, the cat and the bus."),
+        ("a photo of many {}.", ["person", "hot dog"], "a photo of many people and hot dogs."),
+        ("a photo of one {}.", ["dog", "cat"], "a photo of one dog and one cat."),
+        ("a photo of a large {}.", ["dog", "apple"], "a photo of a large dog and an apple."),
+        ("a photo of my {}.", ["dog", "cat"], "a photo of my dog and my cat."),
+        ("a {} in a video game.", ["scissors", "dog"], "a pair of scissors and a dog in a video game."),
+    ],
+)
+def test_the_word_before_the_slot_leads_in_every_class(template, classes, expected):
+    assert fill(template.format, classes) == expected
+
+
+def test_every_template_takes_several_classes():
+    for template in templates():
+        text = fill(template, ["apple", "dog"])
+        assert " and " in text
+        assert " a apple" not in text
+        assert "apple" in text
+        assert "dog" in text
+
+
+def test_the_template_is_drawn_by_its_key():
+    drawn = {prompt(["dog"], str(key)) for key in range(200)}
+    assert prompt(["dog"], "7") == "a dark photo of a dog.", "the same in every process"
+    assert len(drawn) > 50
+
+
+@pytest.mark.parametrize(
+    ("name", "many"), [("knife", "knives"), ("hot dog", "hot dogs"), ("skis", "skis"), ("bus", "buses")]
+)
+def test_plurals_of_class_names(name, many):
+    assert plural_name(name) == many
