@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status dag compare test test-all kill check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
+.PHONY: help setup repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -16,8 +16,6 @@ M ?=
 PORT ?=
 N ?=
 SEED ?= 0
-G ?= five
-PER ?=
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -25,16 +23,13 @@ help:  ## print this list
 # In-painting's worker cannot share the lock: its environment lies in uv's cache, and shares its packages with .venv.
 WORKER := trivium/decorrelation/painting/worker.py
 
-# Plain `dvc` in this environment runs one small package of ours, which keeps its files whole when it is killed.
-IN_DVC := trivium/commands/in_dvc
-
 # `dvc plots show` fills in this page, which needs no network.
 PLOTS_PAGE := trivium/commands/plots_page.py
 
 # uv by its hashes, from whatever index pip is told of.
 UV_PIN := requirements-uv.txt
 
-$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_DVC)/*.py $(PLOTS_PAGE))
+$(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(PLOTS_PAGE))
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name one with make PYTHON=..."; exit 1; }
 	@if command -v uv >/dev/null; then uv=uv; else uv=.uv/bin/uv; \
 		if $(PYTHON) -m venv .uv >/dev/null 2>&1; then .uv/bin/pip install --quiet --require-hashes -r $(UV_PIN); \
@@ -43,9 +38,6 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(IN_D
 			exit 1; fi; fi; \
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
 	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
-	@packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	rm -rf "$$packages"/trivium_*dvc*; cp -r $(IN_DVC) "$$packages/trivium_in_dvc"; \
-	echo 'import trivium_in_dvc' > "$$packages/trivium_in_dvc.pth"
 	@$(BIN)/python -m trivium.commands.plots_page .venv/plots.html
 	@touch $@
 
@@ -60,7 +52,7 @@ repro: $(BIN)/.ready
 else
 repro: $(BIN)/.ready  ## run all stages and write the page, also when one fails; P=kvqae, ... for one pipeline, P=kb for the base in kb/
 	@case "$(P)" in ""|$(PIPELINES)) ;; *) echo "no pipeline '$(P)': P=$(PIPELINES)|$(BASE)"; exit 1;; esac
-	@TRIVIUM_ENDS_WITH=$${TRIVIUM_ENDS_WITH:-$$PPID} python -m trivium lanes $(P)
+	@python -m trivium repro $(P)
 	@python -m json.tool metrics/headline.json && echo "the page: metrics/report/index.html"
 endif
 
@@ -78,9 +70,6 @@ test: $(BIN)/.ready  ## run the tests, without the slow ones
 
 test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests over every stage, whole collections
 	@pytest -q
-
-kill: $(BIN)/.ready  ## kill a run N times, finish it and compare it with an undisturbed run; SEED=0; PER=2 kills a round; G=tiny for the whole graph on a tiny world
-	@python -m tests.kill --kills "$(or $(N),12)" --seed $(SEED) --project $(G) $(if $(PER),--per-round $(PER))
 
 mutate: $(BIN)/.ready  ## change the code of measures, formats and core, one place at a time, and see whether a test notices: M="trivium.measures.odmap*"
 	@mutmut run $(M)
@@ -146,5 +135,5 @@ docs: $(BIN)/.ready  ## build the documentation as a site, site/index.html; its 
 	@python -m trivium.commands.docs .work/docs
 	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
 
-clean:  ## remove half-done work of killed stages; data, models, caches, downloads, recorded times and `make thorough` stay
-	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name thorough ! -name downloads ! -name stage_seconds.json -exec rm -rf {} +
+clean:  ## remove half-done work of killed stages; data, models, caches, downloads and `make thorough` stay
+	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name thorough ! -name downloads -exec rm -rf {} +

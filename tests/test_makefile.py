@@ -26,7 +26,6 @@ def project(tmp_path):
         "pyproject.toml",
         "requirements-uv.txt",
         "trivium/decorrelation/painting/worker.py.lock",
-        "trivium/commands/in_dvc/__init__.py",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -66,15 +65,12 @@ def test_a_pipeline_that_there_is_not_runs_nothing(project, name):
 @pytest.mark.parametrize(
     ("arguments", "asked"),
     [
-        (["repro"], ["-m trivium lanes"]),
-        (["repro", "P=kvqae"], ["-m trivium lanes kvqae"]),
-        (["repro", "P=construction"], ["-m trivium lanes construction"]),
+        (["repro"], ["-m trivium repro"]),
+        (["repro", "P=kvqae"], ["-m trivium repro kvqae"]),
+        (["repro", "P=construction"], ["-m trivium repro construction"]),
         (["repro", "P=kb"], ["-m trivium kb --out kb"]),
         (["status"], ["-m stages.code", "dvc status"]),
         (["compare"], ["-m trivium compare"]),
-        (["kill"], ["-m tests.kill --kills 12 --seed 0 --project five"]),
-        (["kill", "N=9", "SEED=3", "G=tiny"], ["-m tests.kill --kills 9 --seed 3 --project tiny"]),
-        (["kill", "PER=6"], ["-m tests.kill --kills 12 --seed 0 --project five --per-round 6"]),
     ],
 )
 def test_what_a_target_asks_for(project, arguments, asked):

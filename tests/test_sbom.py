@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(find_uv() is None, reason="needs uv")
 def written(tmp_path_factory):
     """What the target writes, in a copy of what it reads, with an environment that is ready."""
     folder = tmp_path_factory.mktemp("project")
-    copied = ["Makefile", "uv.lock", "pyproject.toml", "requirements-uv.txt", "trivium/commands/in_dvc/__init__.py"]
+    copied = ["Makefile", "uv.lock", "pyproject.toml", "requirements-uv.txt"]
     copied += [f"trivium/decorrelation/painting/worker.py{suffix}" for suffix in ("", ".lock")]
     for name in copied:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ def bash(tmp_path_factory):
 def test_commands_options_and_choices_are_completed(bash):
     assert set(bash("trivium", "d")) == {name for name in COMMANDS if name.startswith("d")}
     assert bash("trivium", "kb", "--ou") == ["--out"]
-    assert set(bash("trivium", "lanes", "")) >= {"kvqae", "decorrelation"}
+    assert set(bash("trivium", "repro", "")) >= {"kvqae", "decorrelation"}
     assert bash("trivium", "dag", "comp") == ["complexity"]
 
 

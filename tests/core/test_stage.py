@@ -253,22 +253,6 @@ def test_few_workers_share_a_gpu(folder, given, workers):
     assert execute(main, "toy", Parameters, []) == {"workers": workers}
 
 
-def test_stages_yield_as_the_environment_says(folder):
-    (folder / "toy.py").write_text(
-        "from trivium.core.stage import *\nimport os\nclass P(Parameters): pass\n"
-        "def main(parameters: P, context: Context) -> None:\n    print(os.nice(0))\n"
-        "run_stage(main, 'toy', P)\n"
-    )
-    (folder / "params.yaml").write_text("toy: {}")
-    environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "toy.py"]
-    before, after = (
-        int(subprocess.run(command, capture_output=True, text=True, check=True, env=each).stdout)
-        for each in (environment, environment | {"STAGE_NICENESS": "3"})
-    )
-    assert after == min(before + 3, 19)
-
-
 FULL_DISK = """
 import errno, os
 from pathlib import Path

@@ -30,7 +30,7 @@ COMMANDS = {
     "difficulty": "say what makes the questions of any set hard for the models that answered them",
     "odmap": "measure how much any model of pictures and texts guesses, and write a leaderboard",
     "push": "share a model or a data set that the graph has made, with a card that describes it",
-    "lanes": "run the graph; without a GPU several stages run at the same time (make repro)",
+    "repro": "run the graph; without a GPU several stages run at the same time (make repro)",
     "dag": "draw the stages of one pipeline and what each needs (make dag)",
     "compare": "show experiments side by side: the parameters that differ, and the main numbers (make compare)",
     "thorough": "test the claims in three worlds, and run all seeds, grids and sweeps (make thorough)",

@@ -176,11 +176,8 @@ def run_stage(
         metrics: where the numbers that `main` returns go, as flat JSON.
         curves: where what the stage's trainings log goes, as CSV.
 
-    Where stages run side by side, `make repro` sets STAGE_NICENESS, so that those of one pipeline yield to another's
-    (DVC itself must not: it rewrites `dvc.lock` while all others wait), and STAGE_WORKERS.
     """
     redact_output()
-    os.nice(int(os.environ.get("STAGE_NICENESS", "0")))
     try:
         execute(main, section, parameters, metrics=metrics, curves=curves)
     except BadInput as error:

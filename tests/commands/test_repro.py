@@ -1,0 +1,140 @@
+"""`trivium repro` on small projects: what fails, what is healed, what a kill leaves."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import networkx as nx
+import psutil
+import pytest
+
+from tests.tiny_project import commit, run, start
+from trivium.commands.repro import CONSTRUCTION, LAST, needed
+
+COMMAND = (sys.executable, "-m", "trivium.commands.repro")
+
+
+def graph(**commands: str) -> str:
+    """A `dvc.yaml` whose stages need `seed`, and those that their commands read, as in `cat a.txt > b.txt`."""
+    text = "stages:\n"
+    for name, cmd in commands.items():
+        needs = ["seed", *(word for word in cmd.split() if word.endswith(".txt") and word != f"{name}.txt")]
+        text += f"  {name}:\n    cmd: sleep .3; {cmd}\n    deps: [{', '.join(needs)}]\n    outs: [{name}.txt]\n"
+    return text
+
+
+SIX = graph(
+    a="echo a > a.txt",
+    b="echo b > b.txt",
+    c="cat a.txt b.txt > c.txt",
+    d="cat b.txt > d.txt",
+    e="cat c.txt > e.txt",
+    f="cat e.txt d.txt > f.txt",
+)
+OUTPUTS = {"a": "a", "b": "b", "c": "ab", "d": "b", "e": "ab", "f": "abb"}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    files = {"dvc.yaml": SIX, ".gitignore": ".work/\n", "seed": "1"}
+    return start(tmp_path, files, monkeypatch)
+
+
+def outputs(folder):
+    return {name: (folder / f"{name}.txt").read_text().replace("\n", "") for name in OUTPUTS}
+
+
+def ran(output: str) -> list[str]:
+    return [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage '")]
+
+
+def test_all_runs_once_and_then_nothing(project):
+    assert sorted(ran(run(*COMMAND, folder=project))) == sorted(OUTPUTS)
+    assert outputs(project) == OUTPUTS
+    assert run(*COMMAND, folder=project) == "Data and pipelines are up to date.\n"
+    assert "up to date" in run("dvc", "status", folder=project)
+
+
+def test_a_failed_stage_stops_only_what_needs_it(project):
+    (project / "dvc.yaml").write_text(SIX.replace("cat b.txt > d.txt", "echo no d >&2; cat b.txt > /dev/null; exit 3"))
+    said = run(*COMMAND, folder=project, fails=True)
+    assert said.endswith(
+        "These stages failed:\n  d: no d\nThese did not run, because they need one of them:\n  f (needs d)\n"
+        "Everything else is done; `make repro` goes on from it.\n"
+    )
+    assert sorted(ran(said)) == ["a", "b", "c", "d", "e"]
+    (project / "dvc.yaml").write_text(SIX)
+    assert sorted(ran(run(*COMMAND, folder=project))) == ["d", "f"]
+
+
+@pytest.mark.parametrize(
+    ("cut", "is_known"), [(0.0, False), (0.0, True), (0.3, False), (0.6, True), ("schema: '2.0'\nstages: [1]\n", True)]
+)
+def test_what_a_kill_left_broken_is_healed_and_nothing_runs_again(project, cut, is_known):
+    run(*COMMAND, folder=project)
+    if is_known:
+        commit(project)
+    lock = project / "dvc.lock"
+    whole = lock.read_text()
+    lock.write_text(cut if isinstance(cut, str) else whole[: int(cut * len(whole))])
+    (project / ".dvc/tmp/rwlock").write_text("")
+    said = run(*COMMAND, folder=project)
+    assert "DVC was killed while it wrote 'rwlock': the file is removed" in said
+    if cut == 0.0 or isinstance(cut, str):
+        assert f"DVC refuses 'dvc.lock': it is {'back from Git' if is_known else 'removed'}" in said
+    assert ran(said) == []
+    assert outputs(project) == OUTPUTS
+    assert "up to date" in run("dvc", "status", folder=project)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_an_interruption_ends_all_processes(project, ending):
+    (project / "dvc.yaml").write_text(SIX.replace("sleep .3", "sleep 60"))
+    process = subprocess.Popen(COMMAND, cwd=project, start_new_session=True)
+    while len(psutil.Process(process.pid).children(recursive=True)) < 5:
+        time.sleep(0.1)
+    time.sleep(1)
+    children = psutil.Process(process.pid).children(recursive=True)
+    began = time.monotonic()
+    os.killpg(process.pid, ending) if ending == signal.SIGINT else process.send_signal(ending)
+    process.wait(10)
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("kills", [12, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_any_moment_the_end_is_right(project, kills):
+    """Each kill hits the whole group; the folder is emptied whenever a run has ended before."""
+    draw = random.Random(kills)
+    for _ in range(kills):
+        process = subprocess.Popen(COMMAND, cwd=project, start_new_session=True, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(draw.uniform(0.5, 8))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        else:
+            assert process.returncode == 0
+            for name in OUTPUTS:
+                (project / f"{name}.txt").unlink()
+            run("rm", "-rf", "dvc.lock", ".dvc/cache", folder=project)
+    run(*COMMAND, folder=project)
+    assert outputs(project) == OUTPUTS
+    assert "up to date" in run("dvc", "status", folder=project)
+
+
+def test_a_pipeline_brings_what_it_needs_and_leaves_the_construction_of_real_questions_out():
+    edges = [("kvqae-read", "kvqae-world"), (CONSTRUCTION, "kvqae-link"), ("kvqae-link", "kvqae-world")]
+    edges += [("report", CONSTRUCTION), ("track", "report"), ("complexity-score", "complexity-world")]
+    stages = nx.DiGraph([*edges, ("headline", "kvqae-read")])
+    kvqae = {"kvqae-read", "kvqae-world", "headline", *LAST}
+    assert needed(stages, "kvqae", is_invented=True) == kvqae
+    assert needed(stages, "construction", is_invented=False) == {
+        *(CONSTRUCTION, "kvqae-link", "kvqae-world", "headline"),
+        *LAST,
+    }
+    assert needed(stages, "", is_invented=True) == set(stages)
+    assert needed(stages, "", is_invented=False) == set(stages) - {CONSTRUCTION, "kvqae-link"}

@@ -1,0 +1,247 @@
+"""`trivium repro [PIPELINE]`, `make repro`: run the graph with DVC, several stages at a time where there is no GPU.
+
+Each process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks
+keep them apart. A stage that fails stops only what needs it. The construction of real questions, which asks Wikimedia
+for hours, runs only when it is asked for by name.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from graphlib import TopologicalSorter
+from pathlib import Path
+from threading import Thread
+
+import networkx as nx
+import psutil
+from dvc.dvcfile import Lockfile
+from dvc.exceptions import DvcException
+from dvc.repo import Repo
+from dvc.rwlock import SCHEMA, Invalid
+
+from trivium.core.code.digest import code_root
+from trivium.core.code.pipeline import OWN_STAGE, write_code
+from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
+
+PIPELINES = ("", "kvqae", "construction", "decorrelation", "complexity")
+CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
+LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
+MEMORY = 4  # GiB for each process beyond the second
+
+
+def heal(repo: Repo) -> None:
+    """Put back or remove what a killed DVC leaves broken, and say so; its run cache then answers."""
+    lock, rwlock = Path("dvc.lock"), Path(str(repo.tmp_dir)) / "rwlock"
+    try:
+        SCHEMA(json.loads(rwlock.read_bytes()) if rwlock.exists() else {})
+    except (ValueError, Invalid):
+        rwlock.unlink()
+        print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
+    for folder in Path(repo.stage_cache.cache_dir).glob("*/*"):
+        with suppress(OSError):  # not empty
+            folder.rmdir()
+    if is_refused(repo):
+        subprocess.run(["git", "checkout", "-q", "--", lock.name], capture_output=True, check=False)
+        is_back = not is_refused(repo)
+        print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
+        if not is_back:
+            lock.unlink()
+
+
+def is_refused(repo: Repo) -> bool:
+    """Whether DVC cannot read its lock file, or finds it invalid."""
+    try:
+        Lockfile(repo, "dvc.lock").load()
+    except DvcException:
+        return True
+    return False
+
+
+def begin_worker() -> None:
+    """Open the project in a process of its own, which ends with the one that started it."""
+    global repo
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
+    Thread(target=end_with_parent, daemon=True).start()
+    repo = Repo(_wait_for_lock=True)
+    repo.scm_context.quiet = True
+
+
+def end_with_parent() -> None:
+    """End this worker, and the stage that it runs, when its parent ends."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    stop()
+    os._exit(1)
+
+
+def stop() -> None:
+    """End all processes that this one has started, and theirs."""
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with suppress(psutil.NoSuchProcess):
+            child.terminate()
+    for child in psutil.wait_procs(children, timeout=3)[1]:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+
+
+def reproduce(stage: str, cores: int) -> str:
+    """Reproduce one stage; why it failed, the last line that it printed, or nothing."""
+    os.environ["STAGE_WORKERS"] = str(cores)
+    said = Path(".work") / f"{stage}.log"
+    with subprocess.Popen(["tee", said], stdin=subprocess.PIPE) as copying, ExitStack() as outputs:
+        assert copying.stdin is not None
+        for output in (1, 2):
+            kept = os.dup(output)
+            os.dup2(copying.stdin.fileno(), output)
+            outputs.callback(os.close, kept)
+            outputs.callback(os.dup2, kept, output)
+        try:
+            repo.reproduce(stage, single_item=True)
+            error = ""
+        except Exception as failure:  # as DVC does
+            error = str(failure.__cause__ or failure)
+            print(f"stage '{stage}' failed: {error}", flush=True)
+    lines = [line.strip() for line in said.read_text("utf-8", "replace").splitlines()] if error else []
+    said.unlink()
+    own = [line for line in lines if line and not line.startswith((">", "Running stage '", "stage '", "failed to"))]
+    return own[-1] if error and own else error
+
+
+repo: Repo
+
+
+def run(
+    graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int
+) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """Run the stages that have changed, and what needs them, those on the longest way to the end first.
+
+    Args:
+        graph: of stages' names; edges lead to what a stage needs.
+        changed: the stages that DVC would run now.
+        workers: processes, each of which runs a stage.
+        cores: that stages share.
+
+    Returns:
+        why stages failed, and which failed stages each of those needs that did not run.
+    """
+    length: dict[str, int] = {}
+    for stage in nx.topological_sort(graph):  # who needs a stage comes before it
+        length[stage] = 1 + max((length[other] for other in graph.predecessors(stage)), default=0)
+    may_run = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
+    failed: dict[str, str] = {}
+    missing: dict[str, set[str]] = {}
+    ready: list[str] = []
+    running: dict[Future[str], tuple[str, int]] = {}
+    sorter = TopologicalSorter({stage: list(graph.successors(stage)) for stage in graph})
+    sorter.prepare()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
+        try:
+            while sorter.is_active():
+                for stage in sorter.get_ready():
+                    causes = {need for need in graph.successors(stage) if need in failed}.union(
+                        *(missing.get(need, ()) for need in graph.successors(stage))
+                    )
+                    if causes and stage not in LAST:
+                        missing[stage] = causes
+                    if stage in missing or stage not in may_run:
+                        sorter.done(stage)
+                    else:
+                        ready.append(stage)
+                ready.sort(key=lambda stage: (length[stage], stage))
+                while ready and len(running) < workers:
+                    left = cores - sum(taken for _, taken in running.values())
+                    share = max(1, left // min(len(ready), workers - len(running)))
+                    stage = ready.pop()
+                    running[pool.submit(reproduce, stage, share)] = stage, share
+                for future in wait(running, timeout=0 if not running else None, return_when=FIRST_COMPLETED).done:
+                    stage, _ = running.pop(future)
+                    if error := future.result():
+                        failed[stage] = error
+                    sorter.done(stage)
+        except BaseException:
+            stop()
+            raise
+    return failed, missing
+
+
+def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
+    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
+    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
+    apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
+    if pipeline == "construction":
+        own = {CONSTRUCTION} & set(graph)
+    elif pipeline or not is_invented:
+        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - apart - LAST
+    else:
+        own = set(graph) - LAST
+    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="trivium repro",
+        description="Run the graph, or one pipeline and what it needs. Without a GPU several stages run at the same "
+        "time. A stage that fails stops only the stages that need it; at the end you see what failed and why.",
+    )
+    made.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
+    return made
+
+
+def room() -> tuple[int, int]:
+    """How many stages this machine has room for at a time, and its cores; a GPU's memory is for one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0:
+        return 1, cores
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of several processes wait for each other
+    return min(cores, max(2, psutil.virtual_memory().total // (MEMORY * 2**30))), cores
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one pipeline, or all; what fails is told at the end."""
+    pipeline = parser().parse_args(argv).pipeline
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+    world = read_parameters(Path("params.yaml")).get("world") if Path("params.yaml").exists() else {}
+    try:
+        with Repo() as project:
+            with project.lock:
+                heal(project)
+            graph = nx.relabel_nodes(project.index.graph, lambda stage: stage.addressing)
+            if OWN_STAGE in graph:
+                write_code(Path(), code_root())
+            is_invented = not isinstance(world, dict) or world.get("kvqae", "sample") == "sample"
+            graph = graph.subgraph(needed(graph, pipeline, is_invented=is_invented)).copy()
+            changed = set(project.status()) & set(graph)
+            parts = {stage.addressing: [Path(out.fs_path) for out in stage.outs] for stage in project.index.stages}
+    except (BadInput, DvcException) as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
+    if not changed - {OWN_STAGE}:
+        print("Data and pipelines are up to date.")
+        return
+    Path(".work").mkdir(exist_ok=True)
+    failed, missing = run(graph, changed, *room())
+    for part in (part for stage in missing if "-page_" in stage for part in parts[stage]):
+        part.unlink(missing_ok=True)  # an earlier run's section
+    if failed:
+        lines = ["", "These stages failed:", *(f"  {stage}: {why}" for stage, why in failed.items())]
+        lines += ["These did not run, because they need one of them:"] * bool(missing)
+        lines += [f"  {stage} (needs {', '.join(sorted(causes))})" for stage, causes in missing.items()]
+        raise SystemExit("\n".join([*lines, "Everything else is done; `make repro` goes on from it."]))
+
+
+if __name__ == "__main__":
+    main()
