@@ -68,7 +68,7 @@ compare: $(BIN)/.ready  ## show experiments side by side: the parameters that di
 test: $(BIN)/.ready  ## run the tests, without the slow ones
 	@pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-test-all: $(BIN)/.ready  ## run all tests, including the slow ones: kill tests over every stage, whole collections
+test-all: $(BIN)/.ready  ## run all tests, including the slow ones: more kills, whole collections
 	@pytest -q
 
 mutate: $(BIN)/.ready  ## change the code of measures, formats and core, one place at a time, and see whether a test notices: M="trivium.measures.odmap*"

@@ -49,7 +49,7 @@ def heal(repo: Repo) -> None:
     for folder in Path(repo.stage_cache.cache_dir).glob("*/*"):
         with suppress(OSError):  # not empty
             folder.rmdir()
-    if is_refused(repo):
+    if is_refused(repo) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
         subprocess.run(["git", "checkout", "-q", "--", lock.name], capture_output=True, check=False)
         is_back = not is_refused(repo)
         print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
