@@ -277,6 +277,6 @@ def test_public_data_is_read_and_lemmatised_as_in_the_paper(scale):
     kvqae = parameters(scale)["kvqae"]
     assert [kvqae["read"]["rows"][row]["passages"] for row in ("triviaqa", "triviaqa_weighted")] == [24, 24]
     if scale.stem == "pilot":  # it is not asked to build the data set again, and needs nothing installed by hand
-        assert kvqae["lexical_overlap"]["spacy_model"] is None
+        assert kvqae["evaluate"]["spacy_model"] is None
     else:
-        assert kvqae["lexical_overlap"]["spacy_model"] == kvqae["mention_model"]["model"] == "en_core_web_lg"
+        assert kvqae["evaluate"]["spacy_model"] == kvqae["mention_model"]["model"] == "en_core_web_lg"

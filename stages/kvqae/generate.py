@@ -32,7 +32,10 @@ def main(
     wikidata: Path = Path("data/kvqae/raw/wikidata.jsonl"),
     references: Path = Path("data/kvqae/raw/images/kb"),
     out: Path = Path("data/kvqae/construction"),
-    out_steps: Path = Path("metrics/kvqae"),
+    out_mentions_counts: Path = Path("metrics/kvqae/mentions.json"),
+    out_link_counts: Path = Path("metrics/kvqae/link.json"),
+    out_subjects_counts: Path = Path("metrics/kvqae/subjects.json"),
+    out_images_counts: Path = Path("metrics/kvqae/candidate_images.json"),
 ) -> dict[str, float]:
     """Find mentions, link them, choose subjects and their pictures, and generate a question of each.
 
@@ -43,14 +46,15 @@ def main(
         model: folder of the spaCy pipeline.
         articles, wikidata, references: of the knowledge base: KILT's articles, entities, and shards of its images.
         out: folder of a table a step, and of the questions, which annotators judge.
-        out_steps: folder of a file of metrics a step; those of the last one are returned.
+        out_mentions_counts, out_link_counts, out_subjects_counts, out_images_counts: metrics of the steps before the
+            last one, whose metrics are returned.
     """
     triviaqa, mentions, linked = sources / "triviaqa.json", out / "mentions.parquet", out / "linked.parquet"
     subjects, candidates = out / "subjects.parquet", out / "candidates.parquet"
     steps = {
-        "mentions": write_mentions(parameters, triviaqa=triviaqa, model=model, out=mentions),
-        "link": write_links(parameters, mentions=mentions, triviaqa=triviaqa, articles=articles, out=linked),
-        "subjects": write_subjects(
+        out_mentions_counts: write_mentions(parameters, triviaqa=triviaqa, model=model, out=mentions),
+        out_link_counts: write_links(parameters, mentions=mentions, triviaqa=triviaqa, articles=articles, out=linked),
+        out_subjects_counts: write_subjects(
             parameters,
             linked=linked,
             wikidata=sources / "wikidata.jsonl",
@@ -58,7 +62,7 @@ def main(
             concrete_types=sources / "concrete_types.csv",
             out=subjects,
         ),
-        "candidate_images": write_candidates(
+        out_images_counts: write_candidates(
             parameters,
             subjects=subjects,
             commons=sources / "commons.jsonl",
@@ -67,8 +71,8 @@ def main(
             out=candidates,
         ),
     }
-    for name, metrics in steps.items():
-        write_json(out_steps / f"{name}.json", metrics)
+    for path, metrics in steps.items():
+        write_json(path, metrics)
     return write_questions(subjects=subjects, candidates=candidates, out=out / "generated.jsonl", seed=parameters.seed)
 
 

@@ -70,16 +70,18 @@ def main(
     extractor: Path = Path("models/kvqae/rrt/extractor"),
     out_compared: Path = Path("data/kvqae/compared_images"),
     out: Path = Path("data/kvqae/local_features"),
-    out_counts: Path = Path("metrics/kvqae"),
+    out_kb_counts: Path = Path("metrics/kvqae/local_features_kb.json"),
+    out_question_counts: Path = Path("metrics/kvqae/local_features_questions.json"),
 ) -> dict[str, float]:
     """List the images that RRT compares, then describe those of the knowledge base and those of the questions.
 
-    `out_counts` gets a file of counts a side; those of the lists are returned.
+    Each side's counts are written; those of the lists are returned.
     """
     counts = write_compared_images(
         runs=runs, questions=questions, articles=articles, passages=passages, depth=parameters.depth, out=out_compared
     )
-    for name, images in (("kb", kb_images), ("questions", question_images)):
+    sides = (("kb", kb_images, out_kb_counts), ("questions", question_images, out_question_counts))
+    for name, images, out_counts in sides:
         described = describe_side(
             parameters,
             replace(context, work=context.work / name),
@@ -89,7 +91,7 @@ def main(
             extractor=extractor,
             out=out / name,
         )
-        write_json(out_counts / f"local_features_{name}.json", described)
+        write_json(out_counts, described)
     return counts
 
 

@@ -99,10 +99,12 @@ def test_the_chain(tmp_path, monkeypatch):
         return {"mentions": 5}
 
     monkeypatch.setattr(generate, "write_mentions", given_mentions)
-    argv = [f"--params={write_params(tmp_path, generate=SECTION)}", f"--model={tmp_path}", "--out=o", "--out-steps=m"]
+    argv = [f"--params={write_params(tmp_path, generate=SECTION)}", f"--model={tmp_path}", "--out=o"]
     argv += ["--sources=sources", "--articles=articles.jsonl", "--wikidata=wikidata.jsonl", "--references=kb"]
+    counts = ("mentions", "link", "subjects", "images")
+    argv += [f"--out-{name}-counts=m/{name}.json" for name in counts]
     made = execute(generate.main, "kvqae.generate", generate.GenerateParameters, argv)
-    linked, kept, images = (read_json(Path(f"m/{name}.json")) for name in ("link", "subjects", "candidate_images"))
+    linked, kept, images = (read_json(Path(f"m/{name}.json")) for name in counts[1:])
     assert (linked["mentions"], linked["linked"], linked["distance_too_large"]) == (5, 4, 1)
     assert (kept["kept"], kept["living_person"], kept["circular_classes"]) == (3, 1, 2)
     assert (kept["person_without_gender"], kept["person_without_occupation"]) == (1, 1)
