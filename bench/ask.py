@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import harness
-from trivium.commands.ask import prepare_arithmetic
+from trivium.commands.ask import ROW, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
 
 QUESTIONS, WARM_UP = 100, 10
@@ -39,10 +39,9 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
     Raises:
         BadInput: the project is not built.
     """
-    from trivium.kvqae.asking.pipeline import Asker
-
-    with Asker(root) as asker:
-        asked = cycle(questions_and_pictures(root, asker.dataset))
+    asker, dataset = open_graph(root, ROW)
+    with asker:
+        asked = cycle(questions_and_pictures(root, dataset))
         for each in islice(asked, warm_up):
             asker.ask(*each, rerank=rerank)
         return [harness.once(partial(asker.ask, *each, rerank=rerank)) for each in islice(asked, questions)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kvqae.bases.own_folder import write_entry, write_folder
+from tests.kvqae.asking.own_folder import write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip
 
 ROOT = Path(__file__).parents[1]

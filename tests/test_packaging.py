@@ -167,7 +167,7 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
 @pytest.mark.parametrize(
     ("extra", "modules"),
     [
-        ("kvqae", ["trivium.commands.kb", "trivium.commands.kb_models", "trivium.commands.ask_page", "trivium.kvqae.bases.asking"]),
+        ("kvqae", ["trivium.commands.kb", "trivium.commands.kb_models", "trivium.commands.ask_page", "trivium.kvqae.asking.own_base"]),
         ("decorrelation", ["trivium.commands.odmap", "trivium.decorrelation.benchmark.leaderboard"]),
         ("complexity", ["trivium.commands.difficulty", "trivium.complexity.readers.interface"]),
         ("ray", ["trivium.core.ray_engine"]),

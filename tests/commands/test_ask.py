@@ -6,7 +6,7 @@ import pytest
 
 from trivium.commands.ask import lines, main, read_image
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
+from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
                   (16, 20), None)  # fmt: skip

@@ -2,16 +2,15 @@
 
 import pytest
 
-from tests.kvqae.bases.own_folder import settings, write_folder
-from tests.kvqae.bases.test_building import make, no_foreign
+from tests.kvqae.asking.own_folder import open_asker, settings, write_folder
+from tests.kvqae.asking.test_building import make, no_foreign
 from tests.prompting.loopback_endpoint import Loopback, Response, said
 from trivium.commands import kb_models
 from trivium.commands.ask_batch import answer_all, read_questions
 from trivium.commands.kb_models import reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
-from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
-from trivium.kvqae.bases.asking import BaseAsker
+from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 
 def answered(question, image):
@@ -54,7 +53,7 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
 
     def answers(server):
         reader = reader_of(server.address, "tiny", None, tmp_path / "answers")
-        with BaseAsker(tmp_path / "base", no_foreign, reader) as asker:
+        with open_asker(tmp_path / "base", no_foreign, reader) as asker:
             told = answer_all(asker.ask, tmp_path / "q.csv", tmp_path / "a.csv")
         header, *rows = [row for _, row in read_csv(tmp_path / "a.csv")]
         return told, [dict(zip(header, row, strict=True)) for row in rows]
@@ -80,7 +79,7 @@ def test_an_endpoint_that_is_not_there_leaves_the_earlier_answers(tmp_path, monk
     (tmp_path / "a.csv").write_text("of yesterday", "utf-8")
     reader = reader_of("http://127.0.0.1:9/v1", "tiny", None, tmp_path / "answers")
     with (
-        BaseAsker(tmp_path / "base", no_foreign, reader) as asker,
+        open_asker(tmp_path / "base", no_foreign, reader) as asker,
         pytest.raises(
             BadInput, match=r"no question could be answered, the first: .*127\.0\.0\.1:9.*the endpoint fails"
         ),

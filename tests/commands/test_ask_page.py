@@ -1,11 +1,35 @@
-"""The token: where it comes from, and that nobody else gets it."""
+"""The page: what it answers and refuses, who comes in, and what stays behind."""
 
 import os
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
 
+import httpx
+import pyarrow as pa
 import pytest
 
-from trivium.commands.ask_page import TOKEN, main, take_token
+from tests.kvqae.asking.test_html import EVIL, jpeg
+from trivium.commands.ask_page import (
+    PREFIX,
+    TOKEN,
+    Page,
+    check_port,
+    main,
+    open_page,
+    parser,
+    samples,
+    serving,
+    take_token,
+    temporary_folder,
+)
 from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.tables import write_json_lines, write_table
+from trivium.kvqae.asking.answer import Answer
+from trivium.kvqae.asking.asker import MAX_BYTES
+from trivium.page.asking import problem_html
 
 
 def test_this_machine_needs_no_token(monkeypatch):
@@ -52,3 +76,195 @@ def test_other_machines_are_warned_of(monkeypatch, capsys, tmp_path):
     said = capsys.readouterr().err
     assert said.startswith("ask: warning: other machines reach 0.0.0.0, and nothing is encrypted\n")
     assert "correct horse battery" not in said
+
+
+class Own:
+    """A base of one's own that says back what it was asked."""
+
+    base = SimpleNamespace(invented=True)
+
+    def ask(self, question, image, *, rerank=True, face=None):
+        if question == "bad":
+            raise BadInput("the question is empty")
+        return Answer(f"{question} {len(image or b'')} {face}", 0.5, [], None, ["A note."], {"image": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("base", "question", "face", "message"),
+    [
+        ("nowhere", "who?", None, "no such base"),
+        (None, "who?", None, "no such base"),
+        ("museum", "bad", None, "the question is empty"),
+        ("museum", "who?", float("inf"), "not the number of a face"),
+        ("museum", "who?", 2.0, "who? 0 2"),
+    ],
+)
+def test_what_a_base_of_ones_own_says(tmp_path, base, question, face, message):
+    assert message in Page({"museum": Own()}, tmp_path).respond(question, None, base, face, True)
+
+
+def test_two_bases_of_one_name(tmp_path):
+    told = parser().parse_args(["--kb", str(tmp_path / "a"), "--kb", str(tmp_path / "b/a")])
+    with pytest.raises(BadInput, match="two bases have the same name"), open_page(told, tmp_path):
+        pass
+
+
+@pytest.fixture
+def address(request, monkeypatch, tmp_path):
+    """That of a served page with two bases, with a token where the test names one."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    page, token = Page({"museum": Own(), "garden": Own()}, tmp_path), getattr(request, "param", None)
+    with serving(page, host="127.0.0.1", port=port, token=token) as address:
+        yield address
+
+
+def upload(address, data):
+    return httpx.post(f"{address}gradio_api/upload", files={"files": ("a.jpg", data)}, timeout=60)
+
+
+def reply(address, picture):
+    said = {"data": ["who?", picture, "garden", None, True]}
+    event = httpx.post(f"{address}gradio_api/call/ask", json=said).json()["event_id"]
+    return httpx.get(f"{address}gradio_api/call/ask/{event}", timeout=60).text
+
+
+def test_the_page_is_served_under_its_own_name_only(address, tmp_path):
+    told = httpx.get(f"{address}config").text
+    assert all(name in told for name in ('"museum"', '"garden"', "invented world"))
+    assert httpx.get(address, headers={"host": "evil.example"}).status_code == 400
+    assert "fonts.googleapis.com" not in httpx.get(address).text
+    data = jpeg()
+    assert upload(address, bytes(MAX_BYTES + 1)).status_code == 413
+    (path,) = upload(address, data).json()
+    assert f"who? {len(data)} None" in reply(address, {"path": path, "meta": {"_type": "gradio.FileData"}})
+    secret = tmp_path.parent / f"{tmp_path.name}.png"
+    secret.write_bytes(data)
+    for forged in ({"path": str(secret)}, {"path": "/etc/hostname"}, {"url": f"file://{secret}"}):
+        for meta in ({}, {"meta": {"_type": "gradio.FileData"}}):
+            assert "ask-answer" not in reply(address, forged | meta)
+    assert httpx.get(f"{address}gradio_api/file={secret}").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("address", ["correct horse battery"], indirect=True)
+def test_with_a_token_nobody_asks_or_uploads_without_it(address):
+    for sent in (upload(address, jpeg()), httpx.post(f"{address}gradio_api/call/ask", json={"data": []})):
+        assert sent.status_code == 401
+    wrong = httpx.post(f"{address}login", data={"username": "me", "password": "correct horse"})
+    assert wrong.status_code == 400
+    with httpx.Client(base_url=address) as client:
+        assert client.post("login", data={"username": "me", "password": "correct horse battery"}).status_code == 200
+        assert client.post("gradio_api/upload", files={"files": ("a.jpg", jpeg())}).status_code == 200
+
+
+def test_what_a_killed_server_left_goes_and_what_a_living_one_has_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    for name in ("GRADIO_TEMP_DIR", "GRADIO_ANALYTICS_ENABLED"):
+        monkeypatch.setenv(name, "")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, living = (tmp_path / f"{PREFIX}{number}" for number in (ended.pid, os.getppid()))
+    dead.mkdir()
+    living.mkdir()
+    with temporary_folder() as folder:
+        assert sorted(tmp_path.iterdir()) == sorted([folder, living])
+        assert folder.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.iterdir()) == [living]
+
+
+class Listening:
+    def __init__(self):
+        self.heard = []
+
+    def ask(self, question, image, *, rerank=True, face=None):
+        self.heard.append((question, rerank))
+        return Answer("x", 1.0, [], None, [], {"text": 0.1})
+
+
+@pytest.mark.parametrize(("typed", "heard"), [("who \ud800 is this?", "who ? is this?"), (None, ""), ("who?", "who?")])
+def test_half_a_character_and_no_text_at_all_reach_the_pipeline_as_text(tmp_path, typed, heard):
+    asker = Listening()
+    html = Page({"": asker}, tmp_path).respond(typed, None, "", None, False)
+    assert asker.heard == [(heard, False)]
+    html.encode()  # what the page sends
+
+
+class Refusing:
+    def ask(self, question, image, *, rerank=True, face=None):
+        raise BadInput(f"no {EVIL}")
+
+
+def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
+    assert Page({"": Refusing()}, tmp_path).respond("who?", None, "", None, True) == problem_html(f"no {EVIL}")
+    assert "choose it again" in Page({"": Refusing()}, tmp_path).respond(
+        "who?", str(tmp_path / "gone.jpg"), "", None, True
+    )
+
+
+@pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])
+def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
+    for folder in ("uploads", "uploads2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "secret.jpg").write_bytes(b"secret")
+    (tmp_path / "secret.jpg").write_bytes(b"secret")
+    (tmp_path / "uploads/link.jpg").symlink_to(tmp_path / "secret.jpg")
+    assert "choose it again" in Page({"": Refusing()}, tmp_path / "uploads").respond(
+        "who?", str(tmp_path / path), "", None, True
+    )
+    inside = Page({"": Refusing()}, tmp_path / "uploads").respond(
+        "who?", str(tmp_path / "uploads/secret.jpg"), "", None, True
+    )
+    assert inside == problem_html(f"no {EVIL}")
+
+
+class Answering(Listening):
+    def ask(self, question, image, *, rerank=True, face=None):
+        return Answer("Ada", 1.0, [], None, [], {"text": 0.1}, picture=image)
+
+
+def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
+    data, uploads = tmp_path / "data/kvqae", tmp_path / "uploads"
+    uploads.mkdir()
+    pictures = {f"{number}.jpg": jpeg(colour=colour) for number, colour in enumerate(("red", "blue"))}
+    (data / "raw/viquae").mkdir(parents=True)
+    records = [
+        {"id": f"q{number}", "input": "Who is this?", "image": f"{number}.jpg", "wikidata_id": f"Q{number}",
+         "kilt_id": str(number), "url": "", "original_question": "?", "meta": {},
+         "output": {"original_answer": name, "answer": [name], "provenance": []}}
+        for number, name in enumerate(("Ada", "Bob", "Cyd"))
+    ]  # fmt: skip
+    write_json_lines(data / "raw/viquae/test.jsonl", records)
+    write_images(data / "raw/images/questions", pictures.items())
+    write_table(data / "kb/articles.parquet", pa.table({"wikipedia_id": ["0"], "title": ["Ada L."]}))
+    known = samples(tmp_path, "raw", uploads)
+    assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
+    (ada, _), (bob, _) = known.examples
+    page = Page({"": Answering()}, uploads, known)
+    assert "✓ right" in page.respond(" Who is this? ", ada, "", None, True)
+    assert "The picture shows <strong>Ada L.</strong>" in page.respond("Who is this?", ada, "", None, True)
+    said = page.respond("Who is this?", bob, "", None, True)
+    assert "✗ expected:</span> <strong>Bob" in said
+    assert "The picture shows" not in said, "no article is about it"
+    assert "ask-expected" not in page.respond("Who else is this?", ada, "", None, True)
+    assert "ask-expected" not in page.respond("Who is this?", None, "", None, True)
+
+
+def test_samples_need_the_data(tmp_path):
+    with pytest.raises(BadInput, match="run `make repro` first"):
+        samples(tmp_path, "raw", tmp_path)
+
+
+def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=f"cannot be served there: .*in use; got .*{port}"):
+            check_port("127.0.0.1", port)
+    check_port("127.0.0.1", port)
+    for host, number in (("127.0.0.1", 70_000), ("192.0.2.1", 7860)):
+        with pytest.raises(BadInput, match="cannot be served there"):
+            check_port(host, number)

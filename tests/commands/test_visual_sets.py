@@ -9,7 +9,7 @@ from trivium.commands import ask
 from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
-from trivium.kvqae.asking.answered_question import Answer
+from trivium.kvqae.asking.answer import Answer
 
 
 @pytest.fixture

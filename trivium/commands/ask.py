@@ -23,10 +23,11 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
-    from trivium.kvqae.asking.answered_question import Answer, Recognised, Support
-    from trivium.kvqae.bases.asking import BaseAsker
+    from trivium.kvqae.asking.answer import Answer, Recognised, Support
+    from trivium.kvqae.asking.asker import Asker
 
 WIDTH = 100  # of a line of text
+ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
 
 
 def lines(answer: "Answer") -> Iterator[str]:
@@ -53,7 +54,7 @@ def entry_line(entry: "Recognised") -> str:
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
-    from trivium.kvqae.asking.systems import label_of
+    from trivium.kvqae.asking.answer import label_of
 
     return "  ".join(f"{label_of(system)} {value:+.2f}" for system, value in contributions.items() if value)
 
@@ -98,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture.")
     made.add_argument("question", nargs="?", help="for example: Which constituency did this man represent?")
     made.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
-    made.add_argument("--row", default="dpr_few_shot_image", help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
+    made.add_argument("--row", default=ROW, help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
     made.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
     own = made.add_argument_group("a base of your own, made by `trivium kb`")
     own.add_argument("--kb", type=Path, metavar="FOLDER", help="the base; nothing of a project is used then")
@@ -120,7 +121,7 @@ def add_reader(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoint's key")
 
 
-def open_base(folder: Path, reader: str | None, model: str | None, key_variable: str | None) -> "BaseAsker":
+def open_base(folder: Path, reader: str | None, model: str | None, key_variable: str | None) -> "Asker":
     """A base of one's own, loaded.
 
     Raises:
@@ -128,9 +129,25 @@ def open_base(folder: Path, reader: str | None, model: str | None, key_variable:
     """
     from trivium.commands.kb import BASE
     from trivium.commands.kb_models import foreign, reader_of
-    from trivium.kvqae.bases.asking import BaseAsker
+    from trivium.kvqae.asking.asker import Asker
+    from trivium.kvqae.asking.own_base import OwnBase
 
-    return BaseAsker(folder / BASE, foreign, reader_of(reader, model, key_variable, folder / "endpoint_answers"))
+    make_reader = reader_of(reader, model, key_variable, folder / "endpoint_answers")
+    return Asker(lambda: OwnBase(folder / BASE, foreign, make_reader))
+
+
+def open_graph(root: Path, row: str) -> "tuple[Asker, str]":
+    """What `make repro` made in a project, loaded; and the folder of its questions, below `data/kvqae`.
+
+    Raises:
+        BadInput: no such row, or something is not there yet.
+    """
+    from trivium.kvqae.asking.asker import Asker
+    from trivium.kvqae.asking.graph import GraphBase
+
+    asker = Asker(lambda: GraphBase(root, row))
+    assert isinstance(asker.base, GraphBase)
+    return asker, asker.base.dataset
 
 
 def _ask_base(arguments: argparse.Namespace, image: bytes | None) -> None:
@@ -161,11 +178,9 @@ def _ask_set(arguments: argparse.Namespace) -> None:
 
 
 def _ask_project(arguments: argparse.Namespace, image: bytes | None) -> None:
-    from trivium.kvqae.asking.pipeline import Asker
-
-    with Asker(Path.cwd(), arguments.row) as asker:
-        answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank)
-        print("\n".join(lines(answer)))
+    asker, _ = open_graph(Path.cwd(), arguments.row)
+    with asker:
+        print("\n".join(lines(asker.ask(arguments.question, image, rerank=not arguments.no_rerank))))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

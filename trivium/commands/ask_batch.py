@@ -8,7 +8,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_csv
-from trivium.kvqae.asking.answered_question import Answer
+from trivium.kvqae.asking.answer import Answer
 
 ASKED = ("question", "image")
 COLUMNS = (*ASKED, "answer", "answer_probability", "entry", "entry_probability", "sure", "title", "passage", "notes",

@@ -1,50 +1,55 @@
-"""`make ask`: ask about a picture in the browser; the models stay in memory (gradio, on this machine only).
+"""`make ask`: ask about a picture in the browser; the models stay in memory (Gradio, on this machine only).
 
     trivium ask-page --port 7860
     trivium ask-page --kb museum --kb garden
 
-The page needs no network: no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder,
-for an hour at most, and goes with the server, or at the next start if the server was killed. `page_server/` says who
-may ask and how much. With `--host`, other machines may: they must bring the token of `TRIVIUM_ASK_TOKEN`.
+The page loads no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder, for an hour
+at most; the folder goes with the server, or at the next start if the server was killed. With `--host`, other machines
+reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
 """
 
 import argparse
+import hmac
+import ipaddress
+import math
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trivium.commands.ask import add_reader, prepare_arithmetic
-from trivium.commands.page_server.doors import is_loopback
-from trivium.commands.page_server.folders import temporary_folder
-from trivium.commands.page_server.uploads import HOUR, picture_field, read_upload
+from trivium.commands.ask import ROW, add_reader, open_base, open_graph, prepare_arithmetic, read_image
 from trivium.core.errors import BadInput
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # seconds to import
     import gradio
 
-    from trivium.kvqae.asking.pipeline import Asker
+    from trivium.kvqae.asking.asker import Asker
     from trivium.page.asking import Expected
 
 SAMPLES = 8  # test questions to pick from
-SESSIONS = 256  # of which gradio remembers something
-# What gradio's import reads. Beside what it would send away, it keeps 10 000 events, and after each it counts them all.
-GRADIO = {
-    "GRADIO_ANALYTICS_ENABLED": "False",
-    "GRADIO_ANALYTICS_MAX_EVENTS": "1",
-    "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9),
-}
+WAITING = 64  # questions in the queue
+HOUR = 3600  # seconds that an upload is kept
+PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
+INVENTED = "**These models know the sample's invented world only.** Nothing that is answered is true of the real one."
+FONTS = ["system-ui", "sans-serif"]  # Gradio's own come from elsewhere
+TURN = """() => {
+  document.body.classList.toggle("dark");
+  document.body.style.background = "var(--body-background-fill)";  // Gradio has set it to a colour
+  return [];
+}"""
 
 
 @dataclass(frozen=True)
@@ -60,37 +65,6 @@ class Samples:
     expected: "dict[tuple[str, str], Expected]" = field(default_factory=dict)
 
 
-def respond(
-    asker: "Asker",
-    question: str | None,
-    picture: str | None,
-    rerank: bool,
-    uploads: Path,
-    expected: "Mapping[tuple[str, str], Expected] | None" = None,
-) -> str:
-    """HTML of the answer, or of why there is none.
-
-    Args:
-        asker: the pipeline.
-        question: as typed; anything.
-        picture: path of the upload, None without one.
-        rerank: whether the re-rankers have their say.
-        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
-        expected: what is known of questions of the test set, as `Samples` has it.
-    """
-    from trivium.kvqae.asking.pipeline import MAX_CHARACTERS
-    from trivium.page.asking import answer_html, problem_html
-
-    question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
-    try:
-        image = None if picture is None else read_upload(Path(picture), uploads)
-        answer = asker.ask(question, image, rerank=rerank)
-    except BadInput as problem:
-        return problem_html(str(problem))
-    known = None if image is None else (expected or {}).get((question.strip(), sha256(image).hexdigest()))
-    return answer_html(question[:MAX_CHARACTERS], answer.picture, answer, known)
-
-
 def samples(root: Path, dataset: str, folder: Path) -> Samples:
     """The first test questions with a picture; the pictures are written to `folder`."""
     from trivium.core.image_shards import Images
@@ -101,59 +75,171 @@ def samples(root: Path, dataset: str, folder: Path) -> Samples:
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
-    picked = [each for each in questions if each.image is not None and each.image in images][:SAMPLES]
+    picked = [question for question in questions if question.image is not None and question.image in images][:SAMPLES]
     articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikipedia_id", "title"]).to_pydict()
     titles = dict(zip(articles["wikipedia_id"], articles["title"], strict=True))
-    found = Samples()
+    known = Samples()
     for number, question in enumerate(picked):
         image = images.read(str(question.image))
         path = folder / f"{number}.jpg"
         path.write_bytes(image)
-        found.examples.append([str(path), question.text])
+        known.examples.append([str(path), question.text])
         entity = titles.get(question.wikipedia_id, "")
-        found.expected[question.text.strip(), sha256(image).hexdigest()] = Expected(question.answers, entity)
-    return found
+        known.expected[question.text.strip(), sha256(image).hexdigest()] = Expected(question.answers, entity)
+    return known
 
 
-def build(asker: "Asker", known: Samples, uploads: Path) -> "gradio.Blocks":
-    """The page: a picture, a question, the answer; `uploads` is gradio's temporary folder."""
+@dataclass(frozen=True)
+class Page:
+    """What is served.
+
+    Attributes:
+        bases: name → who answers; one without a name where it is the graph's.
+        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
+        known: questions of the test set.
+    """
+
+    bases: "Mapping[str, Asker]"
+    uploads: Path
+    known: Samples = field(default_factory=Samples)
+
+    def respond(
+        self, question: str | None, picture: str | None, base: str | None, face: float | None, rerank: bool
+    ) -> str:
+        """HTML of the answer, or of why there is none.
+
+        Args:
+            question: as typed; anything.
+            picture: path of the upload, None without one.
+            base: name of the chosen one; anything.
+            face: its number from the left, 0 for the whole picture, None for the most probable one.
+            rerank: whether the re-rankers have their say.
+        """
+        from trivium.kvqae.asking.asker import MAX_CHARACTERS
+        from trivium.page.asking import answer_html, problem_html
+
+        question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
+        try:
+            if base is None or base not in self.bases:
+                raise BadInput("no such base", got=base, choices=self.bases)
+            if face is not None and not math.isfinite(face):
+                expected = "0 for the whole picture, 1 for the leftmost face"
+                raise BadInput("this is not the number of a face", got=face, expected=expected)
+            image = None if picture is None else self._read_upload(Path(picture))
+            chosen = None if face is None else round(face)
+            answer = self.bases[base].ask(question, image, rerank=rerank, face=chosen)
+        except BadInput as problem:
+            return problem_html(str(problem))
+        known = None if image is None else self.known.expected.get((question.strip(), sha256(image).hexdigest()))
+        return answer_html(question[:MAX_CHARACTERS], answer.picture, answer, known)
+
+    def _read_upload(self, path: Path) -> bytes:
+        try:
+            if not path.resolve().is_relative_to(self.uploads.resolve()):
+                raise BadInput("not an upload", file=path)
+            return read_image(path)
+        except BadInput:
+            raise BadInput("the picture is no longer there: choose it again") from None
+
+    def build(self) -> "gradio.Blocks":
+        """The page: a picture, a question, the answer; with bases of one's own which one, and which face."""
+        import gradio
+
+        names = list(self.bases)
+        own = names != [""]
+        with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
+            with gradio.Row():
+                gradio.Markdown(f"# {TITLE}")
+                turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
+            turn.click(None, js=TURN, api_visibility="private")
+            gradio.Markdown("The picture shows a person, a place or a thing that the question does not name. "
+                            "The answer is read in the passages below it.")  # fmt: skip
+            if any(asker.base.invented for asker in self.bases.values()):
+                gradio.Markdown(INVENTED)
+            with gradio.Row():
+                picture = _picture_field()
+                with gradio.Column():
+                    base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
+                    question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
+                    face = gradio.Number(
+                        label="Face, from the left (empty: the most probable one; 0: the whole picture)",
+                        value=None, precision=0, minimum=0, elem_id="face", visible=own,
+                    )  # fmt: skip
+                    rerank = gradio.Checkbox(
+                        label="Re-rank (slower, better)", value=True, elem_id="rerank", visible=not own
+                    )
+                    ask = gradio.Button("Ask", variant="primary", elem_id="ask")
+            answer = gradio.HTML(elem_id="answer")
+            if self.known.examples:
+                gradio.Examples(
+                    self.known.examples,
+                    [picture, question],
+                    label="Questions of the test set, whose answers are known",
+                    examples_per_page=SAMPLES,
+                )
+            inputs = [question, picture, base, face, rerank]
+            gradio.on([ask.click, question.submit], self.respond, inputs, answer, api_name="ask")
+        # One question is answered while another picture is decoded, drawn or sent.
+        return page.queue(max_size=WAITING, default_concurrency_limit=2)
+
+
+def _picture_field() -> "gradio.Image":
+    """Where a picture is dropped; whoever answers decodes it, with limits and messages of its own."""
     import gradio
 
-    from trivium.commands.page_server.look import heading
-    from trivium.commands.page_server.quotas import WAITING
+    def path_of(payload: Any) -> str | None:
+        return None if payload is None else str(payload.path)
 
-    with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
-        heading(
-            TITLE,
-            "The picture shows a person, a place or a thing that the question does not name. "
-            "The answer is read in the passages below it.",
-        )
-        with gradio.Row():
-            picture = picture_field()
-            with gradio.Column():
-                question = gradio.Textbox(
-                    label="Question", lines=2, placeholder="Which constituency did this man represent?"
-                )
-                rerank = gradio.Checkbox(label="Re-rank (slower, better)", value=True, elem_id="rerank")
-                ask = gradio.Button("Ask", variant="primary", elem_id="ask")
-        answer = gradio.HTML(elem_id="answer")
-        gradio.Examples(
-            known.examples,
-            [picture, question],
-            label="Questions of the test set, whose answers are known",
-            examples_per_page=SAMPLES,
-        )
-        gradio.on(
-            [ask.click, question.submit],
-            lambda question, picture, rerank: respond(asker, question, picture, rerank, uploads, known.expected),
-            [question, picture, rerank],
-            answer,
-            api_name="ask",
-            concurrency_limit=2,  # one is answered while another is decoded, drawn or sent
-        )
-        for called in page.fns.values():  # a chosen example, too: `Doors` lets no call past the queue
-            called.queue = True
-    return page.queue(max_size=WAITING)
+    async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
+        return path
+
+    picture = gradio.Image(
+        label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
+    )
+    picture.preprocess = path_of  # type: ignore[method-assign]
+    picture.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
+    return picture
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Gradio's folder, which goes at the end; before, what killed servers of this user have left goes."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        number = left.name.removeprefix(PREFIX)
+        own = not left.is_symlink() and left.is_dir() and left.stat().st_uid == os.geteuid()
+        if own and number.isdigit() and not Path("/proc", number).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address, or `localhost`."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def take_token(host: str) -> str | None:
+    """The token of the environment, which forgets it: no other process inherits it.
+
+    Raises:
+        BadInput: there is none, and other machines reach the host; or it is short.
+    """
+    token = os.environ.pop(TOKEN, "")
+    expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
+    if not token and not is_loopback(host):
+        problem = "other machines could reach the page, and there is no token"
+        raise BadInput(problem, field="--host", got=host, expected=expected)
+    if token and len(token) < SHORTEST_TOKEN:
+        raise BadInput("the token is too short", field=TOKEN, expected=expected)
+    return token or None
 
 
 def check_port(host: str, port: int) -> None:
@@ -166,114 +252,39 @@ def check_port(host: str, port: int) -> None:
         raise BadInput(f"the page cannot be served there: {error}", field="--host, --port", got=(host, port)) from None
 
 
-def take_token(host: str) -> str | None:
-    """The token of the environment, which forgets it: no other process inherits it.
+@contextmanager
+def serving(page: Page, *, host: str, port: int, token: str | None) -> Iterator[str]:
+    """Serve a page in a thread; yields its address.
 
     Raises:
-        BadInput: there is none, and other machines reach the host; or it is short.
+        BadInput: no server can listen there.
     """
-    token = os.environ.pop(TOKEN, "")
-    if not token and not is_loopback(host):
-        expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
-        raise BadInput(
-            "other machines could reach the page, and there is no token", field="--host", got=host, expected=expected
-        )
-    if token and len(token) < SHORTEST_TOKEN:
-        raise BadInput("the token is too short", field=TOKEN, expected=f"at least {SHORTEST_TOKEN} characters")
-    return token or None
-
-
-@contextmanager
-def serving(root: Path, *, row: str, host: str, port: int, token: str | None) -> Iterator[str]:
-    """Load everything, answer one question to warm up, serve; yields the page's address.
-
-    Raises:
-        BadInput: as `Asker`, or the port is taken.
-    """
-    check_port(host, port)
-    with temporary_folder() as folder:
-        os.environ |= GRADIO | {"GRADIO_TEMP_DIR": str(folder)}
-        from trivium.kvqae.asking.pipeline import Asker
-
-        with Asker(root, row) as asker:
-            (folder / "samples").mkdir()
-            known = samples(root, asker.dataset, folder / "samples")
-            for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
-                asker.ask(question, Path(path).read_bytes())
-            with listening(build(asker, known, folder), folder, host=host, port=port, token=token):
-                yield address_of(host, port)
-
-
-def address_of(host: str, port: int) -> str:
-    """The page's address."""
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-
-@contextmanager
-def serving_bases(
-    folders: Sequence[Path], reader: Sequence[str | None], *, host: str, port: int, token: str | None
-) -> Iterator[str]:
-    """Load bases of one's own, serve them with a choice; yields the page's address.
-
-    Args:
-        folders: of the bases.
-        reader: its folder or address, model, and variable with its key, as `trivium ask` takes them.
-        host, port, token: of the server.
-
-    Raises:
-        BadInput: no base, or the port is taken.
-    """
-    check_port(host, port)
-    with temporary_folder() as folder:
-        os.environ |= GRADIO | {"GRADIO_TEMP_DIR": str(folder)}
-        from trivium.commands import own_base_page
-
-        with (
-            own_base_page.opened(folders, *reader) as bases,
-            listening(own_base_page.build(bases, folder), folder, host=host, port=port, token=token),
-        ):
-            yield address_of(host, port)
-
-
-@contextmanager
-def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, token: str | None) -> Iterator[None]:
-    """Serve a page behind its guard, in a thread."""
     import gradio
     import uvicorn
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from trivium.commands.page_server.connections import Connection
-    from trivium.commands.page_server.doors import Doors
-    from trivium.commands.page_server.guard import Guard
-    from trivium.commands.page_server.look import theme
-    from trivium.kvqae.asking.pipeline import MAX_BYTES
+    from trivium.kvqae.asking.asker import MAX_BYTES
     from trivium.page.asking import style
 
-    page.state_session_capacity = SESSIONS
+    # A page elsewhere reaches this machine by a name of its own that it points here (DNS rebinding).
+    hosts = ["localhost", "127.0.0.1", "::1", "[::1]", host] if is_loopback(host) else ["*"]
     app = gradio.mount_gradio_app(
-        Starlette(),  # all that is used of a FastAPI
-        page,
+        Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]),
+        page.build(),
         "/",
+        auth=None if token is None else lambda _, password: hmac.compare_digest(password.encode(), token.encode()),
         max_file_size=MAX_BYTES,
         footer_links=[],
         run_history=False,
         show_error=False,
         ssr_mode=False,
         enable_monitoring=False,
-        theme=theme(),
+        theme=gradio.themes.Default(text_size="lg", font=FONTS, font_mono=["monospace"]),
         css=style(),
     )
-    config = uvicorn.Config(
-        Guard(app, Doors(host, token), page._queue, uploads, MAX_BYTES),
-        host=host,
-        port=port,
-        http=Connection,
-        ws="none",
-        log_level="warning",
-        proxy_headers=False,  # a client would choose its address
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -282,10 +293,35 @@ def listening(page: "gradio.Blocks", uploads: Path, *, host: str, port: int, tok
             if not thread.is_alive():
                 raise BadInput("the page cannot be served there", field="--host, --port", got=(host, port))
             time.sleep(0.01)
-        yield
+        yield f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextmanager
+def open_page(arguments: argparse.Namespace, folder: Path) -> Iterator[Page]:
+    """Load the bases of one's own that are named, or what the graph has made.
+
+    Raises:
+        BadInput: two of one name, no base, or the project is not built.
+    """
+    with ExitStack() as stack:
+        if arguments.kb:
+            names = [base.resolve().name for base in arguments.kb]
+            if len(set(names)) < len(names):
+                raise BadInput("two bases have the same name", field="--kb", got=names)
+            reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
+            opened = [stack.enter_context(open_base(base, *reader)) for base in arguments.kb]
+            yield Page(dict(zip(names, opened, strict=True)), folder)
+            return
+        asker, dataset = open_graph(Path.cwd(), arguments.row)
+        stack.enter_context(asker)
+        (folder / "samples").mkdir()
+        known = samples(Path.cwd(), dataset, folder / "samples")
+        for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
+            asker.ask(question, Path(path).read_bytes())
+        yield Page({"": asker}, folder, known)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -299,7 +335,7 @@ def parser() -> argparse.ArgumentParser:
         default="127.0.0.1",
         help=f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}",
     )
-    made.add_argument("--row", default="dpr_few_shot_image", help="row of kvqae.fuse.weights (%(default)s)")
+    made.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
     own = made.add_argument_group("bases of your own, made by `trivium kb`")
     own.add_argument(
         "--kb", type=Path, action="append", metavar="FOLDER", help="a base that the page offers; may be repeated"
@@ -313,18 +349,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
-    host, port = arguments.host, arguments.port
+    host = arguments.host
     try:
         token = take_token(host)
         if not is_loopback(host):
             print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
-        reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
-        served = (
-            serving_bases(arguments.kb, reader, host=host, port=port, token=token)
-            if arguments.kb
-            else serving(Path.cwd(), row=arguments.row, host=host, port=port, token=token)
-        )
-        with served as address:
+        check_port(host, arguments.port)
+        with (
+            temporary_folder() as folder,
+            open_page(arguments, folder) as page,
+            serving(page, host=host, port=arguments.port, token=token) as address,
+        ):
             print(f"ask at {address} (Ctrl-C ends it)", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
 
 if TYPE_CHECKING:
-    from trivium.kvqae.bases.settings import BaseSettings
+    from trivium.kvqae.asking.models import BaseSettings
 
 PARAMS, GRAPH, SECTION = "params.yaml", "dvc.yaml", "kb"
 ENTRIES, BASE, STORES = "entries", "base", "vectors"
@@ -80,8 +80,8 @@ def settings_of(arguments: argparse.Namespace) -> "BaseSettings":
     """
     from trivium.commands.kb_models import from_checkout, image_encoder, text_encoder
     from trivium.core.parameters import validate
-    from trivium.kvqae.bases.building import VERSION
-    from trivium.kvqae.bases.settings import BaseSettings
+    from trivium.kvqae.asking.building import VERSION
+    from trivium.kvqae.asking.models import BaseSettings
 
     values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
     values |= {"version": VERSION, "source": str(arguments.source.resolve())}
@@ -106,7 +106,7 @@ def read_settings(folder: Path) -> "BaseSettings":
         BadInput: there is no base.
     """
     from trivium.core.parameters import read_parameters, section_of, validate
-    from trivium.kvqae.bases.settings import BaseSettings
+    from trivium.kvqae.asking.models import BaseSettings
 
     if not (folder / PARAMS).is_file():
         raise BadInput("there is no base yet: name the folder or file to make it from", file=folder,
@@ -122,7 +122,7 @@ def check(settings: "BaseSettings", out: Path) -> None:
         BadInput: a source that cannot be read, models that are not there, or an `out` that is something else.
     """
     from trivium.commands.kb_models import check_model
-    from trivium.kvqae.bases.entries import read_source
+    from trivium.kvqae.asking.entries import read_source
 
     source, place = settings.source.resolve(), out.resolve()
     if place == source or source in place.parents or place in source.parents:
@@ -191,22 +191,22 @@ def run_stage(name: str) -> None:
     Raises:
         BadInput: see `gather` and `build`.
     """
-    from trivium.kvqae.bases.gathering import gather
+    from trivium.kvqae.asking.gathering import gather
 
     settings = read_settings(Path())
     if name == ENTRIES:
         gather(settings.source, settings.words, Path(ENTRIES))
         return
     from trivium.commands.kb_models import foreign
-    from trivium.kvqae.bases.building import build
-    from trivium.kvqae.bases.models import models_of
+    from trivium.kvqae.asking.building import build
+    from trivium.kvqae.asking.models import models_of
 
     build(settings, Path(ENTRIES), Path(BASE), Path(STORES), *models_of(settings, foreign))
 
 
 def summary(out: Path) -> list[str]:
     """What a base has, in words."""
-    from trivium.kvqae.bases.building import LISTED, read_base
+    from trivium.kvqae.asking.building import LISTED, read_base
 
     described, settings = read_base(out / BASE)
     lines = [f"{out}: {described['entries']} entries, {described['passages']} passages, "

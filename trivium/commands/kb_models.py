@@ -12,9 +12,8 @@ from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, section_of
-from trivium.kvqae.bases.models import PictureModel, digest_of, digest_of_folder
-from trivium.kvqae.bases.readers import FolderReader, Read, Reader
-from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
+from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
+from trivium.kvqae.asking.readers import FolderReader, Read, Reader
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.vision.embedder import Embedder
@@ -229,7 +228,14 @@ class EndpointReader:
         self._failed: tuple[float, BadInput] | None = None  # when, and how
         self._cache = AnswerCache(journal)
 
-    def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
+    def read(
+        self,
+        question: str,
+        passages: Sequence[int],
+        scores: NDArray[np.float64],
+        texts: PassageTexts,
+        entry: str | None,
+    ) -> Read:
         """Its words, and where they stand in a passage, if they do.
 
         Raises:

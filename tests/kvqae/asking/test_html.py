@@ -3,20 +3,13 @@
 import base64
 import io
 import re
-import socket
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from PIL import Image
 
-from trivium.commands.ask_page import GRADIO, check_port, respond, samples
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import write_images
-from trivium.core.tables import write_json_lines, write_table
-from trivium.kvqae.asking.answered_question import Answer, Support
-from trivium.kvqae.asking.systems import FaceFound
-from trivium.page.asking import COLOURS, Expected, answer_html, colours, framed, problem_html, style
+from trivium.kvqae.asking.answer import Answer, FaceFound, Recognised, Support
+from trivium.page.asking import Expected, answer_html, framed, problem_html, style
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
 
@@ -123,22 +116,16 @@ def test_nothing_is_expected_of_a_question_of_ones_own():
         assert said not in html
 
 
-def test_colours_are_the_reports(monkeypatch):
-    for name, value in GRADIO.items():
-        monkeypatch.setenv(name, value)
-    import gradio
-
+def test_nothing_of_the_style_comes_from_elsewhere():
     assert "var(--body-text-color)" in style()
     assert re.findall(r"url\(|@import", style()) == []
-    theme = gradio.themes.Default().set(**colours())
-    for name, light, dark in (
-        ("body_background_fill", "#fdfcfa", "#14171b"),
-        ("link_text_color", "#0b5e8a", "#7cc4ec"),
-    ):
-        assert (getattr(theme, name), getattr(theme, f"{name}_dark")) == (light, dark)
-    assert {f"{name}_dark" for name in COLOURS} <= colours().keys()
-    good = re.findall(r"--ask-good:(#[0-9a-f]+)", style())
-    assert good == ["#1c7c3c", "#7fd99a"]
+
+
+def test_entries_stand_first_and_become_no_markup():
+    seen = [Recognised("<i>Ada</i>", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
+    html = answer_html("who?", None, Answer("x", 1.0, [], None, [], {"text": 0.1}, entries=seen))
+    assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>:\n88 %</li>" in html
+    assert "<strong>Bob</strong>:\ntoo few pictures for a probability, not sure</li>" in html
 
 
 def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
@@ -151,93 +138,3 @@ def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
     ]  # fmt: skip
     sums = re.findall(r'class="ask-sum">.*?</span>([^<]+)</dd>', html)
     assert sums == ["+0.38", "+6.00"]
-
-
-class Listening:
-    def __init__(self):
-        self.heard = []
-
-    def ask(self, question, image, *, rerank):
-        self.heard.append((question, rerank))
-        return Answer("x", 1.0, [], None, [], {"text": 0.1})
-
-
-@pytest.mark.parametrize(("typed", "heard"), [("who \ud800 is this?", "who ? is this?"), (None, ""), ("who?", "who?")])
-def test_half_a_character_and_no_text_at_all_reach_the_pipeline_as_text(tmp_path, typed, heard):
-    asker = Listening()
-    html = respond(asker, typed, None, False, tmp_path)
-    assert asker.heard == [(heard, False)]
-    html.encode()  # what the page sends
-
-
-class Refusing:
-    def ask(self, question, image, *, rerank):
-        raise BadInput(f"no {EVIL}")
-
-
-def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
-    assert respond(Refusing(), "who?", None, True, tmp_path) == problem_html(f"no {EVIL}")
-    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / "gone.jpg"), True, tmp_path)
-
-
-@pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])
-def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
-    for folder in ("uploads", "uploads2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "secret.jpg").write_bytes(b"secret")
-    (tmp_path / "secret.jpg").write_bytes(b"secret")
-    (tmp_path / "uploads/link.jpg").symlink_to(tmp_path / "secret.jpg")
-    assert "choose it again" in respond(Refusing(), "who?", str(tmp_path / path), False, tmp_path / "uploads")
-    inside = respond(Refusing(), "who?", str(tmp_path / "uploads/secret.jpg"), False, tmp_path / "uploads")
-    assert inside == problem_html(f"no {EVIL}")
-
-
-class Answering(Listening):
-    def ask(self, question, image, *, rerank):
-        return Answer("Ada", 1.0, [], None, [], {"text": 0.1}, picture=image)
-
-
-def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
-    data, uploads = tmp_path / "data/kvqae", tmp_path / "uploads"
-    uploads.mkdir()
-    pictures = {f"{number}.jpg": jpeg(colour=colour) for number, colour in enumerate(("red", "blue"))}
-    (data / "raw/viquae").mkdir(parents=True)
-    records = [
-        {"id": f"q{number}", "input": "Who is this?", "image": f"{number}.jpg", "wikidata_id": f"Q{number}",
-         "kilt_id": str(number), "url": "", "original_question": "?", "meta": {},
-         "output": {"original_answer": name, "answer": [name], "provenance": []}}
-        for number, name in enumerate(("Ada", "Bob", "Cyd"))
-    ]  # fmt: skip
-    write_json_lines(data / "raw/viquae/test.jsonl", records)
-    write_images(data / "raw/images/questions", pictures.items())
-    write_table(data / "kb/articles.parquet", pa.table({"wikipedia_id": ["0"], "title": ["Ada L."]}))
-    known = samples(tmp_path, "raw", uploads)
-    assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
-    (ada, _), (bob, _) = known.examples
-    assert "✓ right" in respond(Answering(), " Who is this? ", ada, True, uploads, known.expected)
-    assert "The picture shows <strong>Ada L.</strong>" in respond(
-        Answering(), "Who is this?", ada, True, uploads, known.expected
-    )
-    said = respond(Answering(), "Who is this?", bob, True, uploads, known.expected)
-    assert "✗ expected:</span> <strong>Bob" in said
-    assert "The picture shows" not in said, "no article is about it"
-    assert "ask-expected" not in respond(Answering(), "Who else is this?", ada, True, uploads, known.expected)
-    assert "ask-expected" not in respond(Answering(), "Who is this?", None, True, uploads, known.expected)
-
-
-def test_samples_need_the_data(tmp_path):
-    with pytest.raises(BadInput, match="run `make repro` first"):
-        samples(tmp_path, "raw", tmp_path)
-
-
-def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"cannot be served there: .*in use; got .*{port}"):
-            check_port("127.0.0.1", port)
-    check_port("127.0.0.1", port)
-    for host, number in (("127.0.0.1", 70_000), ("192.0.2.1", 7860)):
-        with pytest.raises(BadInput, match="cannot be served there"):
-            check_port(host, number)

@@ -12,8 +12,8 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
+from trivium.kvqae.asking.answer import QUERY, Seen
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
-from trivium.kvqae.asking.systems import QUERY, Seen
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.rrt import Base, build_rrt
 from trivium.kvqae.rerankers.rrt_parameters import leave_out

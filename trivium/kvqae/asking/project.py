@@ -1,4 +1,4 @@
-"""What a question of one's own goes through: the parameters, and what the last `dvc repro` made."""
+"""What a question of one's own goes through in a project: the parameters, and what the last `dvc repro` made."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +21,14 @@ from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
-from trivium.kvqae.retrieval.fusion import FuseParameters
+from trivium.kvqae.retrieval.fusion import FuseParameters, WeightGridParameters
 from trivium.kvqae.retrieval.image_search import ImageSearchParameters
 
 P = TypeVar("P", bound=Parameters)
-PARAMS = "params.yaml"
+
+
+class FuseSection(FuseParameters, WeightGridParameters):
+    """Section `kvqae.fuse`, as its stage reads it."""
 
 
 def made(root: Path, path: str) -> Path:
@@ -66,7 +69,7 @@ class Project:
         Raises:
             BadInput: as for a stage.
         """
-        path = root / PARAMS
+        path = root / "params.yaml"
         tree = read_parameters(path)
 
         def section(name: str, model: type[P]) -> P:
@@ -83,7 +86,7 @@ class Project:
             text_tokens=int(used_values(path, "kvqae.texts.tokens")),
             picture_limits=section_of(tree, "kvqae.pictures", path),
             image_search=section("image_search", ImageSearchParameters),
-            fuse=section("fuse", FuseParameters),
+            fuse=section("fuse", FuseSection),
             local_features=section("local_features", LocalFeaturesParameters),
             rerankers={
                 name: reranker_settings(name, entry)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
+from trivium.kvqae.asking.answer import IMAGE, QUERY, Seen
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.systems import IMAGE, QUERY, Seen, as_written
+from trivium.kvqae.asking.systems import as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
@@ -90,6 +91,10 @@ class Rerankers:
             fusion: scales(gather_blocks(list(default_minimum(self._of(fusion, lists)).values())))
             for fusion in ("image", "text_image")
         }
+
+    def notes(self, seen: Seen) -> list[str]:
+        """What the asker should know: why nothing of the picture but its face is compared again."""
+        return [self.why_blind] if seen.image is not None and self.why_blind is not None else []
 
     def rerank(
         self, question: str, seen: Seen, initial: Run, texts: PassageTexts

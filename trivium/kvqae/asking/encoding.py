@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.kvqae.bases.models import PictureModel, TextModel
-from trivium.kvqae.bases.vector_store import Vectors, VectorStore
+from trivium.kvqae.asking.models import PictureModel, TextModel
+from trivium.kvqae.asking.vector_store import Vectors, VectorStore
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode
 from trivium.vision.image_encoding import LoadedEncoder
@@ -136,7 +136,7 @@ def encode_passages(
             vectors = encoder.encode(ids, BATCH)
             good = np.isfinite(vectors).all(axis=1)
             if not good.all():
-                raise BadInput("NaN or infinite embedding", file=encoder.folder, row=part[int(np.argmin(good))] + 1)
+                raise BadInput("NaN or infinite embedding", field=model.name, row=part[int(np.argmin(good))] + 1)
             store.add([keys[row] for row in part], list(vectors))
             bar.update(len(part))
     return len(rows)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trivium.kvqae.bases.vector_store import VectorStore
+from trivium.kvqae.asking.vector_store import VectorStore
 
 
 def test_vectors_come_back_in_any_order(tmp_path):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
-from trivium.kvqae.bases.vector_store import Vectors
+from trivium.kvqae.asking.vector_store import Vectors
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import MARGIN
 

@@ -10,8 +10,10 @@ import pytest
 from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_clip
-from trivium.kvqae.bases.building import VERSION
-from trivium.kvqae.bases.settings import BaseSettings, NamedEncoder
+from trivium.kvqae.asking.asker import Asker
+from trivium.kvqae.asking.building import VERSION
+from trivium.kvqae.asking.models import BaseSettings, NamedEncoder
+from trivium.kvqae.asking.own_base import OwnBase
 
 
 def write_picture(path: Path, seed: int, side: int = 40) -> Path:
@@ -52,3 +54,7 @@ def settings(root: Path, source: Path, **changes) -> BaseSettings:
         write_clip(root / "clip")
     encoder = NamedEncoder(registered=True, model=str(root / "clip"), weight=1.0)
     return BaseSettings(version=VERSION, source=source, image_encoders={"clip": encoder}, **changes)
+
+
+def open_asker(folder: Path, foreign: Any, reader: Any = None) -> Asker:
+    return Asker(lambda: OwnBase(folder, foreign, reader))

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.kvqae.bases.own_folder import settings, write_entry, write_folder, write_picture
+from tests.kvqae.asking.own_folder import open_asker, settings, write_entry, write_folder, write_picture
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
-from trivium.kvqae.bases import asking
-from trivium.kvqae.bases.asking import BaseAsker, OpenBase
-from trivium.kvqae.bases.building import BASE, LISTED, VERSION, build
-from trivium.kvqae.bases.gathering import gather
-from trivium.kvqae.bases.models import models_of
-from trivium.kvqae.bases.settings import NamedEncoder
+from trivium.kvqae.asking import own_base
+from trivium.kvqae.asking.building import BASE, LISTED, VERSION, build
+from trivium.kvqae.asking.gathering import gather
+from trivium.kvqae.asking.models import NamedEncoder, models_of
+from trivium.kvqae.asking.own_base import OwnBase
 
 FACES = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
 
@@ -86,7 +85,7 @@ def test_a_base_without_any_face(tmp_path):
     faces = NamedEncoder(registered=True, model=str(tmp_path / "arcface"), settings=FACES, weight=1.0)
     told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
     assert make(tmp_path, told)["pictures_with_vector"] == {"arcface": 0, "clip": 20}
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         answer = asker.ask("Where does it stand?", (tmp_path / "museum" / "tower_07.png").read_bytes())
     assert answer.entries[0].title == "tower 07"
     assert answer.supports[0].title == "tower 07"
@@ -102,10 +101,10 @@ def test_a_base_without_any_picture(tmp_path):
         (folder / f"{name}.txt").write_text(f"The {name} stands in Bern.", "utf-8")
     described = make(tmp_path, settings(tmp_path, folder))
     assert described["counts"] == {"no_picture": 2}
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         answer = asker.ask("Where is the inn?", write_picture(tmp_path / "a.png", 0).read_bytes())
     assert answer.supports[0].title == "inn"
-    assert (answer.entries, answer.score) == ([], None)
+    assert (answer.entries, answer.score) == ((), None)
     assert "The base has no picture to compare with: the answer comes from the texts alone." in answer.notes
 
 
@@ -122,7 +121,7 @@ def test_a_picture_that_changes_meanwhile_is_not_taken_for_another(tmp_path):
 def test_what_cannot_be_asked(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
     make(tmp_path, told)
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         with pytest.raises(BadInput, match="the question is empty"):
             asker.ask(" ", None)
         with pytest.raises(BadInput, match="not an image"):
@@ -138,7 +137,7 @@ def test_what_cannot_be_asked(tmp_path):
 def test_a_base_that_is_made_anew_while_it_is_asked_is_said(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
     make(tmp_path, told)
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         write_entry(tmp_path / "museum", "abbey", 99)  # the first of all: the numbers of the others change
         make(tmp_path, told)
         with pytest.raises(BadInput, match=r"base: was made anew .* start it again, when `trivium kb` has ended"):
@@ -148,15 +147,15 @@ def test_a_base_that_is_made_anew_while_it_is_asked_is_said(tmp_path):
 def test_a_base_that_is_made_anew_while_it_is_loaded_is_said(tmp_path, monkeypatch):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
     make(tmp_path, told)
-    monkeypatch.setattr(asking, "Searcher", lambda *given, **options: make(tmp_path, told))  # what is loaded last
-    with BaseAsker(tmp_path / "base", no_foreign) as asker, pytest.raises(BadInput, match="was made anew"):
+    monkeypatch.setattr(own_base, "Searcher", lambda *given, **options: make(tmp_path, told))  # what is loaded last
+    with open_asker(tmp_path / "base", no_foreign) as asker, pytest.raises(BadInput, match="was made anew"):
         asker.ask("Who lives in tower 03?", None)
 
 
 def test_the_pictures_beside_passages_are_those_of_the_base_that_was_loaded(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 5))
     make(tmp_path, told)
-    base = OpenBase(tmp_path / "base", no_foreign)
+    base = OwnBase(tmp_path / "base", no_foreign)
     write_entry(tmp_path / "museum", "abbey", 99)
     make(tmp_path, told)
     assert base.picture_of(3) == (tmp_path / "museum" / "tower_03.png").read_bytes()
@@ -168,14 +167,14 @@ def test_another_model_and_another_version_are_refused(tmp_path):
     config = tmp_path / "clip" / "open_clip_config.json"
     config.write_text(config.read_text("utf-8").replace("0.25", "0.5"), "utf-8")
     with pytest.raises(BadInput, match="field 'clip': the model is another one"):
-        BaseAsker(tmp_path / "base", no_foreign)
+        open_asker(tmp_path / "base", no_foreign)
     described = read_json(tmp_path / "base" / BASE)
     described["settings"]["version"] = VERSION + 1
     (tmp_path / "base" / BASE).write_text(json.dumps(described), "utf-8")
     with pytest.raises(BadInput, match="another version"):
-        BaseAsker(tmp_path / "base", no_foreign)
+        open_asker(tmp_path / "base", no_foreign)
     with pytest.raises(BadInput, match="no base"):
-        BaseAsker(tmp_path, no_foreign)
+        open_asker(tmp_path, no_foreign)
 
 
 def test_damaged_rows_are_refused(tmp_path):
@@ -185,11 +184,11 @@ def test_damaged_rows_are_refused(tmp_path):
     for size in (0, 50, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(BadInput, match="rows.npy: not a NumPy matrix, or a damaged one"):
-            BaseAsker(tmp_path / "base", no_foreign)
+            open_asker(tmp_path / "base", no_foreign)
     for rows in ([0, 1, 2, 3], [0, 1, 2, 3, 5], [-1, 1, 2, 3, 4], [0.0, 1.0, 2.0, 3.0, 4.0]):
         np.save(path, np.array(rows))
         with pytest.raises(BadInput, match="rows.npy: not the rows of the vectors; .*expected 5 whole numbers below 5"):
-            BaseAsker(tmp_path / "base", no_foreign)
+            open_asker(tmp_path / "base", no_foreign)
 
 
 def test_a_failed_build_leaves_the_base_and_the_vectors(tmp_path, monkeypatch):
@@ -201,7 +200,7 @@ def test_a_failed_build_leaves_the_base_and_the_vectors(tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError("full")
 
-    monkeypatch.setattr("trivium.kvqae.bases.building.build_index", full)
+    monkeypatch.setattr("trivium.kvqae.asking.building.build_index", full)
     with pytest.raises(OSError, match="full"):
         make(tmp_path, told)
     monkeypatch.undo()
@@ -224,6 +223,6 @@ def test_ten_thousand_pictures_of_which_one_in_a_hundred_is_broken(tmp_path):
     for number in range(10_000, 10_010):
         write_entry(folder, f"tower_{number:05d}", number)
     assert make(tmp_path, told)["encoded_now"] == {"clip": 10}
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         answer = asker.ask("What is it?", (folder / "tower_04321.png").read_bytes())
     assert answer.entries[0].title == "tower 04321"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.kvqae.bases.own_folder import close, write_entry, write_folder, write_picture
+from tests.kvqae.asking.own_folder import close, write_entry, write_folder, write_picture
 from trivium.core.errors import BadInput
-from trivium.kvqae.bases.entries import parse_text, read_source
+from trivium.kvqae.asking.entries import parse_text, read_source
 
 
 def kinds(source):

@@ -25,14 +25,12 @@ from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.kvqae.bases.calibration import FEWEST_PAIRS, Calibration
-from trivium.kvqae.bases.encoding import NO_FACE, Shown, encode_passages, encode_pictures, unit
-from trivium.kvqae.bases.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN, passage_keys
-from trivium.kvqae.bases.models import PictureModel, TextModel
-from trivium.kvqae.bases.picture_search import MANY, ROWS, VECTORS, PictureSearch, write_codes
-from trivium.kvqae.bases.recognition import Pictured, calibrated
-from trivium.kvqae.bases.settings import BaseSettings
-from trivium.kvqae.bases.vector_store import Vectors, VectorStore
+from trivium.kvqae.asking.encoding import NO_FACE, Shown, encode_passages, encode_pictures, unit
+from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN, passage_keys
+from trivium.kvqae.asking.models import BaseSettings, PictureModel, TextModel
+from trivium.kvqae.asking.picture_search import MANY, ROWS, VECTORS, PictureSearch, write_codes
+from trivium.kvqae.asking.recognition import FEWEST_PAIRS, Calibration, Pictured, calibrated
+from trivium.kvqae.asking.vector_store import Vectors, VectorStore
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.vision.image_encoder import Route
 

@@ -12,7 +12,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, open_file
 from trivium.core.tables import read_table, write_json, write_table
-from trivium.kvqae.bases.entries import Entry, Source, read_source
+from trivium.kvqae.asking.entries import Entry, Source, read_source
 from trivium.kvqae.knowledge_base.passages import SCHEMA, cut_articles
 
 ARTICLES, PASSAGES, SHOWN, PROBLEMS = "articles.parquet", "passages.parquet", "pictures.parquet", "problems.json"

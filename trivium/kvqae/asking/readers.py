@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 
 Span = tuple[int, int]
@@ -30,12 +33,20 @@ class Read:
 class Reader(Protocol):
     """Reads."""
 
-    def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
+    def read(
+        self,
+        question: str,
+        passages: Sequence[int],
+        scores: NDArray[np.float64],
+        texts: PassageTexts,
+        entry: str | None,
+    ) -> Read:
         """The answer.
 
         Args:
             question: its text.
             passages: numbers, best first.
+            scores: of the passages.
             texts: of the passages.
             entry: the title of what the picture shows, where that is sure.
         """
@@ -49,27 +60,42 @@ class FolderReader:
         folder: Hugging Face folder.
         tokens: of question and passage together.
         answer_tokens: of the longest answer.
+        batch: passages read together.
+        weighted: whether a passage's score weighs its answers.
+
+    Attributes:
+        tokenizer: of the folder.
 
     Raises:
         BadInput: not such a folder.
     """
 
-    def __init__(self, folder: Path, tokens: int, answer_tokens: int) -> None:
+    def __init__(
+        self, folder: Path, tokens: int, answer_tokens: int, *, batch: int = 16, weighted: bool = False
+    ) -> None:
         from trivium.kvqae.reader.reading import load_reader
         from trivium.nets.device import pick_device
 
-        self._model, self._tokenizer = load_reader(folder, tokens)
+        self._model, self.tokenizer = load_reader(folder, tokens)
         self._model.to(pick_device())  # type: ignore[arg-type]
-        self._tokens, self._answer_tokens = tokens, answer_tokens
+        self._limits = {"max_tokens": tokens, "longest": answer_tokens, "batch": batch}
+        self._weighted = weighted
 
-    def read(self, question: str, passages: Sequence[int], texts: PassageTexts, entry: str | None) -> Read:
+    def read(
+        self,
+        question: str,
+        passages: Sequence[int],
+        scores: NDArray[np.float64],
+        texts: PassageTexts,
+        entry: str | None,
+    ) -> Read:
         """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""
-        from trivium.kvqae.reader.reading import answer, read_pairs
+        from trivium.kvqae.reader.reading import answer, passage_weights, read_pairs
 
         pairs = [(question, passage) for passage in passages]
-        readings = read_pairs(self._model, self._tokenizer, pairs, texts, max_tokens=self._tokens,
-                              longest=self._answer_tokens, batch=16)  # fmt: skip
-        found = answer(question, passages, readings)
+        readings = read_pairs(self._model, self.tokenizer, pairs, texts, **self._limits)
+        weights = passage_weights(scores) if self._weighted and len(passages) else None
+        found = answer(question, passages, readings, weights)
         if found.passage < 0:
             return Read()
         before = len(texts[found.passage][0]) + len(SEPARATOR)

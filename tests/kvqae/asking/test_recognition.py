@@ -6,16 +6,14 @@ import pytest
 from PIL import Image
 
 from bench import kb_search
-from tests.kvqae.bases.own_folder import settings
-from tests.kvqae.bases.test_building import FACES, make, no_foreign
+from tests.kvqae.asking.own_folder import open_asker, settings
+from tests.kvqae.asking.test_building import FACES, make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.matrices import write_matrix
-from trivium.kvqae.bases.asking import BaseAsker
-from trivium.kvqae.bases.calibration import Calibration
-from trivium.kvqae.bases.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes
-from trivium.kvqae.bases.recognition import Pictured, Recogniser, calibrated
-from trivium.kvqae.bases.settings import NamedEncoder
+from trivium.kvqae.asking.models import NamedEncoder
+from trivium.kvqae.asking.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes
+from trivium.kvqae.asking.recognition import Calibration, Pictured, Recogniser, calibrated
 from trivium.vision.neighbours import exact_search
 
 
@@ -34,16 +32,17 @@ def test_scores_are_weighted_means_of_z_of_the_best_picture(tmp_path):
     right = pictured(tmp_path, "right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
     recogniser = Recogniser([left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5}))
     asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
-    ranking, given = recogniser.rank(asked)
+    found = recogniser.cosines(asked)
+    ranking = recogniser.rank(found)
     # Entry 1: left 1, right 0. Entry 0: left √½ (its second picture), right 1.
     expected = {1: 0.75 * (1 - 0.5) / 0.25 + 0, 0: 0.75 * (np.sqrt(0.5) - 0.5) / 0.25 + 0.25 * 1 / 0.5}
     assert ranking.entries.tolist() == [1, 0]
     assert ranking.scores == pytest.approx([expected[1], expected[0]], abs=1e-6)
-    assert given["right"] == pytest.approx({0: 0.5, 1: 0.0})
-    assert recogniser.rank(asked, without_entry=1)[0].entries.tolist() == [0]
-    without = recogniser.rank(asked, without_picture=2)[0]
+    assert found["right"] == pytest.approx({0: 1.0, 1: 0.0})
+    assert recogniser.rank(recogniser.cosines(asked, without_entry=1)).entries.tolist() == [0]
+    without = recogniser.rank(recogniser.cosines(asked, without_picture=2))
     assert without.scores[without.entries == 0] == pytest.approx([0.75 * (0 - 0.5) / 0.25 + 0.5], abs=1e-6)
-    assert recogniser.rank({})[0].entries.tolist() == []
+    assert recogniser.rank({}).entries.tolist() == []
 
 
 def test_calibration_asks_each_picture_without_its_entry(tmp_path):
@@ -134,7 +133,7 @@ def test_one_of_several_faces(tmp_path):
     told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
     assert make(tmp_path, told)["pictures_with_vector"]["arcface"] >= 3
     asked = (tmp_path / "group.png").read_bytes()
-    with BaseAsker(tmp_path / "base", no_foreign) as asker:
+    with open_asker(tmp_path / "base", no_foreign) as asker:
         best = asker.ask("Who is this?", asked)
         assert len(best.faces) == 6
         middles = [face.box[0] + face.box[2] for face in best.faces]

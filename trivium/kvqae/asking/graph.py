@@ -1,0 +1,206 @@
+"""The knowledge base that the graph has made, in memory: the systems, scales, re-rankers and reader of a row.
+
+The z-normalisation takes each system's mean and deviation from the test questions' lists (one question alone has
+none), so a question of the test set gets the passages and the answer that the stages gave it.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix
+from trivium.core.tables import read_json, read_table
+from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, Seen
+from trivium.kvqae.asking.asker import Base
+from trivium.kvqae.asking.project import Project
+from trivium.kvqae.asking.readers import FolderReader
+from trivium.kvqae.asking.reranking import SPLIT, Rerankers
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused, TextSystem, fuse
+from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
+from trivium.kvqae.retrieval.dense_search import INDEX
+from trivium.kvqae.retrieval.fusion import RECORD, read_split
+from trivium.kvqae.retrieval.image_search import ImageIndex, NameIndex
+from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.systems import is_brought, system_of
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
+from trivium.kvqae.retrieval.text_encoders import TEXT, text_encoder_parameters
+from trivium.measures.fusion import gather_blocks, scales
+from trivium.measures.runs import Run
+from trivium.nets.device import pick_device
+from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
+from trivium.vision.image_encoding import Features, encode_images, load_encoder
+from trivium.vision.neighbours import read_ivf
+
+
+class GraphBase(Base):
+    """What `dvc repro` made, loaded once.
+
+    Args:
+        root: folder of the project.
+        row: row of `kvqae.fuse.weights` to rank passages by.
+
+    Attributes:
+        dataset: folder of the questions in use, below `data/kvqae`.
+
+    Raises:
+        BadInput: no such row, bad parameters, or something is not there yet: run `make repro` first.
+    """
+
+    def __init__(self, root: Path, row: str) -> None:
+        self._project = project = Project.open(root)
+        rows = project.fuse.passage_rows
+        if row not in rows:
+            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=rows)
+        self.dataset, self.limits = project.dataset, project.picture_limits
+        self._weights = weights = project.fuse.weights[row]
+        if theirs := list(filter(is_brought, weights)):
+            raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
+        record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
+        if record != {"depth": project.fuse.depth, "weights": weights}:
+            raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
+        every = [name for name in project.fuse.systems(rows) if not is_brought(name)]
+        folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
+        lists = read_split(folders, SPLIT, every, articles=False)
+        by = scales(gather_blocks([lists[system] for system in weights]))
+        self._scales = dict(zip(weights, by, strict=True))
+
+        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        self.texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
+        self._article_of = ArticlePassages(passages).article_of
+        self._picture_of = read_table(articles, ["image"])["image"]
+        self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
+        settings = project.read
+        asked = settings.rows[settings.asked_row]
+        self.reader: FolderReader = FolderReader(
+            project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}"),
+            settings.max_tokens,
+            settings.answer_tokens,
+            batch=settings.batch,
+            weighted=asked.weighted,
+        )
+        if asked.passages == "validation":
+            metrics = read_json(project.made("metrics/kvqae/read.json"))
+            self.passages = int(metrics[f"{settings.asked_row}_passages"])
+        else:
+            self.passages = asked.passages
+        self.text_systems = {system: _text_system(project, system) for system in weights if system in TEXT}
+        self._images = _ImageSystems(project) if set(weights) - set(TEXT) else None
+        self.rerankers = Rerankers(project) if row == project.reranked_row else None
+        self.why_not_reranked = f"Only the row {project.reranked_row} is re-ranked."
+
+    def check(self) -> None:
+        """See whether the artifacts are those that were loaded."""
+        self._project.artifacts.check()
+
+    def check_question(self, question: str) -> list[str]:
+        """A note on a question of more word pieces than the models read; a question of none is refused."""
+        pieces = len(self.reader.tokenizer.tokenize(question))
+        if not pieces:
+            raise BadInput("the question is empty", got=question, expected="some words")
+        longest = min(self._project.text_tokens, self._project.read.max_tokens) - 2
+        note = f"The models read about the first {longest} of the question's {pieces} word pieces."
+        return [note] if pieces > longest else []
+
+    def look(self, image: bytes, face: int | None) -> Seen:
+        """Look for the most probable face, or for the whole picture where there is none; `face` plays no role."""
+        if self._images is None:
+            return Seen(notes=["This row does not look at the picture: the answer comes from the text systems alone."])
+        return self._images.search(image)
+
+    def fuse(self, runs: Mapping[str, Run]) -> Fused:
+        """With the row's weights, and the scales of the test questions' lists."""
+        return fuse(runs, self._weights, self._scales, self._project.fuse.depth)
+
+    def picture_of(self, passage: int) -> bytes | None:
+        """The article's image."""
+        name = self._picture_of[int(self._article_of[passage])].as_py()
+        return self._pictures.read(name) if name in self._pictures else None
+
+
+def _text_system(project: Project, system: str) -> TextSystem:
+    """BM25 with the k1 and b that the grid search chose, or a text encoder, with an inverted file if there is one."""
+    if system == "bm25":
+        parameters = project.bm25_search
+        chosen = read_json(project.made("metrics/kvqae/bm25_search.json"))
+        searcher = Searcher(project.made("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
+        return Bm25(searcher, chosen["k1"], chosen["b"], parameters.depth)
+    search, vectors = project.dense_search, project.made(f"data/kvqae/embeddings/{system}")
+    settings = text_encoder_parameters(system, project.fuse.text_encoders[system])
+    index = None
+    if search.index != "exact":
+        index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
+    return Dense(
+        system,
+        TextEncoder(system, project.made(str(settings.model)), "question", pick_device()),
+        project.text_tokens,
+        read_matrix(vectors / "kb.npy"),
+        read_matrix(vectors / "kb_ids.npy"),
+        search.depth,
+        index,
+        search.probes,
+    )
+
+
+class _ImageSystems:
+    """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
+
+    def __init__(self, project: Project) -> None:
+        self._limits, self._depth = project.picture_limits, project.image_search.depth
+        base = read_illustrated_base(
+            project.made("data/kvqae/kb/articles.parquet"),
+            project.made("data/kvqae/kb/passages.parquet"),
+            project.made("data/kvqae/features/kb"),
+        )
+        entries = project.image_search.image_encoders
+        self._indexes = {system: ImageIndex.of(base, system) for system in entries}
+        self._encoders = {}
+        for system, entry in entries.items():
+            settings = encoder_parameters(system, entry)
+            there = settings.model_copy(update={"model": project.made(str(settings.model))})
+            self._encoders[system] = load_encoder(system, there)
+        self._routes = by_route(entries)
+        self._names = {
+            name: NameIndex.read(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
+            for name in project.fuse.name_encoders
+        }
+
+    def search(self, image: bytes) -> Seen:
+        """Look for the picture's face, or for the whole picture.
+
+        Raises:
+            BadInput: it cannot be read.
+        """
+        faces = self._encode(FACES_BY, image)
+        seen = faces.table.to_pylist()[0]
+        if seen["unreadable"] is not None:
+            raise BadInput(PROBLEMS[seen["unreadable"]], field=IMAGE)
+        face, notes = None, []
+        if seen["detected"]:
+            (left, top, right, bottom), width, height = seen["box"], seen["width"], seen["height"]
+            box = (left / width, top / height, right / width, bottom / height)
+            face = FaceFound(box, seen["probability"], seen["faces"])
+            if face.faces > 1:
+                notes = [f"{face.faces} faces were found; the most probable one was searched for."]
+        else:
+            notes = ["No face was found: the whole picture was searched for among things and places."]
+        runs = {}
+        routed = self._routes["face" if face else "whole"]
+        for system in dict.fromkeys((*routed, *self._names)):
+            vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
+            searched: dict[str, ImageIndex | NameIndex] = {system: self._indexes[system]} if system in routed else {}
+            if system in self._names:
+                searched[system_of(system)] = self._names[system]
+            for name, index in searched.items():
+                _, (passages,) = index.search(vectors, self._depth)
+                runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
+        return replace(Seen(image, runs, face), vector=faces.matrix if face else None, notes=notes)
+
+    def _encode(self, system: str, image: bytes) -> Features:
+        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere
+            return encode_images([(IMAGE, image)], self._encoders[system], **self._limits)
