@@ -26,13 +26,14 @@ EXCEPTIONS = {
     "stages.kvqae.encode_texts": "encodes texts",
     "stages.kvqae.image_features": "encodes pictures",
     "stages.kvqae.image_search": "searches pictures",
-    "stages.kvqae.generate": "runs a spaCy pipeline",
+    "stages.kvqae.mention_model": "trains a spaCy pipeline",
     "stages.kvqae.name_search": "encodes names",
     "stages.kvqae.read": "runs readers",
     "stages.kvqae.reader_finetune": "trains the reader",
     "stages.kvqae.reader_pretrain": "trains the reader",
     "stages.kvqae.rerank_finetune": "trains the re-ranker",
     "stages.kvqae.rerank_pretrain": "trains the re-ranker",
+    "stages.kvqae.rrt": "trains RRT",
 }
 # Heavy libraries cannot be imported here: a module that asks for one fails, and fails again in the next stage.
 IMPORTER = """

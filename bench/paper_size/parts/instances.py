@@ -10,13 +10,13 @@ from stages.decorrelation.removals import PICTURES
 from trivium.core.engine import LocalEngine
 from trivium.decorrelation.regions.regions import Limits
 from trivium.decorrelation.regions.removal_table import write_removals
-from trivium.decorrelation.regions.removals import Drawing, Settings, search, shards
+from trivium.decorrelation.regions.removals import Drawing, search_shard, shards
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
 
 SIZE, UNIT = 118_287, "pictures"
 CLASSES, OBJECTS, CORNERS, WIDTH, HEIGHT = 80, 7, 24, 640, 480  # COCO has 7.3 objects a picture
-SETTINGS = Settings("segmentation", Limits(0.4, 0.8, 0.7), tries=1000)  # δ1 to δ3 as in params.yaml
+LIMITS = Limits(0.4, 0.8, 0.7)  # δ1 to δ3 as in params.yaml
 
 
 def make(folder: Path, size: int) -> None:
@@ -52,5 +52,6 @@ def run(folder: Path, out: Path) -> None:
         for number, objects in instances.objects.items()
     ]
     given = shards(pictures, Drawing("one", {}, prefer_named=False, seed=0), PICTURES)
-    found = LocalEngine(2).map(partial(search, SETTINGS), given, description="removals")
+    search = partial(search_shard, region="segmentation", limits=LIMITS, tries=1000)
+    found = LocalEngine(2).map(search, given, description="removals")
     write_removals(out / "removals.parquet", (removal for each in found for removal in each.removals))

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from pydantic import Field
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
