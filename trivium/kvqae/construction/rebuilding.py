@@ -49,6 +49,9 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
 
 def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
     """Connected components of items that have keys in common: item numbers, ascending; components by first item."""
+    from scipy.sparse import coo_array  # takes long to import, and most of this module does without
+    from scipy.sparse.csgraph import connected_components
+
     numbers: dict[Hashable, int] = {}
     pairs = [(item, numbers.setdefault(key, len(numbers))) for item, own in enumerate(keys) for key in own]
     items, places = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
