@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from bench.passages import write_articles
 from tests.kvqae.retrieval.test_dpr_training import PARAMETERS, write_world
 from tests.kvqae.tiny_bert import WORDS, write_tiny_bert
 from tests.small_disk import environment, run_twice, why_not
@@ -43,9 +42,6 @@ class Stage:
         return [sys.executable, "-m", f"stages.kvqae.{self.name}", *self.words, *words]
 
 
-PASSAGES = Stage(
-    "passages", {"words": 100, "shard_size": 16}, {"--articles": "wiki.parquet"}, {"--out": "passages.parquet"}
-)
 BM25 = Stage(
     "bm25_index",
     {"analyzer": "standard", "threads": 2, "heap_gib": 1},
@@ -72,7 +68,7 @@ SEARCH = Stage(
     {"--embeddings": "vectors"},
     {"--out": "runs"},
 )
-STAGES = (PASSAGES, BM25, TRAINING, ENCODING, SEARCH)
+STAGES = (BM25, TRAINING, ENCODING, SEARCH)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +81,6 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     encoder = {"dpr_few_shot": {"model": str(folder / "towers")}}
     sections["text_encoders"] = encoder
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": sections, "run": {"workers": 1}}))
-    write_articles(folder / "wiki.parquet", 200)
     write_world(folder)
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS[:60], 6)) for _ in range(MANY)]
@@ -134,7 +129,6 @@ def rankings(folder: Path, name: str) -> list[list[int]]:
 @pytest.mark.parametrize(
     ("stage", "kib", "target"),
     [
-        pytest.param(PASSAGES, 200, "passages.parquet", id="parquet"),
         pytest.param(BM25, 100, "kb", id="lucene-commit"),
         pytest.param(BM25, 400, "wikipedia", id="lucene-documents"),
         pytest.param(TRAINING, 100, ".work", id="checkpoint-safetensors"),

@@ -118,6 +118,9 @@ def merge(
             raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
         if isinstance(old, MutableMapping):
             yield from merge(old, new, file, f"{name}.")
+            if not old and isinstance(parameters, CommentedMap):  # a comment behind the key would part it from its {}
+                parameters.ca.items.pop(key, None)
+                parameters[key] = {}
         elif old != new:
             yield name, list(old) if isinstance(old, list) else old, new
             if isinstance(old, CommentedSeq) and isinstance(new, list):
