@@ -13,7 +13,7 @@ from sample.kvqae.entities import Entity
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
-from trivium.kvqae.rerankers.evaluation import IDENTITIES, write_entities
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7

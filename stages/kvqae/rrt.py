@@ -13,7 +13,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
-from trivium.kvqae.rerankers.evaluation import LANDMARKS, write_entities
+from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.sources.kvqae.rrt import (

@@ -13,12 +13,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import networkx as nx
 import psutil
@@ -42,10 +43,13 @@ def heal(repo: Repo) -> None:
     """Put back or remove what a killed DVC leaves broken, and say so; its run cache then answers."""
     lock, rwlock = Path("dvc.lock"), Path(str(repo.tmp_dir)) / "rwlock"
     try:
-        SCHEMA(json.loads(rwlock.read_bytes()) if rwlock.exists() else {})
+        held = SCHEMA(json.loads(rwlock.read_bytes()) if rwlock.exists() else {})
     except (ValueError, Invalid):
-        rwlock.unlink()
+        rwlock.unlink(missing_ok=True)
         print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
+    else:
+        if held and not any(map(is_running, holders(held))):
+            rwlock.unlink(missing_ok=True)
     for folder in Path(repo.stage_cache.cache_dir).glob("*/*"):
         with suppress(OSError):  # not empty
             folder.rmdir()
@@ -55,6 +59,20 @@ def heal(repo: Repo) -> None:
         print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
         if not is_back:
             lock.unlink()
+
+
+def holders(held: Mapping[str, Any]) -> set[int]:
+    """The processes that a `rwlock` of DVC names: readers are a list, the writer of a path is one."""
+    values = [value for locks in held.values() for value in locks.values() if value]
+    return {entry["pid"] for value in values for entry in (value if isinstance(value, list) else [value])}
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process works: one that has ended keeps its number until its parent asks; DVC takes it for alive."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def is_refused(repo: Repo) -> bool:

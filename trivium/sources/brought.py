@@ -10,7 +10,7 @@ from typing import Any
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.kvqae.rerankers.evaluation import IDENTITIES, read_entities
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources.disk import sha256_of
 
 PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence

@@ -23,7 +23,7 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
-from trivium.kvqae.rerankers.evaluation import IDENTITIES, read_entities
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources import minilm as text
 from trivium.vision.encoders.clip import load_clip
 from trivium.vision.encoders.imagenet import load_imagenet

@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.kvqae.rerankers import local_features
-from trivium.kvqae.rerankers.evaluation import read_entities
+from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of

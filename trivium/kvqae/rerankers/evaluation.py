@@ -9,16 +9,14 @@ Persons are split by whether ArcFace was trained on them, the others by whether 
 lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import read_lines
+from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 from trivium.measures.runs import PADDING, Run
@@ -108,32 +106,3 @@ def split_by_overlap(
             split[f"{whom}_known"] = [each for each in questions[subset] if entity_of[each] in known]
             split[f"{whom}_unknown"] = [each for each in questions[subset] if entity_of[each] not in known]
     return split
-
-
-IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
-LANDMARKS = Path("landmarks.txt")  # RRT's, below its model
-_ID = re.compile(r"Q[1-9][0-9]*")
-
-
-def write_entities(path: Path, entities: Iterable[str], comment: str) -> None:
-    """Write a list, sorted by number, below one line of comment."""
-    lines = [f"# {comment}", *sorted(entities, key=lambda entity: int(entity[1:]))]
-    with write_atomically(path) as beside:
-        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def read_entities(path: Path) -> frozenset[str]:
-    """Read a list; an entity twice counts once.
-
-    Raises:
-        BadInput: a line is not a Wikidata id, or the file is not UTF-8.
-    """
-    found = set()
-    for row, line in read_lines(path):
-        entity = line.partition("#")[0].strip()
-        if not entity:
-            continue
-        if not _ID.fullmatch(entity):
-            raise BadInput("not a Wikidata id", file=path, row=row, got=entity, expected="such as Q42")
-        found.add(entity)
-    return frozenset(found)

@@ -16,8 +16,8 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_csv_records, write_json
-from trivium.kvqae.rerankers.evaluation import LANDMARKS, read_entities
 from trivium.kvqae.rerankers.local_features import SIDES
+from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD, write_card
