@@ -5,7 +5,6 @@ calibration (`recognition.py`); t is the weighted mean of the text systems' scor
 that are compared for this question.
 """
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
@@ -35,6 +33,7 @@ from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.fusion import Scale, gather, scales
 from trivium.measures.runs import Run
 from trivium.vision.align import align
+from trivium.vision.decoding import opened
 from trivium.vision.image_encoder import Route
 
 if TYPE_CHECKING:  # the library of the detector is needed where there are faces alone
@@ -125,7 +124,7 @@ class OwnBase(Base):
         Raises:
             BadInput: there is no such face.
         """
-        picture = Image.open(io.BytesIO(image))
+        picture = opened(image)
         pixels = np.asarray(picture)
         found, landmarks = self._faces(pixels)
         if face is not None and not 0 <= face <= len(found):
