@@ -116,7 +116,7 @@ def test_columns_are_parted_by_spaces_and_tabs_of_ascii_alone(tmp_path):
     vocabulary: dict[str, int] = {}
     assert trec.read_run(str(tmp_path / "r.trec"), vocabulary=vocabulary).queries == ("q\u00a01",)
     assert vocabulary == {"Soyuz\u00a011": 0}
-    (tmp_path / "tabs.trec").write_text("q1\tQ0\tSoyuz 11\t1\t9.5\tt\nq1\tQ0\tMir 2\t2\t8.5\tt\n")
+    (tmp_path / "tabs.trec").write_text("q1\tQ0\tSoyuz 11\t1\t  9.5\tt\nq1\tQ0 \tMir 2\t2\t8.5\tt\n")
     spaced: dict[str, int] = {}
     assert trec.read_run(tmp_path / "tabs.trec", vocabulary=spaced).documents.tolist() == [[0, 1]]
     assert spaced == {"Soyuz 11": 0, "Mir 2": 1}

@@ -123,14 +123,14 @@ def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
 
     Args:
         path: of the file.
-        count: of columns; a line that has as many by its tabs is cut at tabs alone.
+        count: of columns; a line that has as many by its tabs is cut at tabs alone, and spaces around a column go.
     """
     blank = 0
     for row, line in read_lines(path):
         text = line.removesuffix("\n").removesuffix("\r")
         if "\r" in text:
             raise BadInput("a carriage return within the line", file=path, row=row, expected="a record a line")
-        columns = [column for column in text.split("\t") if column.strip(" ")]
+        columns = [column for cell in text.split("\t") if (column := cell.strip(" "))]
         if len(columns) < count:
             columns = [column for column in text.replace("\t", " ").split(" ") if column]
         if columns and blank:
