@@ -67,8 +67,8 @@ def limits() -> Limits:
     side = np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
     source = np.zeros(1 << 28, np.uint8)
     target = np.zeros_like(source)
-    product = min(_seconds(lambda: side @ side) for _ in range(TRIALS))
-    copied = min(_seconds(lambda: np.copyto(target, source)) for _ in range(TRIALS))
+    product = min(once(lambda: side @ side) for _ in range(TRIALS))
+    copied = min(once(lambda: np.copyto(target, source)) for _ in range(TRIALS))
     return Limits(2 * 2048**3 * 1e-9 / product, 2 * source.nbytes * 1e-9 / copied)
 
 
@@ -95,7 +95,7 @@ def race(
         for name, call in calls.items():
             if name == "popular" and popular.share < 1 and trial > 1:
                 continue
-            seconds = _seconds(call) / shares[name]
+            seconds = once(call) / shares[name]
             if trial:
                 trials[name].append(seconds)
     medians = {name: statistics.median(each) for name, each in trials.items()}
@@ -130,12 +130,14 @@ def gflop(call: Callable[[], object]) -> float:
 def measure(function: Callable[[], object], repeats: int) -> float:
     """Median wall-clock seconds of `repeats` calls, after one call that is not counted."""
     function()
-    return statistics.median(_seconds(function) for _ in range(repeats))
+    return statistics.median(once(function) for _ in range(repeats))
 
 
 def once(function: Callable[[], object]) -> float:
     """Wall-clock seconds of a single call, for what takes minutes; warm it up on a small input first."""
-    return _seconds(function)
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
 
 
 def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any) -> float:
@@ -193,12 +195,6 @@ def module_of_part(name: str, parts: Sequence[str], package: str) -> ModuleType:
 def versions(*packages: str) -> dict[str, str]:
     """`{package: installed version}`, so that a figure says what it was compared with."""
     return {package: version(package) for package in packages}
-
-
-def _seconds(function: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    function()
-    return time.perf_counter() - started
 
 
 def _report_peak() -> None:

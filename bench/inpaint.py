@@ -4,16 +4,14 @@ Our way is the stage's: workers with lama-cleaner, pictures and masks through th
 run already, one a core; threads stand in for the stage's processes. The popular way is a plain loop over `cv2.inpaint`;
 an expert has threads do the same, as OpenCV and Pillow leave Python meanwhile. The bytes must be the same. The limit,
 to read and write every pixel once, is far away for all: holes close pixel by pixel, and a PNG is packed byte by byte.
-On a GPU also LaMa: its network as published (Suvorov et al. 2022, 51 million parameters), with random weights.
+LaMa itself, the network as published (Suvorov et al. 2022, 51 million parameters), is timed by `bench.gpu`.
 """
 
 import math
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -29,7 +27,6 @@ from trivium.formats.masks import Mask
 
 RADIUS = 4
 SIZES = {"sample": (48, 48, 1024), "coco": (480, 640, 16)}  # height, width, pictures
-LAMA_BATCHES = (1, 4, 16)
 WHY = (
     "lama-cleaner, through which LaMa paints as well, has packages and so a process of its own: pictures cross pipes, "
     "and it pads them and puts the known pixels back"
@@ -204,26 +201,9 @@ def bench_cv2() -> dict[str, object]:
     return figures | {"races": races}
 
 
-def bench_lama() -> dict[str, object]:
-    """LaMa's pictures of 480 × 640 a second, by batch size, on the first GPU."""
-    figures: dict[str, object] = {"gpu": torch.cuda.get_device_name()}
-    given = pictures(480, 640, 64)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "big-lama.pt"
-        torch.jit.script(Lama().eval()).save(str(file))
-        for batch in LAMA_BATCHES:
-            painter = Inpainter(["lama", "--file", str(file), "--batch-size", str(batch)])
-            list(painter.paint(given))  # cuDNN chooses its kernels, TorchScript optimises
-            seconds = harness.measure(partial(painted, painter, given), repeats=3)
-            figures[f"lama_batch_{batch}_images_per_second"] = len(given) / seconds
-    return figures
-
-
 def main() -> None:
-    """Race OpenCV's in-painting; time LaMa's where there is a GPU."""
+    """Race OpenCV's in-painting."""
     figures = bench_cv2()
-    if torch.cuda.is_available():
-        figures |= bench_lama()
     harness.write("inpaint", figures | {"versions": harness.versions("opencv-python-headless", "torch")})
 
 

@@ -45,7 +45,7 @@ def trial(part: Part, folder: Path) -> dict[str, float]:
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started, most = time.perf_counter(), 0.0
-    process = psutil.Popen([sys.executable, "-m", "bench.paper_size.trial", part.name, str(folder)])
+    process = psutil.Popen([sys.executable, "-m", "bench.paper_size.part", part.name, str(folder)])
     while process.poll() is None:
         try:
             most = max(most, private_gib(process))

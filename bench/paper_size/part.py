@@ -1,5 +1,6 @@
 """What a part of the rehearsal is; one module of `parts/` each."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,3 +33,8 @@ def part_of(name: str) -> Part:
     """A part by its name; raises as `harness.module_of_part`."""
     module = harness.module_of_part(name, PARTS, "bench.paper_size")
     return Part(name, module.SIZE, module.UNIT, module.make, module.run)
+
+
+if __name__ == "__main__":  # one trial, in a process of its own: `python -m bench.paper_size.part PART FOLDER`
+    part, folder = sys.argv[1], Path(sys.argv[2])
+    part_of(part).run(folder / "in", folder / "out")

@@ -14,7 +14,6 @@ def tiny(monkeypatch):
     monkeypatch.setattr(harness, "TRIALS", 1)
     monkeypatch.setattr(harness, "cores", lambda: 2)
     monkeypatch.setattr(inpaint, "SIZES", {"tiny": (16, 24, 3)})
-    monkeypatch.setattr(inpaint.torch.cuda, "is_available", lambda: False)
 
 
 @with_uv

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench import dense, fusion, harness, posfuse, significance
+from bench import dense, fusion, harness, significance
 
 
 def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, monkeypatch):
@@ -42,20 +42,6 @@ def test_other_results_end_the_bench():
     assert dense.check_same((scores, rows), (scores, rows[:, ::-1])) == 2
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         dense.check_same((scores, rows), (scores + 0.01, rows))
-
-
-def test_posfuse_and_min_max_fusion_give_the_scores_that_ranx_gives(figures, monkeypatch):
-    monkeypatch.setattr(posfuse, "QUERIES", 6)
-    monkeypatch.setattr(posfuse, "FEW_QUERIES", 3)
-    monkeypatch.setattr(posfuse, "STEP", 0.25)
-    monkeypatch.setattr(harness, "TRIALS", 1)
-    posfuse.main()
-    found = figures("posfuse")
-    assert found["largest_posfuse_score_difference"] < 1e-12
-    assert found["largest_min_max_score_difference"] < 1e-12
-    assert found["weightings"] == found["weightings_of_ranx"] == 15
-    (race,) = found["races"].values()
-    assert (race["popular"], race["expert"]) == ("ranx", "NumPy, 23 lines")
 
 
 def test_the_randomization_test_gives_the_p_values_that_ranx_gives(figures, monkeypatch):
