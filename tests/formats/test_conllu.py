@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.formats.conllu import Sentence, Token, load_conllu, read_conllu, write_conllu
-from trivium.formats.framed_texts import Span, find_token, unify
+from trivium.formats.framed_texts import Span, find_token
 
 TEXT = "Le roi du pays perd 10\u00a0000\u202fhommes.\n\nIl était là."
 SYNTAX = """\
@@ -143,7 +144,7 @@ def test_find_token_agrees_with_plain_search(cursor: int):
     text = "Le roi du pays"
     word = text[cursor:].split()[0]
     assert find_token(text, cursor, word) == Span(text.index(word), text.index(word) + len(word))
-    assert unify(find_token(text, cursor, word).of(text)) == word
+    assert fold(find_token(text, cursor, word).of(text)) == word
 
 
 @pytest.mark.parametrize(

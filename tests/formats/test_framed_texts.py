@@ -4,7 +4,8 @@ import unicodedata
 
 import pytest
 
-from trivium.formats.framed_texts import LexicalUnit, Span, end_of, unify
+from trivium.core.folding import fold
+from trivium.formats.framed_texts import LexicalUnit, Span, end_of
 
 COMPOSED = "L'été, 10 000 Français défendirent Orléans."
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
@@ -28,7 +29,7 @@ def test_lexical_unit_is_named_with_its_part_of_speech():
 
 
 def test_unify_makes_forms_of_one_text_equal():
-    assert unify(DECOMPOSED) == unify(NON_BREAKING) == unify(COMPOSED) == COMPOSED
+    assert fold(DECOMPOSED) == fold(NON_BREAKING) == fold(COMPOSED) == COMPOSED
 
 
 @pytest.mark.parametrize("stored", [COMPOSED, DECOMPOSED, NON_BREAKING])
@@ -36,10 +37,10 @@ def test_unify_makes_forms_of_one_text_equal():
 @pytest.mark.parametrize("wanted", ["L'été", "10 000 Français", "défendirent Orléans", "Orléans."])
 def test_end_is_found_whatever_the_form(stored: str, form: str, wanted: str):
     wanted = unicodedata.normalize(form, wanted)
-    starts = [start for start in range(len(stored)) if unify(stored[start:]).startswith(unify(wanted))]
+    starts = [start for start in range(len(stored)) if fold(stored[start:]).startswith(fold(wanted))]
     end = end_of(stored, starts[0], wanted)
     assert end is not None
-    assert unify(stored[starts[0] : end]) == unify(wanted)
+    assert fold(stored[starts[0] : end]) == fold(wanted)
     assert end == len(stored) or not unicodedata.combining(stored[end])
 
 

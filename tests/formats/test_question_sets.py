@@ -108,7 +108,7 @@ def test_answers_without_places_are_searched(tmp_path):
         ("aah", "a", Span(0, 1)),
         ("orvel, puis Orvel", "Orvel", Span(12, 17)),  # another case counts only where none is the same
         ("À ORVEL", "Orvel", Span(2, 7)),
-        ("İ ORVEL", "Orvel", None),  # in lower case places are other ones
+        ("İ ORVEL", "Orvel", Span(2, 7)),  # longer in lower case
     ],
 )
 def test_the_first_occurrence_counts(tmp_path, context, answer, place):

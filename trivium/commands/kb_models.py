@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import find_folded
 from trivium.core.parameters import read_parameters, section_of
 from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
 from trivium.kvqae.asking.readers import FolderReader, Read, Reader
@@ -265,14 +266,12 @@ class EndpointReader:
             if reply.final:
                 self._cache.put(key, reply, model=self._asked.model)
         answer = reply.content.strip()
-        wanted = answer.rstrip(".").casefold()
-        if not wanted or wanted == "unknown":
+        wanted = answer.rstrip(".")
+        if not wanted or wanted.casefold() == "unknown":
             return Read()
         for passage in passages:
-            text = texts[passage][1]
-            start = text.casefold().find(wanted)
-            if start >= 0 and len(text.casefold()) == len(text):
-                return Read(answer, None, passage, (start, start + len(wanted)))
+            if places := find_folded(texts[passage][1], wanted, any_case=True):
+                return Read(answer, None, passage, places[0])
         return Read(answer)
 
 

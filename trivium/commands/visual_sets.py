@@ -1,12 +1,13 @@
 """`trivium ask --kb BASE --batch FILE --set infoseek`: public sets of questions about pictures, answered and scored."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.tables import write_json
 from trivium.formats.visual_questions import (
     ENCYCLOPEDIC_PARTS,
@@ -166,7 +167,8 @@ def answer_set(
     problems = [str(line["problem"]) for line in lines if line["problem"]]
     if len(problems) == len(lines):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=out)
-    right = SETS[name].score(questions, [str(line["answer"]) for line in lines], judge)
+    references = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
+    right = SETS[name].score(references, [fold(str(line["answer"])) for line in lines], judge)
     table = [line | {"right": value} for line, value in zip(lines, right, strict=True)]
     write_csv(out, [*OWN, *COLUMNS], table)
     scores = SETS[name].summary(questions, right)

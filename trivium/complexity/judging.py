@@ -21,6 +21,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_csv_records, read_table
 from trivium.formats import label_studio as label_studio_export
@@ -197,7 +198,8 @@ def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], ans
     if not line["annotator"]:
         raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
     identifier, model = line["id"], line["model"]
-    if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+    given = answers[model][identifier]
+    if fold(line.get("prediction", given)) != fold(given):
         return None
     return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
 

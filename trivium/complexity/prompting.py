@@ -18,7 +18,8 @@ import numpy as np
 from pydantic import Field
 
 from trivium.core.errors import BadInput
-from trivium.formats.framed_texts import Example, end_of, unify
+from trivium.core.folding import fold
+from trivium.formats.framed_texts import Example, end_of
 from trivium.formats.squad import SquadQuestion
 from trivium.measures.french import KnownTexts
 from trivium.prompting.answer_cache import AnswerCache, key_of
@@ -110,8 +111,8 @@ def extract(said: str, document: str) -> Extract:
 
 
 def _stands_in(answer: str, document: str) -> bool:
-    wanted = unify(answer).casefold().removesuffix(".").rstrip()
-    return bool(wanted) and wanted in unify(document).casefold()
+    wanted = fold(answer).casefold().removesuffix(".").rstrip()
+    return bool(wanted) and wanted in fold(document).casefold()
 
 
 def _unwrap(said: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.formats.json_fields import Field, read_json_or_lines
 
 _SHOWN = 5
@@ -49,7 +50,7 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
     Args:
         path: of the file.
         ids: of the questions.
-        by_text: ids of questions by (question, context), for records that have no id.
+        by_text: ids of questions by (question, context), both folded, for records that have no id.
 
     Raises:
         BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
@@ -141,7 +142,7 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
     doc = record["doc"]
     if doc.get("id") is not None:
         return _identifier(doc["id"]), answer
-    asked = doc["question"].text(), doc["context"].text()
+    asked = fold(doc["question"].text()), fold(doc["context"].text())
     if asked not in by_text:
         doc.refuse("no id, and no question of the set has its question and context", expected="a field id")
     return by_text[asked], answer

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.formats.framed_texts import (
     CORE_TYPES,
@@ -21,7 +22,6 @@ from trivium.formats.framed_texts import (
     FrameInstance,
     LexicalUnit,
     Span,
-    unify,
 )
 from trivium.formats.json_fields import Field
 
@@ -177,7 +177,7 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
             "element twice, or the one that is asked for", expected=f"others than {asked!r}"
         )
     answer = field["answer"].span(text.text)
-    if unify(field["answer"]["text"].text()) != unify(answer.of(text.text)):
+    if fold(field["answer"]["text"].text()) != fold(answer.of(text.text)):
         field["answer"]["text"].refuse("not the text of its span", expected=repr(answer.of(text.text)))
     chain = _to_antecedent(field["chain"], text, _spans(frame, asked), answer)
     return Example(

@@ -19,34 +19,26 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from trivium.core.folding import continues, find_folded, fold
+
 CORE_TYPES = ("core", "peripheral", "extra-thematic")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "preposition", "other")
-_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f"), " ")  # no-break, figure, thin, narrow no-break
-
-
-def unify(text: str) -> str:
-    """The text in NFC with plain spaces for non-breaking and narrow ones; only to compare: it moves offsets."""
-    return unicodedata.normalize("NFC", text).translate(_SPACES)
 
 
 def end_of(text: str, start: int, wanted: str) -> int | None:
     """Where `wanted` ends in a stored text that should have it at `start`; None when something else stands there.
 
-    Differences between NFC and NFD and between kinds of spaces do not count, so the stretch found may be longer or
-    shorter than `wanted`; it never ends between a letter and its combining accent.
+    What `fold` makes one does not count, so the stretch found may be longer or shorter than `wanted`; it never ends
+    between a letter and its combining accent.
     """
     if start < 0 or start >= len(text) or not wanted:
         return None
     if text.startswith(wanted, start):
         return start + len(wanted)
-    target = unify(wanted)
-    longest = start + len(unicodedata.normalize("NFD", wanted))
-    for end in range(start + 1, min(longest, len(text)) + 1):
-        if end < len(text) and unicodedata.combining(text[end]):
-            continue
-        if unify(text[start:end]) == target:
-            return end
-    return None
+    last = start + 4 * len(wanted) + 8  # accents apart, and marks of no width
+    while last < len(text) and continues(text[last]):
+        last += 1
+    return next((start + end for first, end in find_folded(text[start:last], wanted) if first == 0), None)
 
 
 @dataclass(frozen=True, order=True)
@@ -161,7 +153,7 @@ def skip_blank(text: str, cursor: int) -> int:
 def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> Span:
     """The stretch of the text that a token is.
 
-    Unicode normal form and kind of space do not count; between tokens there may be white space only.
+    What `fold` makes one does not count; between tokens there may be white space only.
 
     Args:
         text: the whole stored text.
@@ -182,7 +174,7 @@ def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> 
     if match is None:
         raise ValueError(f"TokenRange {stated!r} is not start:end")
     span = Span(int(match[1]), int(match[2]))
-    if not cursor <= span.start <= start or unify(span.of(text)) != unify(form):
+    if not cursor <= span.start <= start or fold(span.of(text)) != fold(form):
         raise ValueError(
             f"{form!r} does not stand at TokenRange {stated}, where the text has {span.of(text)!r}; "
             f"the next token begins at {start}: {text[start : start + 20]!r}"

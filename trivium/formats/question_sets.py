@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import find_folded
 from trivium.core.reading import open_file
 from trivium.core.tables import read_batches, read_schema
 from trivium.formats.framed_texts import Span, end_of
@@ -292,19 +293,8 @@ def _place(context: str, answer: str, start: int | None) -> tuple[Span | None, s
     if start is not None and end is not None:
         return Span(start, end), "in place"
     wanted = answer.strip()
-    places = _occurrences(context, wanted)
-    lowered = context.lower(), wanted.lower()
-    if not places and list(map(len, lowered)) == [len(context), len(wanted)]:  # "İ" is longer in lower case
-        places = _occurrences(*lowered)
+    places = find_folded(context, wanted) or find_folded(context, wanted, any_case=True)
     if not places:
         return None, "nowhere"
-    first = min(places, key=lambda place: abs(place - (start or 0)))
-    return Span(first, first + len(wanted)), "searched" if start is None else "moved"
-
-
-def _occurrences(text: str, wanted: str) -> list[int]:
-    places, place = [], text.find(wanted)
-    while place != -1:
-        places.append(place)
-        place = text.find(wanted, place + 1)
-    return places
+    nearest = min(places, key=lambda place: abs(place[0] - (start or 0)))
+    return Span(*nearest), "searched" if start is None else "moved"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.measures.answers import normalize_answer
 
@@ -29,11 +30,11 @@ class SourceQuestions:
         originals = [
             question.original_question for split in SPLITS for question in read_questions(viquae / f"{split}.jsonl")
         ]
-        texts = frozenset(normalize_answer(text) for text in originals if text is not None)
+        texts = frozenset(normalize_answer(fold(text)) for text in originals if text is not None)
         return cls(texts, sum(text is None for text in originals))
 
     def __contains__(self, text: str) -> bool:
-        return normalize_answer(text) in self.texts
+        return normalize_answer(fold(text)) in self.texts
 
 
 def check_no_leak(viquae: Path, triviaqa: Path) -> int:

@@ -4,26 +4,15 @@ Offsets elsewhere count a text as it is stored; only copies are normalised here,
 """
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-_UNIFIED = str.maketrans(
-    {
-        **dict.fromkeys("\u2019\u2018\u02bc\u2032\uff07\u00b4`", "'"),  # typographic apostrophes and their stand-ins
-        **dict.fromkeys("\u00a0\u202f\u2007\u2009", " "),  # non-breaking and thin spaces
-        **dict.fromkeys("\u00ad\u200b\u2060\ufeff"),  # soft hyphens and characters of no width
-    }
-)
+from trivium.core.folding import fold
+
 _LETTER = r"[^\W_\u0300-\u036f][\u0300-\u036f]*"  # NFC leaves a combining mark where no composed letter exists
 _WORD = re.compile(f"(?:{_LETTER})+(?:'(?:{_LETTER})+)*")
 _ELISION = re.compile(r"\b([cdjlmnst]|(?:jus|lors|puis|quoi|quel|pres)?qu)'(?=\w)")
 _ARTICLE = re.compile(r"\b(?:l'(?=\w)|(?:les?|la|une?|des|du|aux?)\b(?!'))")
-
-
-def unify(text: str) -> str:
-    """NFC, lower case, one apostrophe, one space; soft hyphens and characters of no width are gone."""
-    return unicodedata.normalize("NFC", text.translate(_UNIFIED)).lower()
 
 
 def words(text: str) -> list[str]:
@@ -31,7 +20,7 @@ def words(text: str) -> list[str]:
 
     An apostrophe that elides nothing stays inside its word: `l'armée d'aujourd'hui` is l, armée, d, aujourd'hui.
     """
-    return _WORD.findall(_ELISION.sub(r"\1 ", unify(text)))
+    return _WORD.findall(_ELISION.sub(r"\1 ", fold(text).lower()))
 
 
 def normalize_answer(text: str) -> str:
@@ -40,7 +29,7 @@ def normalize_answer(text: str) -> str:
     The French counterpart of SQuAD's normalisation, which drops a, an and the. An answer made of nothing else ("une",
     as a number) keeps its words.
     """
-    kept = words(_ARTICLE.sub(" ", unify(text)))
+    kept = words(_ARTICLE.sub(" ", fold(text).lower()))
     return " ".join(kept or words(text))
 
 

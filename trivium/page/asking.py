@@ -9,6 +9,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import ImageDraw
 
+from trivium.core.folding import fold
 from trivium.kvqae.asking.answer import Answer, FaceFound, Support, label_of
 from trivium.measures.answers import exact_match
 from trivium.page.html import signed
@@ -48,7 +49,7 @@ def answer_html(question: str, image: bytes | None, answer: Answer, expected: Ex
             question=question,
             answer=answer,
             expected=expected,
-            right=expected is not None and bool(exact_match(answer.text, expected.answers)),
+            right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
             face=answer.face,
             place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
             picture=None if image is None else framed(image, answer.face, answer.faces),

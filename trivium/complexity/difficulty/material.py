@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.formats.answer_files import model_names, read_answers
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
@@ -77,7 +78,7 @@ def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say
         raise BadInput("no answers", field="answers", expected="a file of answers a model")
     texts, missing, unknown, abstained = {}, {}, {}, {}
     ids = found.ids
-    by_text = {(each.question, each.context): each.id for each in (*found.questions, *found.unanswerable)}
+    by_text = {(fold(each.question), fold(each.context)): each.id for each in (*found.questions, *found.unanswerable)}
     for model, source in given.items():
         if isinstance(source, Path):
             read = read_answers(source, ids, by_text)
@@ -90,7 +91,7 @@ def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say
         missing[model] = np.array([each.id not in answers for each in found.questions])
         texts[model] = [answers.get(each.id, "") for each in found.questions]
         told = [answers[each.id] for each in found.unanswerable if each.id in answers]
-        without = [answer.strip().rstrip(".").lower() in _ABSTAINED for answer in told]
+        without = [fold(answer).strip().rstrip(".").lower() in _ABSTAINED for answer in told]
         abstained[model] = float(np.mean(without)) if told else None
     for model, lacking in missing.items():
         if lacking.any():
@@ -137,7 +138,7 @@ def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int
 
     Articles where every question has a title and there are two; else contexts.
     """
-    titles = [question.title.strip() for question in questions]
+    titles = [fold(question.title).strip() for question in questions]
     by_title = all(titles) and len(set(titles)) > 1
     labels = titles if by_title else [question.context for question in questions]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}

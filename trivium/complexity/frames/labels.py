@@ -4,7 +4,6 @@ All of it is read off the annotated training texts, and travels with the parser 
 most frequent frame of each lemma.
 """
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.frames.windows import words_of
+from trivium.core.folding import fold
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
 
 Unit = tuple[str, str]  # lemma, part of speech
@@ -21,8 +21,8 @@ UNKNOWN = "other"  # part of speech of a trigger that the lexicon lacks
 
 
 def form_of(text: str) -> str:
-    """A word form as the lexicon has it: NFC, lower case, one kind of apostrophe and space."""
-    return " ".join(unicodedata.normalize("NFC", text).replace("’", "'").lower().split())
+    """A word form as the lexicon has it: folded, in lower case, with one space between words."""
+    return " ".join(fold(text).lower().split())
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines, write_table
 from trivium.formats.kilt_articles import parse_article
@@ -129,7 +130,7 @@ def mention_distance(mention: str, name: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return _POSSESSIVE.sub("", text.casefold().strip()).split()
+    return _POSSESSIVE.sub("", fold(text).casefold().strip()).split()
 
 
 def link_mention(
@@ -186,7 +187,7 @@ def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
 
 
 def _bare_words(text: str) -> set[str]:
-    return set(normalize_answer(_POSSESSIVE.sub("", text.strip())).split())
+    return set(normalize_answer(_POSSESSIVE.sub("", fold(text).strip())).split())
 
 
 def link_all(

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, Question
@@ -170,7 +171,7 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
     Raises:
         BadInput: a line without a question or an id.
     """
-    originals = {normalize_answer(question.generated.original_question) for question in kept}
+    originals = {normalize_answer(fold(question.generated.original_question)) for question in kept}
     sources = {question.generated.source for question in kept}
     counts |= dict.fromkeys(("triviaqa_behind_questions", "triviaqa_repeated"), 0.0)
     texts: set[str] = set()
@@ -181,7 +182,7 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
                 if not isinstance(record.get(field), str):
                     problem = "missing or not a text"
                     raise BadInput(problem, file=folder / f"{split}.jsonl", row=row, field=field, got=record.get(field))
-            text = normalize_answer(record["input"])
+            text = normalize_answer(fold(record["input"]))
             if text in originals or record["id"] in sources:
                 counts["triviaqa_behind_questions"] += 1
             elif text in texts or record["id"] in ids:

@@ -15,6 +15,7 @@ import snowballstemmer
 from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
@@ -35,7 +36,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 
 def content_stems(text: str) -> frozenset[str]:
     """Distinct stems (Snowball English) of the content words; stop words and punctuation are out."""
-    words = re.findall(r"[^\W_]+", text.lower())
+    words = re.findall(r"[^\W_]+", fold(text).lower())
     return frozenset(_STEMMER.stemWords([word for word in words if word not in _STOP_WORDS and len(word) > 1]))
 
 

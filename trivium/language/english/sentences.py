@@ -8,6 +8,8 @@ when six or more words hold no word of English grammar. Short captions without a
 import re
 from dataclasses import dataclass
 
+from trivium.core.folding import NO_WIDTH, fold
+
 LEAST_PLAIN = 0.8  # share of the letters
 LONG = 6  # words
 WORD = re.compile(r"[^\W\d_]+")
@@ -39,7 +41,9 @@ def looks_english(text: str) -> bool:
     return english >= other and not (len(words) >= LONG and english == 0)
 
 
-_WORD = re.compile(r"['’]s\b|[^\W_]+(?:n['’]t\b)?|[^\w\s]|_")
+_HYPHENS = "-\u2010\u2011"
+_LETTER = f"[^\\W_][\u0300-\u036f{NO_WIDTH}]*"
+_WORD = re.compile(rf"['’]s\b|(?:{_LETTER})+(?:n['’]t\b)?|[^\w\s{NO_WIDTH}]|_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,9 @@ def read_sentence(text: str) -> Sentence:
     hyphened: list[int] = []
     for found in _WORD.finditer(text):
         start, end = found.span()
-        if found[0] == "-" and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
+        if found[0] in _HYPHENS and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
             hyphened.append(len(words))
             continue
-        words.append(found[0].lower().replace("’", "'"))
+        words.append(fold(found[0]).lower())
         spans.append((start, end))
     return Sentence(text, tuple(words), tuple(spans), frozenset(hyphened))

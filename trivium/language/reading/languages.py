@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold, fold_in_place
 from trivium.formats.framed_texts import Span
 from trivium.language.reading.language import Language, Word, cut, stop_words, without_punctuation
 from trivium.language.reading.spaced import SPACED
@@ -41,9 +42,10 @@ class Chinese(Language):
         """The words that jieba finds; white space and punctuation are none."""
         import rjieba  # its dictionary takes a second to load
 
+        folded, places = fold_in_place(text)
         return [
-            Word(Span(start, end), self._stem(word))
-            for word, start, end in rjieba.tokenize(text)
+            Word(Span(places[start][0], places[end - 1][1]), self._stem(word))
+            for word, start, end in rjieba.tokenize(folded)
             if any(map(str.isalnum, word))
         ]
 
@@ -72,12 +74,13 @@ class Characters(Language):
 
     def in_place(self, text: str) -> list[Word]:
         """Each letter or digit, with the pair that it begins."""
+        folded, places = fold_in_place(text)
         words = []
-        for place, character in enumerate(text):
+        for place, character in enumerate(folded):
             if character.isalnum():
-                after = text[place + 1 : place + 2]
+                after = folded[place + 1 : place + 2]
                 stems = frozenset((_plain(character + after),)) if after.isalnum() else frozenset[str]()
-                words.append(Word(Span(place, place + 1), stems))
+                words.append(Word(Span(*places[place]), stems))
         return words
 
     def sentences(self, text: str) -> list[Span]:
@@ -87,7 +90,7 @@ class Characters(Language):
 
 def _plain(text: str) -> str:
     """Compatible forms (full width, say) are one, in lower case."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", fold(text)).lower()
 
 
 def _sentences(text: str) -> list[Span]:

@@ -6,11 +6,11 @@ interrogatives are among them).
 """
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 import snowballstemmer
 
+from trivium.core.folding import fold
 from trivium.formats.framed_texts import Span
 from trivium.language.reading.language import Language, Word, cut, stop_words, without_punctuation
 from trivium.measures import answers, french
@@ -110,14 +110,14 @@ class Spaced(Language):
 
 
 def _letters(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    return _WORD.findall(fold(text).lower())
 
 
 def _as_mlqa(articles: re.Pattern[str]) -> Callable[[str], list[str]]:
     """Lower case, without punctuation of any script, without these articles."""
 
     def answer_words(text: str) -> list[str]:
-        bare = without_punctuation(unicodedata.normalize("NFC", text).lower())
+        bare = without_punctuation(fold(text).lower())
         return articles.sub(" ", bare).split()
 
     return answer_words
@@ -139,7 +139,7 @@ SPACED = (
         "en",
         "English",
         words=_letters,
-        answer_words=lambda text: answers.normalize_answer(text).split(),
+        answer_words=lambda text: answers.normalize_answer(fold(text)).split(),
         stemmer="english",
         nothing=_CONTRACTED,
         goes_on=rf"{_INITIAL}|Mr|Mrs|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|St|Mt|Jr|Sr|No|Nos|vs|ca|c|Vol|Fig|U\.S|U\.K",
