@@ -1,4 +1,4 @@
-"""DPR fine-tuning: from the zero-shot encoders, on ViQuAE's training questions (kvqae.md §3)."""
+"""Stage `kvqae-dpr_finetune`. DPR from the zero-shot encoders on ViQuAE's training questions (kvqae.md §3)."""
 
 from functools import partial
 from pathlib import Path
@@ -7,8 +7,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
+from trivium.kvqae.retrieval.training_pairs import write_pairs
 from trivium.nets.bert import TOWERS
 
 
@@ -23,28 +25,33 @@ def main(
     parameters: DprFinetuneParameters,
     context: Context,
     *,
-    train: Path = Path("data/kvqae/pairs/viquae_train.parquet"),
-    validation: Path = Path("data/kvqae/pairs/viquae_validation.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    runs: Path = Path("data/kvqae/runs/text/bm25"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_train: Path = Path("data/kvqae/pairs/viquae_train.parquet"),
+    out_validation: Path = Path("data/kvqae/pairs/viquae_validation.parquet"),
+    out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_viquae.json"),
     out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
-    """Go on training the pretrained question and passage encoders."""
+    """Pair questions with passages, and go on training the pretrained question and passage encoders."""
+    base_of = {"passages": passages, "articles": articles}
+    outs = {"train": out_train, "validation": out_validation}
+    counts = write_pairs(outs, questions=questions, runs=runs, depth=parameters.depth, **base_of)
+    write_json(out_pairs_counts, counts)
     task = partial(
         train_dual_encoder,
         # A worker does not know this script's class, and `start` would travel beside both its folders.
         parameters=DprParameters(**parameters.model_dump(exclude={"start"})),
         starts={tower: parameters.start / tower for tower in TOWERS},
-        train=train,
-        validation=validation,
-        passages=passages,
-        articles=articles,
         card={
             "title": "Trivium DPR, few-shot",
             "description": "Dense passage retrieval by inner product of [CLS] vectors, fine-tuned on ViQuAE.",
-            "base": f"{parameters.start}",
-            "data": f"{train} (ViQuAE, or the sample world's counterpart)",
+            "base": str(parameters.start),
+            "data": f"{out_train} (ViQuAE, or the sample world's counterpart)",
         },
+        **outs,
+        **base_of,
     )
     return run_task(context, task, out, description="DPR")
 

@@ -4,50 +4,46 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
-from trivium.kvqae.retrieval.dpr_training import CARD, DprPretrainParameters, take_published, train_dual_encoder
+from trivium.kvqae.retrieval.dpr_training import CARD, DprParameters, take_published, train_dual_encoder
+from trivium.kvqae.retrieval.training_pairs import write_pairs
 from trivium.nets.bert import TOWERS
 
 
 def main(
-    parameters: DprPretrainParameters,
+    parameters: DprParameters,
     context: Context,
     *,
     base: Path = Path("models/kvqae/base/text"),
     published: Path = Path("models/kvqae/published/dpr"),
-    train: Path = Path("data/kvqae/pairs/triviaqa_train.parquet"),
-    validation: Path = Path("data/kvqae/pairs/triviaqa_validation.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
+    runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_train: Path = Path("data/kvqae/pairs/triviaqa_train.parquet"),
+    out_validation: Path = Path("data/kvqae/pairs/triviaqa_validation.parquet"),
+    out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_triviaqa.json"),
     out: Path = Path("models/kvqae/dpr/zero_shot"),
 ) -> dict[str, float]:
-    """Train question and passage encoder from the same text encoder; they share nothing afterwards.
+    """Pair questions with passages, and train question and passage encoder from the same text encoder.
 
-    Where --published holds both, they are taken instead.
+    The two share nothing afterwards. Where --published holds both, they are taken instead.
     """
+    base_of = {"passages": passages, "articles": articles}
+    outs = {"train": out_train, "validation": out_validation}
+    counts = write_pairs(outs, questions=questions, runs=runs, depth=parameters.depth, **base_of)
+    write_json(out_pairs_counts, counts)
     if (published / "question").is_dir():
-        return take_published(
-            parameters,
-            published,
-            validation=validation,
-            passages=passages,
-            articles=articles,
-            work=context.work,
-            out=out,
-        )
+        return take_published(parameters, published, validation=out_validation, work=context.work, out=out, **base_of)
+    data = f"{out_train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)"
     task = partial(
         train_dual_encoder,
         parameters=parameters,
         starts=dict.fromkeys(TOWERS, base),
-        train=train,
-        validation=validation,
-        passages=passages,
-        articles=articles,
-        card=CARD
-        | {
-            "base": f"{base}",
-            "data": f"{train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)",
-        },
+        card=CARD | {"base": str(base), "data": data},
+        **outs,
+        **base_of,
     )
     return run_task(context, task, out, description="DPR")
 
@@ -56,7 +52,7 @@ if __name__ == "__main__":
     run_stage(
         main,
         "kvqae.dpr_pretrain",
-        DprPretrainParameters,
+        DprParameters,
         metrics="metrics/kvqae/dpr_pretrain.json",
         curves="metrics/kvqae/curves/dpr_pretrain.csv",
     )

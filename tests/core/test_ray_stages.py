@@ -89,7 +89,7 @@ from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingP
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
 from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, Shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
-from trivium.kvqae.retrieval.dpr_training import DprPretrainParameters
+from trivium.kvqae.retrieval.dpr_training import DprParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters
@@ -320,10 +320,11 @@ def train_frame_parser(inputs: Path, context: Context, out: Path) -> object:
 
 def train_encoders(inputs: Path, context: Context, out: Path) -> object:
     files = test_dpr_training.write_world(inputs)
-    own = DprPretrainParameters(**test_dpr_training.PARAMETERS | {"max_steps": 3})
+    own = DprParameters(**test_dpr_training.PARAMETERS | {"max_steps": 3})
     return dpr_pretrain.main(
-        own, context, base=inputs / "bert", published=inputs / "published", **files, out=out / "dpr"
-    )
+        own, context, base=inputs / "bert", published=inputs / "published", **files,
+        **test_dpr_training.outputs(out), out=out / "dpr",
+    )  # fmt: skip
 
 
 def train_cross_encoder(inputs: Path, context: Context, out: Path) -> object:

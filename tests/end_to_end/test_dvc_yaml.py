@@ -225,6 +225,3 @@ def test_whoever_learns_from_triviaqa_comes_after_the_check_for_leaks():
     reached = Code(ROOT).parts(["stages.kvqae.bm25_search"]).paths
     assert "trivium/kvqae/source_questions.py" in reached
     assert {name for name in readers if lists not in STAGES[name].get("deps", [])} == {"kvqae-bm25_search"}
-    pairs = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["kvqae-training_pairs"]
-    assert pairs["foreach"]["triviaqa"] == lists
-    assert {"data/kvqae/${kvqae.dataset}/${key}", "${item}"} <= set(pairs["do"]["deps"])

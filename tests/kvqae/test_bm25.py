@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.kvqae import bm25_index, bm25_search, training_pairs
+from stages.kvqae import bm25_index, bm25_search
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
@@ -15,8 +15,7 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.kvqae.retrieval import bm25
-from trivium.kvqae.retrieval import training_pairs as training_pairs_library
+from trivium.kvqae.retrieval import bm25, training_pairs
 from trivium.kvqae.retrieval.bm25 import GridPoint, Search, SearchParameters, grid, grid_search
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.runs import Run
@@ -34,7 +33,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder,
         bm25_index={"analyzer": "standard", "threads": 1, "heap_gib": 1},
         bm25_search={"k1_step": 1.0, "b_step": 0.5, "depth": 5, "threads": 2, "heap_gib": 1},
-        training_pairs={"depth": 5},
     )
     paths = {"params": params} | write_wikipedia(folder) | write_questions(folder)
     paths |= {
@@ -138,18 +136,17 @@ def test_killed_grid_search_goes_on_where_it_was(
     bm25._searcher.cache_clear()
 
 
-def make_pairs(world: dict[str, Path], name: str, folder: Path, **changes: Path) -> dict[str, float]:
-    paths = {each: world[each] for each in ("params", "passages", "articles")} | {"questions": world[name]}
-    paths["runs"] = world["bm25" if name == "viquae" else "bm25_triviaqa"]
-    paths |= {f"out_{split}": folder / f"{name}_{split}.parquet" for split in ("train", "validation")} | changes
-    parameters = training_pairs.TrainingPairsParameters
-    return execute(training_pairs.main, "kvqae.training_pairs", parameters, arguments(**paths))
+def write_pairs(world: dict[str, Path], name: str, folder: Path) -> dict[str, float]:
+    return training_pairs.write_pairs(
+        {split: folder / f"{name}_{split}.parquet" for split in ("train", "validation")},
+        questions=world[name], runs=world["bm25" if name == "viquae" else "bm25_triviaqa"],
+        passages=world["passages"], articles=world["articles"], depth=5,
+    )  # fmt: skip
 
 
 @pytest.mark.usefixtures("metrics")
-def test_pairs(world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    counts, trivia_counts = (make_pairs(world, name, tmp_path) for name in ("viquae", "triviaqa"))
+def test_pairs(world: dict[str, Path], tmp_path: Path) -> None:
+    counts, trivia_counts = (write_pairs(world, name, tmp_path) for name in ("viquae", "triviaqa"))
     rows = {row["id"]: row for row in read_table(tmp_path / "viquae_train.parquet").to_pylist()}
     assert set(rows) == {"train-v1"}  # v2's answer is cut in two, v3's is nowhere
     run = read_run(world["bm25"] / "train.trec").documents[0].tolist()
@@ -169,9 +166,9 @@ def test_pairs(world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.Monke
 def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str, Path]) -> None:
     question, *_ = read_questions(world["viquae"] / "train.jsonl")
     run = Run.from_dict({question.id: {4: 2.0, 3: 1.0}})
-    own = training_pairs_library.own_passages([question], world["passages"], world["articles"])
+    own = training_pairs.own_passages([question], world["passages"], world["articles"])
     assert [ids.tolist() for ids in own] == [[0, 1]]
-    table, counts = training_pairs_library.make_pairs([question], run, own, world["passages"], world["articles"])
+    table, counts = training_pairs.make_pairs([question], run, own, world["passages"], world["articles"])
     assert table.to_pylist()[0] == {
         "id": "train-v1",
         "question": "Which river was crossed by this bridge of an engineer?",
@@ -180,7 +177,7 @@ def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str
     }
     assert counts == {"questions": 1, "dropped_without_positive": 0, "dropped_without_negative": 0}
     only_relevant = Run.from_dict({question.id: {4: 2.0}})
-    _, counts = training_pairs_library.make_pairs([question], only_relevant, own, world["passages"], world["articles"])
+    _, counts = training_pairs.make_pairs([question], only_relevant, own, world["passages"], world["articles"])
     assert counts == {"questions": 0, "dropped_without_positive": 0, "dropped_without_negative": 1}
 
 

@@ -2,12 +2,8 @@ from collections import Counter
 from itertools import islice
 
 import numpy as np
-import pyarrow as pa
-import pytest
 
-from trivium.core.errors import BadInput
-from trivium.core.tables import write_table
-from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches
 
 
 def pairs_of(positives, negatives):
@@ -16,14 +12,6 @@ def pairs_of(positives, negatives):
         [np.array(ids) for ids in positives],
         [np.array(ids) for ids in negatives],
     )
-
-
-def write_pairs(path, positives, negatives):
-    questions = [f"q{row}" for row in range(len(positives))]
-    lists = pa.list_(pa.int64())
-    columns = {"positives": pa.array(positives, lists), "negatives": pa.array(negatives, lists)}
-    write_table(path, pa.table({"id": questions, "question": questions, **columns}))
-    return path
 
 
 def test_everything_is_drawn_from_its_own_lists():
@@ -76,20 +64,3 @@ def test_batches_depend_on_the_seed_only():
     pairs = pairs_of([[row] for row in range(20)], [[100 + row, 200 + row] for row in range(20)])
     first, again, other = (list(islice(draw_batches(pairs, 4, seed=seed), 9)) for seed in (5, 5, 6))
     assert first == again != other
-
-
-def test_read(tmp_path):
-    path = write_pairs(tmp_path / "p.parquet", [[1], [], [3, 4], [], [5]], [[9], [8], [], [], [7]])
-    pairs, counts = read_pairs(path)
-    assert pairs.questions == ["q0", "q4"]
-    np.testing.assert_array_equal(pairs.passages(), [1, 5, 7, 9])
-    assert counts == {"questions": 2, "dropped_without_positive": 2, "dropped_without_negative": 1}
-
-
-def test_bad_input(tmp_path):
-    with pytest.raises(BadInput, match="no question has a positive and a negative passage; got '1 questions'"):
-        read_pairs(write_pairs(tmp_path / "a.parquet", [[1]], [[]]))
-    with pytest.raises(BadInput, match="no question has"):
-        read_pairs(write_pairs(tmp_path / "b.parquet", [], []))
-    with pytest.raises(BadInput, match="c.parquet:2: field 'negatives': a negative is positive too; got 4"):
-        read_pairs(write_pairs(tmp_path / "c.parquet", [[1], [3, 4]], [[2], [5, 4]]))

@@ -1,7 +1,7 @@
 """Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -63,15 +63,17 @@ class PairTokens:
 
 
 class DprParameters(Parameters):
-    """What both trainings are told; section `kvqae.dpr` has what they share."""
+    """Sections `kvqae.dpr_pretrain` and `kvqae.dpr_finetune`; section `kvqae.dpr` has what they share."""
 
     elsewhere: ClassVar = {
+        "depth": "kvqae.depth",
         "max_tokens": "kvqae.texts.tokens",
         "batch_size": "kvqae.dpr.batch_size",
         "mini_batch_size": "kvqae.dpr.mini_batch_size",
         "max_gradient_norm": "kvqae.dpr.max_gradient_norm",
         "validation_negatives": "kvqae.dpr.validation_negatives",
     }
+    depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
     seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=2, description="Questions a batch, each with one positive and one hard negative")
@@ -87,6 +89,40 @@ class DprParameters(Parameters):
     validation_negatives: int = Field(ge=0, description="Hard negatives of each question in the validation pool")
 
 
+def load_towers(folders: Mapping[str, Path]) -> tuple[DualEncoder, PreTrainedTokenizerBase]:
+    """Question and passage encoder of a folder each, and the tokenizer that they share.
+
+    Raises:
+        BadInput: see `load_text_encoder`; or they have different vocabularies.
+    """
+    (question, tokenizer), (passage, other) = (load_text_encoder(folders[tower], pick_device()) for tower in TOWERS)
+    if tokenizer.get_vocab() != other.get_vocab():
+        raise BadInput("encoders have different vocabularies", file=folders["passage"])
+    return DualEncoder(question, passage), tokenizer
+
+
+def save_towers(
+    out: Path,
+    model: DualEncoder,
+    tokenizer: PreTrainedTokenizerBase,
+    mrr: float,
+    licences: Mapping[str, str],
+    **card: str,
+) -> None:
+    """Write a folder a tower, with its card: `title`, `description`, `base` and `data`, and the tower's licence."""
+    title = card.pop("title")
+    with write_atomically(out) as beside:
+        for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
+            save_text_encoder(beside / tower, encoder, tokenizer)
+            write_card(
+                beside / tower,
+                title=f"{title}, {tower} encoder",
+                metrics={"validation_mrr": mrr},
+                licence=licences[tower],
+                **card,
+            )
+
+
 def train_dual_encoder(
     checkpoints: Path,
     *,
@@ -100,53 +136,21 @@ def train_dual_encoder(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """Train from pairs on disk to exported encoders on disk; the weights with the best validation MRR are kept.
+    """Train from pairs on disk to a folder a tower, as a task; the weights with the best validation MRR are kept.
 
-    Args:
-        checkpoints, log: of a task.
-        parameters: of the stage.
-        starts: folder of the start weights of each tower.
-        train, validation: pairs.
-        passages, articles: the knowledge base that pairs refer to.
-        card: `title`, `description`, `base` and `data` of the model card.
-        out: gets a folder a tower.
-
-    Returns:
-        The stage's metrics, and the points of a task.
+    `starts` has the folder of each tower's start weights, `card` is told to `save_towers`.
     """
     torch.manual_seed(parameters.seed)
-    train_pairs, counts = read_pairs(train)
-    validation_pairs, validation_counts = read_pairs(validation)
-    texts = read_passage_texts(
-        passages, articles, np.concatenate([train_pairs.passages(), validation_pairs.passages()])
-    )
-    (question, tokenizer), (passage, passage_tokenizer) = (
-        load_text_encoder(starts[tower], pick_device()) for tower in TOWERS
-    )
-    if tokenizer.get_vocab() != passage_tokenizer.get_vocab():
-        raise BadInput("encoders have different vocabularies", file=starts["passage"])
-    model = DualEncoder(question, passage)
-    progress = train_model(
-        model, tokenizer, train_pairs, validation_pairs, texts, parameters, work=checkpoints, log=log
-    )
-    with write_atomically(out) as beside:
-        for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
-            save_text_encoder(beside / tower, encoder, tokenizer)
-            write_card(
-                beside / tower,
-                title=f"{card['title']}, {tower} encoder",
-                description=card["description"],
-                base=card["base"],
-                data=card["data"],
-                metrics={"validation_mrr": progress["validation_mrr"]},
-                licence=licence_of(starts[tower], without_card="apache-2.0"),  # BERT's, and the sample's encoder
-            )
-    metrics = {
-        **{f"train_{name}": value for name, value in counts.items()},
-        **{f"validation_{name}": value for name, value in validation_counts.items()},
-        **progress,
-    }
-    return metrics, log.points
+    pairs, validation_pairs = read_pairs(train), read_pairs(validation)
+    named = np.concatenate([pairs.passages(), validation_pairs.passages()])
+    texts = read_passage_texts(passages, articles, named)
+    model, tokenizer = load_towers(starts)
+    progress = train_model(model, tokenizer, pairs, validation_pairs, texts, parameters, work=checkpoints, log=log)
+    # BERT's licence, and that of the sample's encoder, whose folders have no card.
+    licences = {tower: licence_of(folder, without_card="apache-2.0") for tower, folder in starts.items()}
+    save_towers(out, model, tokenizer, progress["validation_mrr"], licences, **card)
+    counts = {"train_questions": len(pairs.questions), "validation_questions": len(validation_pairs.questions)}
+    return counts | progress, log.points
 
 
 def train_model(
@@ -271,12 +275,8 @@ CARD = {
 }
 
 
-class DprPretrainParameters(DprParameters):
-    """Section `kvqae.dpr_pretrain`."""
-
-
 def take_published(
-    parameters: DprPretrainParameters,
+    parameters: DprParameters,
     folder: Path,
     *,
     validation: Path,
@@ -288,23 +288,13 @@ def take_published(
     """Export the published encoders as if trained here, measured on the same validation pairs; `work`: for tokens.
 
     Returns:
-        `steps` (0), `validation_mrr`, and the counts of the validation pairs.
+        `steps` (0), `validation_mrr` and `validation_questions`.
     """
-    pairs, counts = read_pairs(validation)
+    pairs = read_pairs(validation)
     texts = read_passage_texts(passages, articles, pairs.passages())
-    (question, tokenizer), (passage, _) = (load_text_encoder(folder / tower, pick_device()) for tower in TOWERS)
+    model, tokenizer = load_towers({tower: folder / tower for tower in TOWERS})
     tokens = PairTokens(work / "tokens", tokenizer, pairs, texts, parameters.max_tokens)
-    mrr = validation_mrr(DualEncoder(question, passage), tokenizer, pairs, tokens, parameters)
-    with write_atomically(out) as beside:
-        for tower, encoder in zip(TOWERS, (question, passage), strict=True):
-            save_text_encoder(beside / tower, encoder, tokenizer)
-            write_card(
-                beside / tower,
-                title=f"{CARD['title']}, {tower} encoder",
-                description=CARD["description"],
-                base=f"{folder}: the authors' own, not trained here",
-                data="TriviaQA without ViQuAE's questions",
-                metrics={"validation_mrr": mrr},
-                licence="other",
-            )
-    return {"steps": 0.0, "validation_mrr": mrr, **{f"validation_{name}": value for name, value in counts.items()}}
+    mrr = validation_mrr(model, tokenizer, pairs, tokens, parameters)
+    base, data = f"{folder}: the authors' own, not trained here", "TriviaQA without ViQuAE's questions"
+    save_towers(out, model, tokenizer, mrr, dict.fromkeys(TOWERS, "other"), base=base, data=data, **CARD)
+    return {"steps": 0.0, "validation_mrr": mrr, "validation_questions": float(len(pairs.questions))}

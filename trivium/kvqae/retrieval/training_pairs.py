@@ -1,7 +1,7 @@
 """Training pairs of the dual encoder: relevant passages, and BM25's best irrelevant ones (kvqae.md §3)."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_table
-from trivium.formats.questions import Question
+from trivium.core.tables import read_table, write_table
+from trivium.formats.questions import Question, read_questions
+from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import Ids, passages_of_articles
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.runs import PADDING, Run
@@ -71,6 +72,35 @@ def own_passages(questions: Sequence[Question], passages: Path, articles: Path) 
     return [known.get(question.wikipedia_id or "", np.empty(0, np.int64)) for question in questions]
 
 
+def write_pairs(
+    outs: Mapping[str, Path], *, questions: Path, runs: Path, passages: Path, articles: Path, depth: int
+) -> dict[str, float]:
+    """Write the pairs of each split of `outs`; returns counts.
+
+    Args:
+        outs: a file a split.
+        questions, runs: folders with a file a split: `{split}.jsonl`, and BM25's `{split}.trec`.
+        passages, articles: Parquet files of the knowledge base.
+        depth: BM25's best passages that positives and negatives come from.
+
+    Raises:
+        BadInput: no question of a split has both.
+    """
+    metrics: dict[str, float] = {}
+    for split, out in outs.items():
+        asked = read_questions(questions / f"{split}.jsonl")
+        run = read_run_over(runs / f"{split}.trec", [question.id for question in asked])
+        run = Run(run.queries, run.documents[:, :depth], run.scores[:, :depth])
+        own = own_passages(asked, passages, articles)
+        table, counts = make_pairs(asked, run, own, passages, articles)
+        if not len(table):
+            raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
+        write_table(out, table)
+        metrics |= {f"{split}_{count}": value for count, value in counts.items()}
+        metrics[f"{split}_without_own_article"] = sum(not len(ids) for ids in own)
+    return metrics
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Questions with what retrieval found for them; passages are numbers.
@@ -99,40 +129,13 @@ class Triple:
     negative: int
 
 
-def read_pairs(path: Path) -> tuple[Pairs, dict[str, float]]:
-    """Read a split of stage `kvqae-training_pairs`.
-
-    Returns:
-        The pairs that can be trained on, and counts: kept, dropped without positive, dropped without negative.
-
-    Raises:
-        BadInput: nothing is left, or a passage is both positive and negative of one question.
-    """
+def read_pairs(path: Path) -> Pairs:
+    """Read a split that `write_pairs` wrote."""
     table = read_table(path, ["question", "positives", "negatives"])
     positives, negatives = (
         [np.asarray(ids, dtype=np.int64) for ids in table[name].to_pylist()] for name in ("positives", "negatives")
     )
-    rows = range(len(table))
-    kept = [row for row in rows if len(positives[row]) and len(negatives[row])]
-    for row in kept:
-        both = np.intersect1d(positives[row], negatives[row])
-        if len(both):
-            raise BadInput("a negative is positive too", file=path, row=row + 1, field="negatives", got=int(both[0]))
-    if not kept:
-        raise BadInput("no question has a positive and a negative passage", file=path, got=f"{len(table)} questions")
-    questions = table["question"].to_pylist()
-    pairs = Pairs(
-        questions=[questions[row] for row in kept],
-        positives=[positives[row] for row in kept],
-        negatives=[negatives[row] for row in kept],
-    )
-    without_positive = sum(not len(ids) for ids in positives)
-    dropped = len(table) - len(kept)
-    return pairs, {
-        "questions": len(kept),
-        "dropped_without_positive": without_positive,
-        "dropped_without_negative": dropped - without_positive,
-    }
+    return Pairs(table["question"].to_pylist(), positives, negatives)
 
 
 def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Triple]]:
