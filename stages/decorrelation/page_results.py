@@ -9,9 +9,11 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
+from trivium.decorrelation.matrix import parse_cells
 from trivium.page.decorrelation import corpus, diagnosis, findings, tables
 from trivium.page.decorrelation.gallery import gallery_html
-from trivium.page.decorrelation.results import read_results
+from trivium.page.decorrelation.results import Results
 from trivium.page.html import sizes_html, write_part
 from trivium.page.thorough import read_thorough
 
@@ -53,7 +55,11 @@ def main(
     """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
     decorrelation: dict[str, Any] = used_values(used, "decorrelation")
     printed, papers = yaml.safe_load(published.read_text(encoding="utf-8")), read_parameters(paper)
-    results = read_results(used, measured / "evaluate.json", measured / "comparisons.json")
+    results = Results(
+        parse_cells(decorrelation["cells"], used),
+        read_json(measured / "evaluate.json"),
+        read_json(measured / "comparisons.json"),
+    )
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
     samples = [name for name in results.datasets if worlds.get(name, "sample") == "sample"]
     as_long, trained = papers["decorrelation"]["train"]["models"], decorrelation["train"]["models"]
@@ -81,12 +87,7 @@ def main(
         "classes": corpus.classes_html(classes),
         "co-occurrence": corpus.co_occurrence_html(measured, results.datasets),
         "removals": corpus.removals_html(
-            measured,
-            results.datasets,
-            results,
-            decorrelation["removals"],
-            decorrelation["paintings"],
-            printed["synthetic_pairs"],
+            measured, results, decorrelation["removals"], decorrelation["paintings"], printed["synthetic_pairs"]
         ),
         "sizes": sizes_html(
             {"decorrelation": {name: values for name, values in decorrelation.items() if name != MATRIX}}, papers

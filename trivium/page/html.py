@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from trivium.core.parameters import flatten
 from trivium.core.tables import write_json
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ T = TypeVar("T")
 
 @cache
 def environment() -> Environment:
-    """Jinja with escaping on, undefined names refused, and filters for numbers in words."""
+    """Jinja with escaping on, undefined names refused, filters for numbers in words, and the page's tables."""
     made = Environment(
         loader=PackageLoader("trivium.page"),
         autoescape=True,
@@ -25,14 +26,11 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "signed": signed,
-        "probability": probability,
-        "percent": percent,
-        "decimal": decimal,
-        "thousands": thousands,
-    }
-    made.globals |= {"interval": interval, "between": between}
+    for shared in (signed, probability, percent, decimal, thousands, points):
+        made.filters[shared.__name__] = shared
+    for shared in (interval, between, figure, published, small, table):
+        made.globals[shared.__name__] = shared
+    made.globals["column"] = Column
     return made
 
 
@@ -203,20 +201,13 @@ def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Ra
 
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> Markup:
     """Every parameter that differs from the paper's scale, with both values."""
-    theirs = _flat(paper)
+    theirs = dict(flatten(paper))
     rows = [
         (Markup("<code>{}</code>").format(name), str(value), Cell(str(theirs[name]), "published"))
-        for name, value in sorted(_flat(used).items())
+        for name, value in sorted(flatten(used))
         if theirs.get(name, value) != value
     ]
     introduction = "What this run used where it differs from the scale of the paper (<code>scales/paper.yaml</code>)."
-    columns = ["Parameter", "used", Column("paper", "published")]
-    return Markup(f"<p>{introduction}</p>\n") + table(columns, rows, style="used")
-
-
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`{a: {b: 1}}` as `{"a.b": 1}`."""
-    values: dict[str, Any] = {}
-    for key, value in tree.items():
-        values |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return values
+    return Markup(f"<p>{introduction}</p>\n") + table(
+        ["Parameter", "used", Column("paper", "published")], rows, style="used"
+    )

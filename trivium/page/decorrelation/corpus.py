@@ -10,7 +10,7 @@ from pyarrow import csv
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.decorrelation.results import Results
-from trivium.page.html import Cell, Column, decimal, percent, render, signed, table
+from trivium.page.html import Cell, decimal, percent, render, signed
 from trivium.page.published import DATASETS
 
 REJECTED = "rejected_"
@@ -26,6 +26,7 @@ REASONS = {
 }
 _FEW = 24  # classes that are shown without asking
 _PARTNERS = 12  # classes with the most certain partner
+ClassPair = tuple[str, Mapping[str, Any], Mapping[str, Any]]  # a class, its row for finetune, its row for ours
 
 
 def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> list[Mapping[str, Any]]:
@@ -44,31 +45,15 @@ def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> 
 
 
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
-    """What stands beside what in training pictures.
-
-    Args:
-        folder: of the metrics, with `co_occurrence_{dataset}.csv`.
-        datasets: in the order of the page.
-    """
-    tables = Markup()
+    """What stands beside what in training pictures, from `co_occurrence_{dataset}.csv` in the folder of the metrics."""
+    shown = {}
     for name in datasets:
-        rows = [
-            [
-                Cell(row["class"], "narrow"),
-                row["other"],
-                decimal(row["probability"], 2),
-                decimal(row["lift"]),
-                row["pictures_with_class"],
-            ]
+        shown[DATASETS[name]] = [
+            [Cell(row["class"], "narrow"), row["other"], decimal(row["probability"], 2), decimal(row["lift"]),
+             row["pictures_with_class"]]
             for row in partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist())
-        ]
-        caption = f"{DATASETS[name]}: the class most often beside each, most certain first."
-        tables += table(["Class", Column("beside it", "left"), "P", "lift", "pictures"], rows, caption)
-    introduction = (
-        "What a model can learn by heart. P: how often the other is there too, in training pictures with the class; "
-        "lift: by what factor more often than in all of them, 1 being independence."
-    )
-    return Markup('<p>{}</p>\n<div class="figures">\n{}</div>').format(introduction, tables)
+        ]  # fmt: skip
+    return render("decorrelation_co_occurrence.html", shown=shown)
 
 
 def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, float]]:
@@ -78,70 +63,55 @@ def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, f
 
 
 def removals_html(
-    folder: Path,
-    datasets: Sequence[str],
-    results: Results,
-    delta: Mapping[str, float],
-    paintings: Mapping[str, Mapping[str, str]],
+    folder: Path, results: Results, removals: Mapping[str, Any], paintings: Mapping[str, Mapping[str, str]],
     published: Mapping[str, int],
-) -> Markup:
+) -> Markup:  # fmt: skip
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
         folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json`,
             `pairs_{dataset}_{filling}_{captions}.json` and `train_{cell}.json`.
-        datasets: in the order of the page.
         results: of stage evaluate; its cells say which pairs there are.
-        delta: δ1, δ2 and δ3.
+        removals: section of the parameters, with δ1, δ2 and δ3.
         paintings: data set and filling of each.
         published: |D'| of the paper by data set.
     """
-    recipes = dict.fromkeys(
-        (cell.dataset, cell.filling, cell.captions) for cell in results.cells.values() if cell.synthetic
-    )
-    shown = []
-    for name in datasets:
-        removals, phrases = (read_json(folder / f"{stage}_{name}.json") for stage in ("removals", "phrases"))
-        pairs = [
-            (f"{captions.replace('_', ' ')} × {painter}", counted(read_json(file)))
-            for dataset, painter, captions in recipes
-            if dataset == name
-            for file in (folder / f"pairs_{name}_{painter}_{captions}.json",)
-        ]
+
+    def read(name: str) -> Any:
+        return read_json(folder / f"{name}.json")
+
+    cells, shown = results.cells.values(), []
+    recipes = dict.fromkeys((cell.dataset, cell.filling, cell.captions) for cell in cells if cell.synthetic)
+    for name in results.datasets:
+        found, phrases = read(f"removals_{name}"), read(f"phrases_{name}")
+        ours = [key for key, cell in results.cells.items() if (cell.dataset, cell.variant) == (name, "ours")]
         shown.append(
             {
                 "name": DATASETS[name],
-                "synthetic": synthetic_pairs(folder, results, name),
+                "synthetic": int(read(f"train_{ours[0]}")["synthetic_pairs"]) if ours else None,
                 "paper": published.get(name),
-                "removals": counted({key: removals[key] for key in removals if not key.startswith(REJECTED)}),
-                "rejected": counted(removals, REJECTED),
-                "painted": _painted_html(folder, name, paintings),
-                "pairs": pairs,
+                "removals": counted({key: found[key] for key in found if not key.startswith(REJECTED)}),
+                "rejected": counted(found, REJECTED),
+                "painted": [
+                    [
+                        FILLINGS[settings["filling"]].label,
+                        *(decimal(made[part], 0) for part in ("train", "test", "empty")),
+                    ]
+                    for painting, settings in paintings.items()
+                    if settings["dataset"] == name
+                    for made in (read(f"inpaint_{painting}"),)
+                ],
+                "pairs": [
+                    (f"{captions.replace('_', ' ')} × {painter}", counted(read(f"pairs_{name}_{painter}_{captions}")))
+                    for dataset, painter, captions in recipes
+                    if dataset == name
+                ],
                 "phrases": phrases,
                 "counts": counted(phrases),
                 "not_asked": results.metrics[f"{name}_synthetic_not_asked"],
             }
         )
-    return render("decorrelation_removals.html", shown=shown, delta=delta)
-
-
-def _painted_html(folder: Path, dataset: str, paintings: Mapping[str, Mapping[str, str]]) -> Markup:
-    """How many pictures each filling painted over."""
-    rows = [
-        [FILLINGS[settings["filling"]].label, *(decimal(counts[part], 0) for part in ("train", "test", "empty"))]
-        for painting, settings in paintings.items()
-        if settings["dataset"] == dataset
-        for counts in (read_json(folder / f"inpaint_{painting}.json"),)
-    ]
-    columns = ("with", "training", "test", "test, a box without objects")
-    return table(columns, rows, "Pictures painted over") if rows else Markup()
-
-
-def synthetic_pairs(folder: Path, results: Results, dataset: str) -> int | None:
-    """|D'| as the first training of `ours` had it; None where there is none."""
-    of_ours = (name for name, cell in results.cells.items() if (cell.dataset, cell.variant) == (dataset, "ours"))
-    name = next(of_ours, None)
-    return None if name is None else int(read_json(folder / f"train_{name}.json")["synthetic_pairs"])
+    return render("decorrelation_removals.html", shown=shown, delta=removals)
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
@@ -150,7 +120,6 @@ def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
     Args:
         rows: of the table that stage evaluate writes by class.
     """
-    pairs = class_pairs(rows, "coco", "clip")
     lines = [
         [
             Cell(name, "narrow"),
@@ -161,26 +130,17 @@ def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
             percent(before["removed_named"], 0),
             percent(after["removed_named"], 0),
         ]
-        for name, before, after in pairs
+        for name, before, after in class_pairs(rows, "coco", "clip")
     ]
-    columns = ("Removed class", "queries", "ODmAP@1\nfinetune", "ODmAP@1\nours", "gain", "named\nfinetune",
-               "named\nours")  # fmt: skip
-    numbers = table(columns, lines, "%; few queries of a class say little.")
-    return render(
-        "decorrelation_classes.html", classes=len(pairs), opened=len(pairs) <= _FEW, dataset=DATASETS["coco"],
-        table=numbers,
-    )  # fmt: skip
+    return render("decorrelation_classes.html", rows=lines, opened=len(lines) <= _FEW, dataset=DATASETS["coco"])
 
 
-def class_pairs(
-    rows: Sequence[Mapping[str, Any]], dataset: str, model: str
-) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """(class, its row for finetune, its row for ours), the largest gain of ODmAP@1 first; see `classes_html`."""
+def class_pairs(rows: Sequence[Mapping[str, Any]], dataset: str, model: str) -> list[ClassPair]:
+    """The classes with rows for both finetune and ours, the largest gain of ODmAP@1 first; see `classes_html`."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         for variant in ("finetune", "ours"):
             if row["set"] == "synthetic" and row["group"] == f"{dataset}_{model}_{variant}":
                 found.setdefault(row["class"], {})[variant] = row
     pairs = [(name, both["finetune"], both["ours"]) for name, both in found.items() if len(both) == 2]
-    pairs.sort(key=lambda each: (each[1]["odmap@1"] - each[2]["odmap@1"], each[0]))
-    return pairs
+    return sorted(pairs, key=lambda pair: (pair[1]["odmap@1"] - pair[2]["odmap@1"], pair[0]))

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from markupsafe import Markup
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
-from trivium.decorrelation.matrix import groups
 from trivium.formats import masks
 from trivium.page.decorrelation.results import MAIN, Results, model_label
 from trivium.page.html import half_each, render
@@ -31,16 +29,8 @@ FILTERS = (
 )
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Part of a sentence: `status` is present, gone, absent (a class that was never there), or empty."""
-
-    text: str
-    status: str
-
-
 def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> str:
-    """What a phrase that names these classes says about a picture."""
+    """What a phrase that names these classes says about a picture: gone, present, absent (never there), or nothing."""
     named = set(classes)
     if named & removed:
         return "gone"
@@ -49,49 +39,28 @@ def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> s
     return "absent" if named else ""
 
 
-def pieces(
-    text: str, phrases: Sequence[Mapping[str, Any]], removed: set[str], present: set[str], longest: int
-) -> list[Piece]:
-    """Cut a sentence at its phrases; joined, the pieces are the text, or its first characters and an ellipsis.
+def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longest: int) -> dict[str, Any]:
+    """A retrieved sentence cut at its phrases, and whether it is right.
 
-    A phrase that begins within another is passed over.
+    Joined, the (text, status) pairs of `pieces` are the sentence, or its first characters and an ellipsis. A phrase
+    that begins within another is passed over.
     """
-    cut, end = [], 0
-    for phrase in sorted(phrases, key=lambda each: (each["start"], -each["end"])):
+    text, cut, end = row["text"], [], 0
+    for phrase in sorted(row["phrases"], key=lambda phrase: (phrase["start"], -phrase["end"])):
         status = status_of(phrase["classes"], removed, present)
         if not status or phrase["start"] < end or phrase["end"] > longest:
             continue
-        cut += [Piece(text[end : phrase["start"]], ""), Piece(text[phrase["start"] : phrase["end"]], status)]
+        cut += [(text[end : phrase["start"]], ""), (text[phrase["start"] : phrase["end"]], status)]
         end = phrase["end"]
-    cut.append(Piece(text[end:longest] + "…" * (len(text) > longest), ""))
-    return [piece for piece in cut if piece.text]
-
-
-def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longest: int) -> dict[str, Any]:
-    """What the page shows of one retrieved sentence: its pieces, and whether it is right."""
+    cut.append((text[end:longest] + "…" * (len(text) > longest), ""))
     named = set(row["classes"])
-    return {
-        "pieces": pieces(row["text"], row["phrases"], removed, present, longest),
-        "right": bool(named & present) and not named & removed,
-    }
-
-
-def draw(evaluated: pa.Table, reference: str, count: int, seed: int) -> list[str]:
-    """Removal ids: as many that the reference cell gets wrong as right at the first sentence, as far as there are."""
-    rows = evaluated.filter(pc.and_(pc.equal(evaluated["cell"], reference), pc.equal(evaluated["set"], "synthetic")))
-    right = dict(zip(rows["query"].to_pylist(), rows["odmap@1"].to_pylist(), strict=True))
-    wrong, good = (sorted(query for query, value in right.items() if bool(value) is side) for side in (False, True))
-    return half_each(wrong, good, count, random.Random(seed))
+    return {"pieces": cut, "right": bool(named & present) and not named & removed}
 
 
 def best(file: Path, queries: Sequence[str]) -> dict[str, list[int]]:
     """The ids of the best sentences for each of these queries."""
-    table = read_table(file, ["query", "captions"])
-    table = table.filter(pc.is_in(table["query"], pa.array(queries, pa.string())))
-    found = dict(zip(table["query"].to_pylist(), table["captions"].to_pylist(), strict=True))
-    if missing := [query for query in queries if query not in found]:
-        raise BadInput("no sentences for a query", file=file, field="query", got=missing[0])
-    return {query: captions[:SENTENCES] for query, captions in found.items()}
+    rows = rows_by(file, "query", queries, ["captions"])
+    return {query: rows[query]["captions"][:SENTENCES] for query in queries}
 
 
 def rows_by(file: Path, key: str, wanted: Iterable[Any], columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
@@ -106,6 +75,8 @@ def gallery_html(
 ) -> tuple[dict[str, Markup], dict[str, float]]:
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
+    As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right.
+
     Args:
         results: of stage evaluate.
         data: folder of the stages' outputs.
@@ -115,45 +86,45 @@ def gallery_html(
     dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
     facts = ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]
     evaluated = read_table(data / "evaluation.parquet", facts)
+    evaluated = evaluated.filter(pc.equal(evaluated["set"], "synthetic"))
     cells = shown_cells(results, dataset)
     asked = _reference(cells)
     reference, short = cells[asked], "Ours" if asked == FIRST[-1] else _name(*asked)
-    chosen = draw(evaluated, reference, settings["examples"], settings["seed"])
+    judged = evaluated.filter(pc.equal(evaluated["cell"], reference)).to_pylist()
+    sides = [sorted(row["query"] for row in judged if bool(row["odmap@1"]) is side) for side in (False, True)]
+    chosen = half_each(*sides, settings["examples"], random.Random(settings["seed"]))
+
     columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
     of_query = rows_by(data / "removals" / dataset / "removals.parquet", "removal", chosen, columns)
     pictures = {query: str(of_query[query]["picture"]) for query in chosen}
-    found = {}
+    lists = {}
     for cell in cells.values():
-        lists = data / "retrieved" / cell
-        original = best(lists / "original.parquet", list(dict.fromkeys(pictures.values())))
-        found[cell] = original, best(lists / "synthetic.parquet", chosen)
-    wanted = {caption for lists in found.values() for each in lists for ids in each.values() for caption in ids}
+        original = best(data / "retrieved" / cell / "original.parquet", list(dict.fromkeys(pictures.values())))
+        lists[cell] = original, best(data / "retrieved" / cell / "synthetic.parquet", chosen)
+    wanted = {caption for both in lists.values() for found in both for ids in found.values() for caption in ids}
     texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
-    synthetic = evaluated.filter(pc.equal(evaluated["set"], "synthetic")).to_pylist()
-    of_cell = {(row["cell"], row["query"]): row for row in synthetic if row["query"] in pictures}
+    of_cell = {(row["cell"], row["query"]): row for row in evaluated.to_pylist() if row["query"] in pictures}
     originals = Images(data / "raw" / dataset / "images")
     holes = Images(data / "painted" / dataset / results.cells[reference].queries / "test")
     items = []
     for query in chosen:
-        about = of_query[query]
-        removed, present = set(about["removed"]), set(about["remaining"])
+        about, row = of_query[query], of_cell[reference, query]
+        removed, present, name = set(about["removed"]), set(about["remaining"]), about["name"]
         mask = masks.decode(about["mask"], about["height"], about["width"])
         finetune = of_cell.get((cells.get(FIRST[0], ""), query))
-        tags = ["right" if of_cell[reference, query]["odmap@1"] > 0 else "wrong"]
-        tags += ["fooled"] * bool(finetune and finetune["removed_named"])
-        tags += ["partner"] * bool(of_cell[reference, query]["partner_remains"])
-        models = [
-            {
-                "name": _name(*key),
-                "first": key in FIRST or not set(FIRST) & set(cells),
-                "original": [
-                    sentence(texts[each], set(), present | removed, longest) for each in found[cell][0][pictures[query]]
-                ],
-                "painted": [sentence(texts[each], removed, present, longest) for each in found[cell][1][query]],
-            }
-            for key, cell in cells.items()
-        ]
-        name = about["name"]
+        models = []
+        for key, cell in cells.items():
+            before, after = lists[cell][0][pictures[query]], lists[cell][1][query]
+            models.append(
+                {
+                    "name": _name(*key),
+                    "first": key in FIRST or not set(FIRST) & set(cells),
+                    "original": [sentence(texts[caption], set(), present | removed, longest) for caption in before],
+                    "painted": [sentence(texts[caption], removed, present, longest) for caption in after],
+                }
+            )
+        tags = ["right" if row["odmap@1"] > 0 else "wrong"]
+        tags += ["fooled"] * bool(finetune and finetune["removed_named"]) + ["partner"] * bool(row["partner_remains"])
         items.append(
             {
                 "original": outlined(originals.read(name), side, mask) if name in originals else None,
@@ -197,9 +168,8 @@ def _name(model: str, variant: str) -> str:
 
 def shown_cells(results: Results, dataset: str) -> dict[tuple[str, str], str]:
     """{(model, variant): its first cell} of the rows of Table 1 that were asked the same pictures."""
-    members = groups(results.cells)
     named = {(model, variant): f"{dataset}_{model}_{variant}" for model, variant in MAIN}
-    there = {key: next(iter(members[group])) for key, group in named.items() if group in members}
+    there = {key: next(iter(results.members[group])) for key, group in named.items() if group in results.members}
     if not there:
         raise BadInput("no row of table 1 among the cells", field="decorrelation.cells", got=dataset)
     queries = results.cells[there[_reference(there)]].queries

@@ -12,23 +12,9 @@ from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.page.decorrelation.results import EVERY_CELL, MAIN, Results, model_label, recipe
+from trivium.page.decorrelation.results import MAIN, Results, model_label, recipe
 from trivium.page.figures import sweep
-from trivium.page.html import (
-    Cell,
-    Column,
-    Row,
-    decimal,
-    figure,
-    interval,
-    percent,
-    points,
-    probability,
-    published,
-    render,
-    small,
-    table,
-)
+from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
 from trivium.page.published import DATASETS, VARIANTS, agreement
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -41,6 +27,7 @@ CAPTIONS = {
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
 DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
 FIGURE_4 = {"ODmAP@1": ("synthetic", "odmap@1"), "R@1, image → text": ("image_to_text", "r@1")}
+SYNTHETIC = [("synthetic", measure) for measure in (*ODMAP, "removed_named")]
 _FEWEST = 3  # points of a curve
 
 
@@ -67,7 +54,11 @@ class Tables:
     thorough: Thorough | None = None
 
     def cells(
-        self, group: str, columns: Sequence[tuple[str, str]], scale: str = EVERY_CELL, further: Sequence[Any] = ()
+        self,
+        group: str,
+        columns: Sequence[tuple[str, str]],
+        scale: str = "thorough",
+        further: Sequence[Any] = (),
     ) -> list[Any]:
         """A row's values, below them those of `make thorough` where it was trained at most once here; or what runs it.
 
@@ -78,11 +69,10 @@ class Tables:
             further: cells behind them, where there are any.
         """
         ran, thorough = group in self.results.groups, self.thorough
-        if ran and self.results.seeds(group) > 1:
+        if ran and len(self.results.members[group]) > 1:
             thorough = None
         keys = [f"{group}_{kind}_{measure}" for kind, measure in columns]
-        again = any(thorough.again(key) for key in keys) if thorough else False
-        if not ran and not again:
+        if not ran and not any(thorough.again(key) for key in keys if thorough):
             said = "not in this run: <code>make scale S={}</code>, then <code>make repro P=decorrelation</code>"
             return [Cell(Markup(said).format(scale), "absent", len(columns) + len(further))]
         values = [measured_cell(self.results.metrics, key, thorough) for key in keys]
@@ -92,20 +82,37 @@ class Tables:
         """How many trainings a row that ran is the mean of, and what else is said of it."""
         if group not in self.results.groups:
             return Markup()
-        count = self.results.seeds(group)
+        count = len(self.results.members[group])
         return small("; ".join(filter(None, ["one seed" if count == 1 else f"{count} seeds", *more])))
 
-    def heading(self, dataset: str, model: str, variant: str, column: tuple[str, str], said: str | None) -> Markup:
-        """A row's name and, where it ran, by how much a column is above finetuning on D, and the verdict."""
-        against = None
-        kind, measure = column
-        row = self.results.comparison(
-            dataset=dataset, model=model, variant=variant, other_variant="finetune", set=kind, measure=measure
-        )
-        if row is not None:
-            against = f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
-        name = Markup("{} {}").format(model_label(model), small(VARIANTS[variant]))
-        return name + self.seeds(f"{dataset}_{model}_{variant}", against, said and f"paper: {said}")
+    def main_rows(
+        self, dataset: str, columns: Sequence[tuple[str, str]], table: str, name: str, tolerance: float
+    ) -> list[list[Any]]:
+        """A row of a table for every model and variant that ran or that the paper prints: ours, the paper's, a verdict.
+
+        Beside a row's name stands by how much its first column is above finetuning on D.
+
+        Args:
+            dataset: of the row.
+            columns: set of queries and measure; the paper prints the first of them.
+            table: the paper's.
+            name: of the numbers in a published row.
+            tolerance: points within which ours agree.
+        """
+        rows, (kind, measure) = [], columns[0]
+        for model, variant in MAIN:
+            group, paper = f"{dataset}_{model}_{variant}", self.published[table][dataset].get(f"{model}_{variant}")
+            if paper is None and group not in self.results.groups:
+                continue
+            printed = [paper[key] for key in (name, "also") if key in paper] if paper else []
+            verdict = self.agrees(group, columns[: len(ODMAP)], printed, tolerance)
+            fields = {"dataset": dataset, "model": model, "variant": variant, "other_variant": "finetune"}
+            row = self.results.comparison(**fields, set=kind, measure=measure)
+            against = row and f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
+            said = self.seeds(group, against, verdict and f"paper: {verdict}")
+            heading = Markup("{} {}{}").format(model_label(model), small(VARIANTS[variant]), said)
+            rows.append([heading, *self.cells(group, columns), *paper_cells(paper and paper[name])])
+        return rows
 
     def agrees(
         self, group: str, columns: Sequence[tuple[str, str]], printed: Sequence[Sequence[float]], tolerance: float
@@ -118,10 +125,11 @@ class Tables:
         if cell is None or not printed:
             return None
         judged = cell.dataset not in self.samples and (cell.variant == "zero_shot" or cell.model in self.as_long)
-        values = [self.results.value(group, *column) for column in columns]
-        ours = [None if value is None else 100 * value.mean for value in values]
+        values = [self.results.metrics.get(f"{group}_{kind}_{measure}") for kind, measure in columns]
+        ours = [None if value is None else 100 * value for value in values]
         return agreement(ours, printed, [tolerance] * len(ours), sample=not judged)
 
+    @property
     def datasets(self) -> list[str]:
         """Those of the paper that ran."""
         return [name for name in ("coco", "flickr30k") if name in self.results.datasets]
@@ -136,68 +144,37 @@ def paper_cells(values: Sequence[float] | None) -> list[Cell]:
 
 def table_1_html(of: Tables) -> Markup:
     """ODmAP@1, 5 and 10 of every model, data set by data set."""
-    columns = [*(("synthetic", measure) for measure in (*ODMAP, "removed_named")), ("original", "odmap@1")]
-    heads = ["Model", "ODmAP@1", "@5", "@10", Column("removed object named", "wrap"),
-             Column("original pictures, @1", "wrap"), *published("@1", "@5", "@10")]  # fmt: skip
-    tables, metrics = Markup(), of.results.metrics
-    for dataset in of.datasets():
-        rows: list[Row | Sequence[Any]] = []
-        for model, variant in MAIN:
-            group, paper = f"{dataset}_{model}_{variant}", of.published["table_1"][dataset].get(f"{model}_{variant}")
-            if paper is None and group not in of.results.groups:
-                continue
-            printed = [paper[name] for name in ("values", "also") if name in paper] if paper else []
-            said = of.agrees(group, columns[: len(ODMAP)], printed, of.published["tolerances"]["odmap"])
-            heading = of.heading(dataset, model, variant, columns[0], said)
-            rows.append([heading, *of.cells(group, columns), *paper_cells(paper and paper["values"])])
+    shown, metrics = [], of.results.metrics
+    columns, tolerance = [*SYNTHETIC, ("original", "odmap@1")], of.published["tolerances"]["odmap"]
+    for dataset in of.datasets:
+        rows: list[Any] = of.main_rows(dataset, columns, "table_1", "values", tolerance)
         chance = [percent(metrics[f"{dataset}_synthetic_chance_{measure}"]) for measure in ODMAP]
         name = Markup("Sentences in random order <small>exact expectation</small>")
         rows.append(Row([name, *chance, "–", "–", Cell("", "published", 3)], "baseline"))
-        caption = render(
-            "decorrelation_odmap_caption.html",
-            dataset=DATASETS[dataset],
-            queries=metrics[f"{dataset}_synthetic_queries"],
-            pictures=metrics[f"{dataset}_synthetic_pictures"],
-            tested=metrics[f"{dataset}_image_to_text_queries"],
-            painted=not metrics[f"{dataset}_synthetic_not_asked"],
-            captions=metrics[f"{dataset}_captions"],
-            level=of.level,
-        )
-        tables += table(heads, rows, caption)
+        shown.append((dataset, rows))
     varied = {variant for _, variant in MAIN}
     used = {FILLINGS[cell.queries].label for cell in of.results.groups.values() if cell.variant in varied}
     return render(
-        "decorrelation_odmap.html",
-        tables=tables + dagger(of.thorough),
-        matching=of.used["phrases"]["matching"],
-        source=of.published["source"],
+        "decorrelation_odmap.html", shown=shown, names=DATASETS, metrics=metrics, level=of.level,
+        dagger=dagger(of.thorough), matching=of.used["phrases"]["matching"], source=of.published["source"],
         painters=sorted(used),
-    )
+    )  # fmt: skip
 
 
 def table_2_html(of: Tables) -> Markup:
     """R@1, 5 and 10 both ways."""
-    tables = Markup()
-    for dataset in of.datasets():
-        for direction, said in DIRECTIONS.items():
-            columns, rows = [(direction, measure) for measure in RECALL], []
-            for model, variant in MAIN:
-                group = f"{dataset}_{model}_{variant}"
-                paper = of.published["table_2"][dataset].get(f"{model}_{variant}")
-                if paper is None and group not in of.results.groups:
-                    continue
-                printed = [paper[direction]] + ([paper["also"]] if "also" in paper else []) if paper else []
-                agrees = of.agrees(group, columns, printed, of.published["tolerances"]["recall"])
-                heading = of.heading(dataset, model, variant, columns[0], agrees)
-                rows.append([heading, *of.cells(group, columns), *paper_cells(paper and paper[direction])])
-            queries = decimal(of.results.metrics[f"{dataset}_{direction}_queries"], 0)
-            caption = f"Table 2, {DATASETS[dataset]}, {said}, %; {queries} queries."
-            tables += table(["Model", "R@1", "R@5", "R@10", *published("R@1", "R@5", "R@10")], rows, caption)
-    introduction = (
-        "What is paid for it: retrieval among the original test pictures and their captions. A picture has five "
-        "captions; any of the five is a hit."
-    )
-    return Markup("<p>{}</p>\n").format(introduction) + tables + dagger(of.thorough)
+    tolerance = of.published["tolerances"]["recall"]
+    shown = [
+        {
+            "dataset": DATASETS[dataset],
+            "direction": said,
+            "queries": of.results.metrics[f"{dataset}_{way}_queries"],
+            "rows": of.main_rows(dataset, [(way, measure) for measure in RECALL], "table_2", way, tolerance),
+        }
+        for dataset in of.datasets
+        for way, said in DIRECTIONS.items()
+    ]
+    return render("decorrelation_retrieval.html", shown=shown, dagger=dagger(of.thorough))
 
 
 def table_3_html(of: Tables, folder: Path) -> Markup:
@@ -207,7 +184,6 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
         of: what is shown.
         folder: of the metrics, with `pairs_{dataset}_{filling}_{captions}.json`.
     """
-    columns = [("synthetic", measure) for measure in (*ODMAP, "removed_named")]
     results, printed = of.results, of.published["table_3"]["rows"]
     reference = results.groups.get("coco_clip_ours")
     found = {
@@ -222,27 +198,21 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
     labels |= {key: _label(results.groups[name]) for key, name in found.items() if key not in printed}
     rows, written = [], []
     for key, label in labels.items():
-        group = found.get(key, f"coco_clip_{key}")
-        hubness = "–"
+        group, hubness = found.get(key, f"coco_clip_{key}"), "–"
         if key in found:
-            hubness = decimal(results.skew(group))
+            hubness = decimal(float(np.mean(results.by_seed(group, "synthetic", "k_skew@10"))))
             cell = results.groups[group]
             if cell.synthetic:
                 counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
                 written.append((label, int(counts["different_captions"]), int(counts["pairs"])))
-        heading = Markup("{}{}").format(label, of.seeds(group))
-        cells = of.cells(group, columns, "table3", [hubness])
-        rows.append([heading, *cells, *(_either(printed[key]) if key in printed else paper_cells(None))])
-    heads = ["D′", "ODmAP@1", "@5", "@10", Column("removed object named", "wrap"), "hubness",
-             *published("@1", "@5", "@10")]  # fmt: skip
-    caption = Markup(
-        "Table 3, CLIP on COCO, %: what makes the captions × what fills the pictures of D′. The test queries are "
-        "in-painted in every row. <em>Hubness</em>: skewness of how often a sentence is among the best ten of a query; "
-        "the higher, the more the same few sentences answer everything."
-    )
-    return table(heads, rows, caption) + render(
-        "decorrelation_synthesis.html", written=written, least_different=LEAST_DIFFERENT, dagger=dagger(of.thorough)
-    )
+        cells = of.cells(group, SYNTHETIC, "table3", [hubness])
+        rows.append(
+            [label + of.seeds(group), *cells, *(_either(printed[key]) if key in printed else paper_cells(None))]
+        )
+    return render(
+        "decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
+        dagger=dagger(of.thorough),
+    )  # fmt: skip
 
 
 def _either(paper: Mapping[str, Any]) -> list[Cell]:
@@ -263,17 +233,12 @@ def _label(cell: Training) -> str:
 
 def appendix_b_html(of: Tables) -> Markup:
     """CLIP on COCO when every training set has the same size."""
-    rows, columns = [], [("synthetic", "odmap@1"), ("image_to_text", "r@1")]
+    rows = []
     for variant, paper in of.published["appendix_b"]["rows"].items():
         group = f"coco_clip_{variant}"
-        heading = Markup("{}{}").format(paper["label"], of.seeds(group))
-        rows.append([heading, *of.cells(group, columns, "appendix_b"), *paper_cells(paper["values"])])
-    heads = ["Trained on", "ODmAP@1", "R@1, image → text", *published("ODmAP@1", "R@1")]
-    caption = (
-        "Appendix B, CLIP on COCO, %: are the synthetic pairs better, or only more? D_s is a part of D with as many "
-        "pairs as D′."
-    )
-    return table(heads, rows, caption) + dagger(of.thorough)
+        cells = of.cells(group, list(FIGURE_4.values()), "appendix_b")
+        rows.append([paper["label"] + of.seeds(group), *cells, *paper_cells(paper["values"])])
+    return render("decorrelation_equal_sizes.html", rows=rows, dagger=dagger(of.thorough))
 
 
 def seed_interval(values: Sequence[float], confidence: float) -> tuple[float, float] | None:
@@ -313,45 +278,34 @@ def batch_share(ratio: float, part: float, synthetic_share: float | None) -> flo
 def figure_4_html(of: Tables) -> Markup:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
     results, confidence = of.results, of.used["evaluate"]["confidence"]
-    share = of.used["train"]["models"]["clip"]["synthetic_share"]
-    found = ratios(results)
-    lines = {
-        entry: [
-            (ratio, values, seed_interval(values, confidence))
-            for group, ratio in found.items()
-            for values in ([100 * value for value in results.by_seed(group, *measure)],)
-        ]
+    share, found = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
+    values = {
+        entry: [[100 * value for value in results.by_seed(group, *measure)] for group in found]
         for entry, measure in FIGURE_4.items()
     }
+    lines = {
+        entry: [
+            (ratio, seeds, seed_interval(seeds, confidence)) for ratio, seeds in zip(found.values(), line, strict=True)
+        ]
+        for entry, line in values.items()
+    }
+    batches = [batch_share(ratio, results.groups[group].share, share) for group, ratio in found.items()]
     rows = [
         [
             decimal(ratio, 3),
-            results.seeds(group),
-            percent(batch_share(ratio, results.groups[group].share, share)),
-            *(
-                decimal(float(np.mean(values))) + interval(bounds, scale=1)
-                for _, values, bounds in (line[place] for line in lines.values())
-            ),
+            len(results.members[group]),
+            percent(batch),
+            *(decimal(float(np.mean(seeds))) + interval(bounds, scale=1) for _, seeds, bounds in points),
         ]
-        for place, (group, ratio) in enumerate(found.items())
+        for (group, ratio), batch, *points in zip(found.items(), batches, *lines.values(), strict=True)
     ]
-    last = next(reversed(found.items()), None)
     drawn = None
     if len(set(found.values())) >= _FEWEST:
         title = "ODmAP@1 and R@1 over the share of synthetic pairs"
-        svg = sweep(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
-        caption = render("decorrelation_sweep_caption.html", confidence=confidence, paper=of.published["figure_4"])
-        drawn = figure(svg, caption)
-    heads = ["|D′| / |D|", "seeds", "D′ in a batch", *FIGURE_4]
+        drawn = sweep(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
     return render(
-        "decorrelation_sweep.html",
-        figure=drawn,
-        sizes=len(rows),
-        table=table(heads, rows, "The points, %.") if rows else "",
-        ratio=last[1] if last else 0,
-        batch=batch_share(last[1], results.groups[last[0]].share, share) if last else 0,
-        paper=of.published["figure_4"],
-        synthetic_share=share,
-        captions=max((results.groups[group].captions_an_image for group in found), default=1),
+        "decorrelation_sweep.html", drawn=drawn, rows=rows, measures=list(FIGURE_4), confidence=confidence,
+        ratio=max(found.values(), default=0), batch=batches[-1] if batches else 0, paper=of.published["figure_4"],
+        synthetic_share=share, captions=max((results.groups[group].captions_an_image for group in found), default=1),
         one_removal=of.used["removals"]["training"] == "one",
-    )
+    )  # fmt: skip
