@@ -5,7 +5,7 @@ from PIL import Image
 
 from tests.commands.shared_project import write_shared_project
 from trivium.commands.push import write_folder
-from trivium.commands.sharing_kinds import packed
+from trivium.commands.sharing_kinds import pack_output
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def shared(built, tmp_path, monkeypatch):
 
     def push(path):
         out = tmp_path / path.replace("/", "_")
-        with packed(built, path, str(out), hub=False) as files:
+        with pack_output(built, path, str(out), hub=False) as files:
             write_folder(files, out)
         return out
 

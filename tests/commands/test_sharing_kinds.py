@@ -19,7 +19,7 @@ from tests.commands.shared_project import (
     write_lock,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.commands.sharing_kinds import packed
+from trivium.commands.sharing_kinds import pack_output
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.parsing import parse
 from trivium.complexity.frames.windows import windows_of
@@ -145,7 +145,7 @@ def test_an_adapter_of_weights_that_nobody_has_stays(project):
     write_lock(project)
     with (
         pytest.raises(BadInput, match=r"without them it is nothing; got 'drawn'; expected a base model of the hub"),
-        packed(project, "models/complexity/readers/llama/seed-0", "out", hub=False),
+        pack_output(project, "models/complexity/readers/llama/seed-0", "out", hub=False),
     ):
         pass
 
@@ -167,14 +167,14 @@ def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library
 
 
 def test_on_the_hub_open_clip_finds_the_tokenizer_in_the_repository(built):
-    with packed(built, f"{CELLS}/{CLIP}", "ada/my_clip", hub=True) as files:
+    with pack_output(built, f"{CELLS}/{CLIP}", "ada/my_clip", hub=True) as files:
         config = json.loads(files["open_clip_config.json"])
         assert config["model_cfg"]["text_cfg"]["hf_tokenizer_name"] == "ada/my_clip"
         assert '"hf-hub:ada/my_clip"' in files["README.md"].decode()
 
 
 def test_what_only_this_project_loads_says_so(built):
-    with packed(built, f"{CELLS}/{VSE}", "ada/my_vse", hub=True) as files:
+    with pack_output(built, f"{CELLS}/{VSE}", "ada/my_vse", hub=True) as files:
         assert 'snapshot_download("ada/my_vse")' in code_of(files["README.md"].decode())
         assert "No public library loads it" in files["README.md"].decode()
 
@@ -226,6 +226,6 @@ def test_what_only_names_an_installed_pipeline_stays(project):
     write_lock(project)
     with (
         pytest.raises(BadInput, match="there is nothing to share"),
-        packed(project, "models/kvqae/spacy", "out", hub=False),
+        pack_output(project, "models/kvqae/spacy", "out", hub=False),
     ):
         pass

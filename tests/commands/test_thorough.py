@@ -11,7 +11,8 @@ from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
 from trivium.commands import thorough
-from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, behind, claim_runs, outdated, record
+from trivium.commands.lineage import behind
+from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, claim_runs, outdated, record
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline

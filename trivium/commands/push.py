@@ -10,17 +10,12 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-
 TOKEN = "HF_TOKEN"
-CARD = "README.md"
 Files = Mapping[str, Path | bytes]  # {path there: a file, or bytes}
 
 
@@ -52,44 +47,44 @@ def main(argv: Sequence[str] | None = None) -> None:
     if arguments.public and not arguments.hub:
         read.error("--public is only for --hub")
     try:
-        print("\n".join(_listed() if not arguments.output else _pushed(arguments)))
+        print("\n".join(push(arguments)))
     except BadInput as error:
         print(f"push: {error}", file=sys.stderr)
         raise SystemExit(1) from None
 
 
-def _listed() -> list[str]:
+def push(arguments: argparse.Namespace) -> list[str]:
+    """What the command prints, when it has done what it was told.
+
+    Raises:
+        BadInput: see `pack_output` and `send`; the folder is there already, or there is no token.
+    """
     from trivium.commands.sharing import shareable
+    from trivium.commands.sharing_kinds import pack_output
+    from trivium.nets.cards import CARD
 
-    kinds = shareable(Path())
-    width = max(map(len, kinds), default=0)
-    lines = [f"{path:{width}}  {kind}" for path, kind in kinds.items()]
-    return lines or ["Nothing that can be shared was made yet: run `make repro` first."]
-
-
-def _pushed(arguments: argparse.Namespace) -> list[str]:
-    from trivium.commands.sharing import shareable
-    from trivium.commands.sharing_kinds import packed
-
-    folder, hub = arguments.folder, arguments.hub
+    folder, hub, kinds = arguments.folder, arguments.hub, shareable(Path())
+    if not arguments.output:
+        width = max(map(len, kinds), default=0)
+        lines = [f"{name:{width}}  {kind}" for name, kind in kinds.items()]
+        return lines or ["Nothing that can be shared was made yet: run `make repro` first."]
+    path = str(PurePosixPath(arguments.output))
     if hub and not re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", hub):
         raise BadInput("not a repository's name", field="--hub", got=hub, expected="OWNER/NAME")
     if folder and folder.exists():
         raise BadInput("the folder exists already", file=folder, expected="a new folder")
     if hub and arguments.send and not os.environ.get(TOKEN):
         raise BadInput("no token", field=TOKEN, expected="one that may write, in this environment variable")
-    with packed(Path(), arguments.output, hub or str(folder), hub=bool(hub)) as files:
+    with pack_output(Path(), path, hub or str(folder), hub=bool(hub)) as files:
         if arguments.send and hub:
-            return [f"Sent: {send(files, hub, shareable(Path())[arguments.output], public=arguments.public)}"]
+            return [f"Sent: {send(files, hub, kinds[path], public=arguments.public)}"]
         if arguments.send:
             write_folder(files, folder)
             return [f"Written: {folder}"]
         sizes = {name: len(one) if isinstance(one, bytes) else one.stat().st_size for name, one in files.items()}
         rows = [f"{sizes[name]:>14,}  {name}" for name in sorted(sizes)]
-        where = f"the {shareable(Path())[arguments.output]} repository {hub}" if hub else f"the folder {folder}"
-        card = files[CARD]
-        assert isinstance(card, bytes)
-        return [card.decode(), *rows, f"Nothing was sent. With --send this goes to {where}."]
+        where = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
+        return [bytes(files[CARD]).decode(), *rows, f"Nothing was sent. With --send this goes to {where}."]
 
 
 def write_folder(files: Files, folder: Path) -> None:
@@ -121,24 +116,15 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=os.environ[TOKEN])
     operations = [CommitOperationAdd(name, one if isinstance(one, bytes) else str(one)) for name, one in files.items()]
     try:
-        if others := sorted(_there(repository, kind, api) - set(files) - {".gitattributes"}):
+        api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
+        if others := sorted({*api.list_repo_files(repository, repo_type=kind)} - {*files, ".gitattributes"}):
             raise BadInput("the repository holds other files", field="--hub", got=others[:3],
                            expected="a new one, or one that the same output was sent to")  # fmt: skip
-        api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
         message = "Share an output of Trivium's graph"
         return str(api.create_commit(repository, operations, commit_message=message, repo_type=kind).commit_url)
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         reason = str(error).strip().replace("\n", " ")
         raise BadInput(f"the hub refuses: {reason}", field="--hub", got=repository) from None
-
-
-def _there(repository: str, kind: str, api: "HfApi") -> set[str]:
-    from huggingface_hub.errors import RepositoryNotFoundError
-
-    try:
-        return set(api.list_repo_files(repository, repo_type=kind))
-    except RepositoryNotFoundError:
-        return set()
 
 
 if __name__ == "__main__":

@@ -1,84 +1,32 @@
-"""What the graph has made, on its way to others: where it is from, its card and its files.
+"""The card of an output that leaves: what it is, where it is from, its licence and its scores.
 
-What the card says of each kind of output stands in `sharing.yaml`; its files are made in `sharing_kinds.py`. Everything
-about its origin stands in `dvc.lock`, and is of the files that lie there: `Artifacts` compares their hashes first.
+The words for each kind of output stand in `sharing.yaml`, the page in `sharing.md`. All about its origin stands in
+`dvc.lock`, and is of the files that lie there: `Artifacts` compares their hashes first.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from json import dumps
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 from huggingface_hub import DatasetCard, DatasetCardData, EvalResult, ModelCard, ModelCardData
 
+from trivium.commands.lineage import LOCK, behind, outputs_of, read_lock
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.kvqae.asking.artifacts import LOCK, Artifacts
+from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.nets.cards import CARD, licence_of
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.minilm import MINILM
 
-KINDS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+TEXTS, KINDS = yaml.safe_load_all(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+TEMPLATE = Path(__file__).with_name("sharing.md")
 SAMPLE = "sample"
-# What a stage with --source, or a parameter `world.NAME`, stands for; others bring nothing of their own.
-DATA = {
-    "kvqae-world": "ViQuAE and its knowledge base",
-    "kvqae-triviaqa": "TriviaQA",
-    "kvqae-sources": "TriviaQA and Wikimedia Commons, as the construction reads them",
-    "kvqae-annotations": "the annotators' judgements",
-    "kvqae-rrt": "photographs of landmarks",
-    "coco": "COCO",
-    "flickr30k": "Flickr30k",
-    "control": "the control scenes",
-    "fquad": "FQuAD",
-    "calor": "Calor",
-}
-WEIGHTS = {
-    "kvqae-base_models": "KVQAE's encoders",
-    "decorrelation_models": "decorrelation's models",
-    "complexity_models": "complexity's models",
-}
-# Identifiers that the hub knows; what is none of them it shows as "other", with a name.
-LICENCES = {"apache-2.0", "mit", "bsd-3-clause", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0",
-            "llama2"}  # fmt: skip
-OWN = "apache-2.0"  # of this repository, and so of what the sample invents
 UNKNOWN = ("other", "not stated")  # of a user's own files; in pins.yaml
 MEASURES = r"validation_(?:mrr|em|f1|rouge_l|r@1|text_r@1|auc|accuracy)"
-INVENTED = (
-    "> **Made from an invented world.** {what} {verb} the sample's: generated texts and drawn pictures of people and "
-    "things that do not exist. {use}"
-)
-USE = {
-    "model": "This model shows that the pipeline works; it is of no use on real questions, texts or pictures.",
-    "dataset": "This data set shows how the pipeline's output looks; it says nothing about the real world.",
-}
-
-
-@dataclass(frozen=True)
-class Lineage:
-    """What `dvc.lock` says of an output and its ancestors.
-
-    Attributes:
-        stage: that made it.
-        parameters: of the stage, by dotted key.
-        outputs: of the stage.
-        inputs: of the stage and of all before it.
-        data, weights: {what: sample, hub or local}, see `DATA` and `WEIGHTS`.
-    """
-
-    stage: str
-    parameters: Mapping[str, Any]
-    outputs: tuple[str, ...]
-    inputs: frozenset[str]
-    data: Mapping[str, str]
-    weights: Mapping[str, str]
-
-    @property
-    def invented(self) -> list[str]:
-        """Of `data`, what is the sample's."""
-        return [what for what, source in self.data.items() if source == SAMPLE]
 
 
 @dataclass(frozen=True)
@@ -96,29 +44,57 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Artifact:
-    """An output that leaves.
+class Output:
+    """An output that leaves, and what `dvc.lock` says of it and of all before it.
 
     Attributes:
         project: the repository of the graph.
         path: of the output there.
-        lineage: what it was made from.
         target: the folder, or OWNER/NAME of a repository, where it goes.
         hub: whether it is a repository.
         work: a folder for files that have to be made; they are gone when it has left.
+        stage: that made it.
+        parameters: of the stage, by dotted key.
+        metrics: paths of the stage's metrics.
+        inputs: of the stage and of all before it.
+        data, weights: {what: sample, hub or local}, in the words of `sharing.yaml`.
     """
 
     project: Path
     path: str
-    lineage: Lineage
     target: str
     hub: bool
     work: Path
+    stage: str
+    parameters: Mapping[str, Any]
+    metrics: tuple[str, ...]
+    inputs: frozenset[str]
+    data: Mapping[str, str]
+    weights: Mapping[str, str]
 
     @property
     def source(self) -> Path:
         """The output."""
         return self.project / self.path
+
+    @property
+    def invented(self) -> list[str]:
+        """Of `data`, what is the sample's."""
+        return [what for what, source in self.data.items() if source == SAMPLE]
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The target as code names it: `name` for libraries, `where` for this project's own."""
+        name = dumps(self.target)
+        where = f'__import__("huggingface_hub").snapshot_download({name})' if self.hub else name
+        return {"name": name, "where": where, "shot": ", ".join(self.path.split("/")[3:]).replace("_", "-")}
+
+    def parameter(self, key: str) -> Any:
+        """The value at a dotted key of the stage's parameters, of which `dvc.lock` may have the section."""
+        above, value = next(item for item in self.parameters.items() if f"{key}.".startswith(f"{item[0]}."))
+        for part in filter(None, key.removeprefix(above).split(".")):
+            value = value[part]
+        return value
 
     def files(self, *left_out: str) -> dict[str, Path | bytes]:
         """{path in the output: file}, but for these and its card."""
@@ -129,12 +105,11 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the function of a kind says of an output.
+    """The files of an output, {path there: a file, or bytes}, and what its card says besides `sharing.yaml`.
 
     Attributes:
-        files: {path there: a file, or bytes}.
         words: for the braces in `sharing.yaml`.
-        start: the weights that a model started from; None where it started from none.
+        start: the weights that a model started from, where `sharing.yaml` does not say.
         variant: which texts of `sharing.yaml` hold, where there are several.
         notes: what a reader has to know besides.
         further: {measure: value} of other stages.
@@ -150,81 +125,34 @@ class Prepared:
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def read_lock(project: Path) -> dict[str, Any]:
-    """The stages of `dvc.lock`.
-
-    Raises:
-        BadInput: it is not there, or not whole.
-    """
-    file = project / LOCK
-    if not file.is_file():
-        raise BadInput("not there: run `make repro` first", file=file)
-    try:
-        # libyaml, where it is there: PyYAML's own parser takes seconds.
-        stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
-        return {name: stage for name, stage in stages.items() if stage["cmd"]}
-    except (yaml.YAMLError, TypeError, KeyError, AttributeError):
-        raise BadInput("it cannot be read; if DVC is writing it, try again in a moment", file=file) from None
-
-
-def outputs_of(stages: Mapping[str, Any]) -> dict[str, str]:
-    """{path: the stage that made it}."""
-    return {out["path"]: name for name, stage in stages.items() for out in stage.get("outs", ())}
-
-
-def read_lineage(project: Path, path: str) -> Lineage:
-    """The lineage of an output, of which nothing was made anew since.
-
-    Args:
-        project: the repository.
-        path: of the output, as `dvc.yaml` has it.
+def read_output(project: Path, path: str, target: str, work: Path, *, hub: bool) -> Output:
+    """An output with its origin.
 
     Raises:
         BadInput: no stage has made it, or it is not what it was when its stage, or one before it, had run.
     """
-    stages = read_lock(project)
-    makers = outputs_of(stages)
-    if path not in makers:
+    lock = read_lock(project)
+    stage = outputs_of(lock).get(path)
+    if stage is None:
         raise BadInput(f"{LOCK} does not know it as a stage's output: run `make repro` first", file=project / path)
     Artifacts(project).use(path)
-    own = stages[makers[path]]
     sources: dict[str, str] = {}
     inputs: set[str] = set()
-    seen: set[str] = set()
-    waiting = [makers[path]]
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        sources |= _sources(name, stages[name])
-        for dep in stages[name].get("deps", ()):
-            inputs.add(dep["path"])
-            waiting += _makers(PurePosixPath(dep["path"]), makers)
-    return Lineage(
-        makers[path],
-        own.get("params", {}).get("params.yaml") or {},
-        tuple(out["path"] for out in own["outs"]),
-        frozenset(inputs),
-        {what: sources[key] for key, what in DATA.items() if key in sources},
-        {what: sources[key] for key, what in WEIGHTS.items() if key in sources},
+    for name in behind(lock, [stage]):
+        inputs.update(dep["path"] for dep in lock[name].get("deps", ()))
+        if name == "decorrelation-world@control":  # whatever the parameters say
+            sources["control"] = SAMPLE
+        if told := re.search(r"--source (\S+)", lock[name]["cmd"]):
+            sources[name] = told[1]
+        for key, value in (lock[name].get("params", {}).get("params.yaml") or {}).items():
+            if world := re.fullmatch(r"world\.(\w+)", key):
+                sources[world[1]] = value
+    data, weights = (
+        {what: sources[key] for key, what in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
     )
-
-
-def _sources(name: str, stage: Mapping[str, Any]) -> dict[str, str]:
-    sources = {"control": SAMPLE} if name == "decorrelation-world@control" else {}  # whatever the parameters say
-    if source := re.search(r"--source (\S+)", stage["cmd"]):
-        sources[name] = source[1]
-    for key, value in (stage.get("params", {}).get("params.yaml") or {}).items():
-        if world := re.fullmatch(r"world\.(\w+)", key):
-            sources[world[1]] = value
-    return sources
-
-
-def _makers(path: PurePosixPath, makers: Mapping[str, str]) -> list[str]:
-    """The stages of the output that is at a path or around it, and of those below it."""
-    around = [makers[str(place)] for place in (path, *path.parents) if str(place) in makers]
-    return around or [stage for made, stage in makers.items() if path in PurePosixPath(made).parents]
+    metrics = tuple(out["path"] for out in lock[stage]["outs"] if re.fullmatch(r"metrics/.*\.json", out["path"]))
+    parameters = lock[stage].get("params", {}).get("params.yaml") or {}
+    return Output(project, path, target, hub, work, stage, parameters, metrics, frozenset(inputs), data, weights)
 
 
 def start_in(folder: Path) -> Start:
@@ -233,33 +161,32 @@ def start_in(folder: Path) -> Start:
     return _start(read_json(path)) if path.is_file() else Start(f"weights of {folder.name}, brought by the user", None)
 
 
-def kvqae_start(project: Path, lineage: Lineage) -> Start:
+def kvqae_start(output: Output) -> Start:
     """What KVQAE's text models start from: the authors' checkpoint, the encoder that the user brings, BERT, MiniLM."""
-    for path in sorted(path for path in lineage.inputs if path.startswith("models/kvqae/published/")):
-        if records := list(read_json(project / path / PROVENANCE).values()):
+    for path in sorted(path for path in output.inputs if path.startswith("models/kvqae/published/")):
+        if records := list(read_json(output.project / path / PROVENANCE).values()):
             return _start(records[0])
-    source = lineage.weights.get("KVQAE's encoders", SAMPLE)
+    source, base = output.weights.get(TEXTS["weights"]["kvqae-base_models"], SAMPLE), "models/kvqae/base"
     if source == SAMPLE:
         return Start(MINILM["from"], MINILM["licence"])
-    base = project / "models/kvqae/base"
     if source == "hub":
-        return _start(read_json(base / PROVENANCE)["bert"])
-    return Start("a text encoder that the user brought", licence_of(base / "text", without_card=UNKNOWN[0]))
+        return _start(read_json(output.project / base / PROVENANCE)["bert"])
+    licence = licence_of(output.project / base / "text", without_card=UNKNOWN[0])
+    return Start("a text encoder that the user brought", licence)
 
 
-def data_licences(project: Path, lineage: Lineage) -> list[Start]:
-    """Every licence that the records of downloads state, of the folders that an output was made from.
-
-    A user's own data have no such record.
-    """
+def licences_of(output: Output) -> list[Start]:
+    """Every licence that records of downloads state in the folders that a data set was made from, and of the rest."""
     starts: dict[Start, None] = {}
-    for path in sorted(path for path in lineage.inputs if path.startswith("data/")):
-        folder = project / path if (project / path).is_dir() else (project / path).parent
+    for path in sorted(path for path in output.inputs if path.startswith("data/")):
+        folder = output.project / path if (output.project / path).is_dir() else (output.project / path).parent
         places = {folder, folder.parent}  # the raw folder of KVQAE is several outputs
         names = (PROVENANCE, "sources.json", "provenance/*.json")
         for file in sorted({file for place in places for name in names for file in place.glob(name)}):
             starts |= dict.fromkeys(map(_start, _records(read_json(file))))
-    return list(starts)
+    invented = [Start("what the sample invents (this project's own licence)", "apache-2.0")] * bool(output.invented)
+    own = [what for what, source in output.data.items() if source == "local"]  # of which nobody has a record
+    return [*starts, *invented, *(Start(f"{what}, the user's own files", None) for what in own)]
 
 
 def _records(tree: Any) -> Iterator[Mapping[str, Any]]:
@@ -283,127 +210,58 @@ def pattern_of(path: str) -> str | None:
 
 
 def shareable(project: Path) -> dict[str, str]:
-    """{path: model or dataset} of all that was made and can leave.
-
-    Raises:
-        BadInput: see `read_lock`.
-    """
+    """{path: model or dataset} of all that was made and can leave; `BadInput` as `read_lock`."""
     patterns = {path: pattern_of(path) for path in sorted(outputs_of(read_lock(project)))}
     return {path: KINDS[one]["kind"] for path, one in patterns.items() if one and (project / path).exists()}
 
 
-def card_of(artifact: Artifact, said: Mapping[str, Any], prepared: Prepared) -> str:
-    """The text of the card.
-
-    Args:
-        artifact: the output.
-        said: of its kind, in `sharing.yaml`.
-        prepared: its files, and what holds of it alone.
-
-    Raises:
-        BadInput: the stage's measures are not what `dvc.lock` says.
-    """
-    said = {name: _of_variant(value, prepared.variant) for name, value in said.items()}
-    title = said["title"].format(**prepared.words)
-    scores = _scores(artifact, said.get("measures", MEASURES)) | dict(prepared.further)
-    licences = _licences(artifact, said["kind"], prepared)
+def card_of(output: Output, prepared: Prepared) -> str:
+    """The text of the card; `BadInput` when the stage's measures are not what `dvc.lock` says."""
+    said = {name: _of_variant(value, prepared.variant) for name, value in KINDS[pattern_of(output.path)].items()}
+    words = output.words | {word: output.parameter(key) for word, key in said.get("words", {}).items()}
+    words |= prepared.words
+    title, start, scores = said["title"].format(**words), prepared.start, dict(prepared.further)
+    if start is None and "start" in said:
+        start = kvqae_start(output) if said["start"] == "kvqae" else start_in(output.project / said["start"])
+    for path in output.metrics:
+        Artifacts(output.project).use(path)
+        values = read_json(output.project / path).items()
+        scores |= {name: float(value) for name, value in values if re.fullmatch(said.get("measures", MEASURES), name)}
+    licences = licences_of(output) if said["kind"] == "dataset" else [start] * (start is not None)
     fields: dict[str, Any] = {"language": said.get("language"), "tags": ["trivium", *said.get("tags", ())]}
-    fields |= _licence_fields(licences)
-    text = _body(artifact, said, prepared, title, licences, scores)
+    stated = {one.licence for one in licences}
+    if stated and None not in stated:
+        known = len(stated) == 1 and stated <= {*TEXTS["licences"]}
+        fields |= {"license": stated.pop()} if known else {"license": "other", "license_name": "see-the-card"}
+    invented = ", ".join(output.invented)
+    shown = {
+        "title": title,
+        "kind": said["kind"],
+        "output": output,
+        "invented": f"{invented[:1].upper()}{invented[1:]} {'is' if len(output.invented) == 1 else 'are'}",
+        "stand_ins": ", ".join(what for what, source in output.weights.items() if source == SAMPLE),
+        "paragraphs": [said["about"], *filter(None, [said.get("notes", "").format(**words)]), *prepared.notes],
+        "usage": said["usage"].format(**words).strip(),
+        "start": start,
+        "licences": licences,
+        "scores": sorted(scores.items()),
+    }
     if said["kind"] == "dataset":
-        fields["configs"] = [
+        configs = [
             {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in files.items()]}
             for name, files in prepared.configs.items()
         ]
-        data: Any = DatasetCardData(pretty_name=title, task_categories=[said["task"]], **fields)
-        return str(DatasetCard(f"---\n{data.to_yaml()}\n---\n{text}"))
-    names = ", ".join(artifact.lineage.data) or "its own data"
-    invented = bool(artifact.lineage.invented)
-    results = [
-        EvalResult(
-            task_type=said.get("task") or "other",
-            dataset_type="trivium-sample" if invented else "trivium",
-            dataset_name=f"the sample's invented counterparts of {names}" if invented else names,
-            metric_type=name,
-            metric_value=round(value, 4),
-        )
-        for name, value in scores.items()
-    ]
-    data = ModelCardData(
-        library_name=said["library"],
-        pipeline_tag=said.get("task"),
-        base_model=prepared.start.hub_name if prepared.start else None,
-        model_name=title if results else None,
-        eval_results=results or None,
-        **fields,
-    )
-    return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{text}"))
+        data = DatasetCardData(pretty_name=title, task_categories=[said["task"]], configs=configs, **fields)
+        return f"{DatasetCard.from_template(data, str(TEMPLATE), **shown)}\n"
+    names, task = ", ".join(output.data) or "its own data", said.get("task")
+    own, of = ("trivium-sample", f"the sample's invented counterparts of {names}") if invented else ("trivium", names)
+    results = [EvalResult(task or "other", own, of, name, round(value, 4)) for name, value in scores.items()]
+    if results:
+        fields |= {"model_name": title, "eval_results": results}
+    base = start.hub_name if start else None
+    data = ModelCardData(library_name=said["library"], pipeline_tag=task, base_model=base, **fields)
+    return f"{ModelCard.from_template(data, str(TEMPLATE), **shown)}\n"
 
 
 def _of_variant(value: Any, variant: str) -> Any:
-    return value.get(variant) if isinstance(value, Mapping) else value
-
-
-def _scores(artifact: Artifact, measures: str) -> dict[str, float]:
-    """Those of the stage that match."""
-    scores: dict[str, float] = {}
-    for path in artifact.lineage.outputs:
-        if path.startswith("metrics/") and path.endswith(".json"):
-            Artifacts(artifact.project).use(path)
-            values = read_json(artifact.project / path)
-            scores |= {name: float(value) for name, value in values.items() if re.fullmatch(measures, name)}
-    return scores
-
-
-def _licences(artifact: Artifact, kind: str, prepared: Prepared) -> list[Start]:
-    """Of the weights for a model, of the data for a data set."""
-    if kind == "model":
-        return [prepared.start] if prepared.start else []
-    starts = data_licences(artifact.project, artifact.lineage)
-    if artifact.lineage.invented:
-        starts.append(Start("what the sample invents (this project's own licence)", OWN))
-    # People's own files have no record of a licence.
-    local = [what for what, source in artifact.lineage.data.items() if source == "local"]
-    return [*starts, *(Start(f"{what}, the user's own files", None) for what in local)]
-
-
-def _licence_fields(licences: list[Start]) -> dict[str, str]:
-    stated = {start.licence for start in licences}
-    if not stated or None in stated:
-        return {}
-    (licence, *others) = sorted(map(str, stated))
-    if not others and licence in LICENCES:
-        return {"license": licence}
-    return {"license": "other", "license_name": "see-the-card"}
-
-
-def _body(
-    artifact: Artifact,
-    said: Mapping[str, Any],
-    prepared: Prepared,
-    title: str,
-    licences: list[Start],
-    scores: Mapping[str, float],
-) -> str:
-    lineage = artifact.lineage
-    stand_ins = [what for what, source in lineage.weights.items() if source == SAMPLE]
-    parts = [f"# {title}"]
-    if invented := ", ".join(lineage.invented):
-        verb = "is" if len(lineage.invented) == 1 else "are"
-        parts.append(INVENTED.format(what=invented[0].upper() + invented[1:], verb=verb, use=USE[said["kind"]]))
-    elif stand_ins:
-        parts.append(f"> {', '.join(stand_ins)}: the sample's small stand-ins, not the public weights.")
-    notes = [said["notes"].format(**prepared.words)] if "notes" in said else []
-    parts += [said["about"], *notes, *prepared.notes]
-    parts.append(f"## Use\n\n```python\n{said['usage'].format(**prepared.words).strip()}\n```")
-    rows = [f"- stage: `{lineage.stage}` of Trivium's graph, output `{artifact.path}`"]
-    rows += [f"- data: {what} ({source})" for what, source in lineage.data.items()]
-    rows += [f"- started from: {prepared.start.name}"] if prepared.start else []
-    parts.append("## Where it is from\n\n" + "\n".join(rows))
-    rows = [f"- {one.name}: {one.licence or 'nobody has stated it here; ask before you use it'}" for one in licences]
-    rows = rows or ["- It started from no weights of others; what it was trained on stands above."]
-    parts.append("## Licence of what it was made from\n\n" + "\n".join(rows))
-    if scores:
-        table = "\n".join(f"| {name} | {value:.4f} |" for name, value in sorted(scores.items()))
-        parts.append(f"## Scores\n\n| measure | value |\n|---|---|\n{table}")
-    return "\n\n".join(parts) + "\n"
+    return value.get(variant) if variant and isinstance(value, Mapping) else value

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -27,6 +27,7 @@ import yaml
 
 from trivium.claims.evidence import gather
 from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.commands.lineage import behind, read_lock
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
@@ -166,8 +167,8 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
         run(sys.executable, "-m", "stages.code", cwd=copy)
         run("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
         write_table(root / RESULTS / f"{wanted.file}.parquet", gather(copy, pipeline, wanted.training))
-    lock: dict[str, Any] = yaml.safe_load((copy / "dvc.lock").read_text(encoding="utf-8"))["stages"]
-    lock = {name: lock[name] for name in Pipeline(copy).cells if name in lock}
+    cells = Pipeline(copy).cells
+    lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
     targets = TARGETS[pipeline] if wanted.training is not None else [
         name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_")
     ]  # fmt: skip
@@ -209,20 +210,6 @@ def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str
         code |= {name: digest for name, digest in read.get("code.yaml", {}).items() if name == stage}
         parameters |= read.get("params.yaml", {})
     return {"code": code, "parameters": parameters}
-
-
-def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
-    """The targets and every stage that made what they read, or what that was made of; `lock` as `dvc.lock` has them."""
-    made_by = {PurePosixPath(out["path"]): stage for stage, entry in lock.items() for out in entry.get("outs", ())}
-    stages: set[str] = set()
-    waiting = list(targets)
-    while waiting:
-        stage = waiting.pop()
-        stages.add(stage)
-        for path in (PurePosixPath(dep["path"]) for dep in lock[stage].get("deps", ())):
-            makers = {made_by[out] for out in made_by if path == out or path in out.parents or out in path.parents}
-            waiting += makers - stages
-    return sorted(stages)
 
 
 @contextmanager

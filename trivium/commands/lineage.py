@@ -1,0 +1,47 @@
+"""What `dvc.lock` says: which stage made an output, and all that stands behind it."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from trivium.core.errors import BadInput
+
+LOCK = "dvc.lock"
+
+
+def read_lock(project: Path) -> dict[str, Any]:
+    """The stages of `dvc.lock` that run a command.
+
+    Raises:
+        BadInput: it is not there, or not whole.
+    """
+    file = project / LOCK
+    if not file.is_file():
+        raise BadInput("not there: run `make repro` first", file=file)
+    try:
+        # libyaml, where it is there: PyYAML's own parser takes seconds.
+        stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
+        return {name: stage for name, stage in stages.items() if stage["cmd"]}
+    except (yaml.YAMLError, TypeError, KeyError, AttributeError):
+        raise BadInput("it cannot be read; if DVC is writing it, try again in a moment", file=file) from None
+
+
+def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
+    """{path of an output: the stage that made it}."""
+    return {out["path"]: name for name, stage in lock.items() for out in stage.get("outs", ())}
+
+
+def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
+    """The targets and every stage that made what they read, or what that was made of; `lock` as `dvc.lock` has them."""
+    made_by = {PurePosixPath(path): stage for path, stage in outputs_of(lock).items()}
+    stages: set[str] = set()
+    waiting = list(targets)
+    while waiting:
+        stage = waiting.pop()
+        stages.add(stage)
+        for path in (PurePosixPath(dep["path"]) for dep in lock[stage].get("deps", ())):
+            makers = {made_by[out] for out in made_by if path == out or path in out.parents or out in path.parents}
+            waiting += makers - stages
+    return sorted(stages)
