@@ -25,6 +25,7 @@ from trivium.kvqae.annotation.project import (
     share_out,
 )
 from trivium.kvqae.construction.commons import commons_file_name
+from trivium.vision.decoding import FLAWS
 
 
 class AnnotationTasksParameters(Parameters):
@@ -117,7 +118,7 @@ def main(
         "annotations_wanted": float(sum(map(len, given))),
         "persons_share": sum(question.human for question in chosen) / len(chosen),
         "images_unreadable": float(counts["unreadable"]),
-        "images_broken_exif": float(counts["broken_exif"]),
+        **{f"images_{flaw}": float(counts[flaw]) for flaw in FLAWS},
         "references_not_at_hand": float(counts["references_not_at_hand"]),
     }
 

@@ -10,7 +10,7 @@ from trivium.core.image_shards import Images
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.image_features import (
-    BROKEN_EXIF,
+    FLAWED,
     ImageFeaturesParameters,
     concatenate,
     counts,
@@ -18,6 +18,7 @@ from trivium.kvqae.retrieval.image_features import (
     shard_parts,
 )
 from trivium.nets.device import pick_device
+from trivium.vision.decoding import FLAWS
 from trivium.vision.encoder_registry import encoder_parameters
 
 LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
@@ -35,9 +36,10 @@ def encode_folder(
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     parts = engine.map(encode, shard_parts(shards, on_gpu), description=encoder, on_gpu=on_gpu, out=context.work)
     folders = [folder for part in parts for folder in part]
-    broken_exif = sum(read_json(folder / BROKEN_EXIF) for folder in folders)
+    flawed = [read_json(folder / FLAWED) for folder in folders]
+    flaws = {flaw: sum(shard[flaw] for shard in flawed) for flaw in FLAWS}
     with write_atomically(out) as beside:
-        return counts(concatenate(folders, beside), broken_exif, settings)
+        return counts(concatenate(folders, beside), flaws, settings)
 
 
 def main(

@@ -15,7 +15,16 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.sources.decorrelation.images import fit_images
 from trivium.vision import decoding
-from trivium.vision.decoding import FORMATS, JPEG_PIXELS, PIXELS, Unreadable, decode, decode_picture, opened
+from trivium.vision.decoding import (
+    FORMATS,
+    JPEG_PIXELS,
+    PIXELS,
+    Unreadable,
+    decode,
+    decode_picture,
+    open_picture,
+    read_rgb,
+)
 from trivium.vision.shard_pictures import ShardPictures
 
 LIMITS = {"max_side": 64, "max_pixels": 1_000_000}
@@ -249,12 +258,91 @@ def test_a_large_picture_comes_in_bands_and_looks_the_same(
     assert np.abs(in_bands - whole).max() <= 1
 
 
-def test_what_surrounds_the_pixels_is_bounded() -> None:
-    """A text of many mebibytes in a few kibibytes, a huge profile, and a file that is two."""
+@pytest.mark.parametrize("place", ["before the pixels", "behind the pixels"])
+@pytest.mark.parametrize("kind", ["tEXt", "zTXt", "iTXt", "packed iTXt", "iCCP", "damaged", "XMP", "raw profile"])
+def test_long_texts_of_a_png_are_passed_over(kind: str, place: str) -> None:
+    long = b"a" * 30_000_000
+    chunks = {
+        "tEXt": b"tEXtComment\0" + long,
+        "zTXt": b"zTXtComment\0\0" + zlib.compress(long),
+        "iTXt": b"iTXtComment\0\0\0fr\0\0" + long,
+        "packed iTXt": b"iTXtComment\0\1\0fr\0\0" + zlib.compress(long),
+        "iCCP": b"iCCPprofile\0\0" + zlib.compress(long),
+        "damaged": b"zTXtComment\0\0no zlib",
+        "XMP": b"iTXtXML:com.adobe.xmp\0\1\0\0\0" + zlib.compress(long),
+        "raw profile": b"zTXtRaw profile type exif\0\0" + zlib.compress(long),
+    }
+    chunk = chunks[kind]
+    whole = struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    data = encoded(noise(8, 6))
+    at = data.index(b"IDAT" if place == "before the pixels" else b"IEND") - 4
+    data = data[:at] + whole + data[at:]
+    assert np.array_equal(decode(data, **LIMITS), noise(8, 6))
+    assert np.array_equal(read_rgb(data, "x"), noise(8, 6))
+
+
+def test_xmp_that_says_which_way_is_up_is_kept() -> None:
     text = PngInfo()
-    text.add_text("comment", "a" * 30_000_000, zip=True)
-    with pytest.raises(Unreadable, match="corrupt"):
-        decode(encoded(noise(8, 6), pnginfo=text), **LIMITS)
+    text.add_itxt("XML:com.adobe.xmp", '<x tiff:Orientation="6"/>')
+    text.add_text("Comment", "a" * 5_000_000, zip=True)
+    assert decode(encoded(noise(8, 6), pnginfo=text), **LIMITS).size == (6, 8)
+
+
+def ramp(low: float, high: float, kind: type) -> Image.Image:
+    return Image.fromarray(np.tile(np.linspace(low, high, 64).astype(kind), (48, 1)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind"),
+    [(0, 1, np.float32), (0, 65535, np.float32), (-3, 5e6, np.float32), (0, 65535, np.int32), (-900, 900, np.int32)],
+)
+@pytest.mark.parametrize("whole", [10**7, 100])
+def test_greys_of_32_bits_are_scaled_by_their_range(
+    low: float, high: float, kind: type, whole: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_WHOLE", whole)
+    image = np.asarray(decode(encoded(ramp(low, high, kind), "TIFF"), **LIMITS), int)
+    assert np.abs(image - np.linspace(0, 255, 64).round()[None, :, None]).max() <= 1
+
+
+def test_values_that_are_no_numbers_are_refused() -> None:
+    pixels = np.asarray(ramp(0, 1, np.float32)).copy()
+    pixels[0, 0] = np.nan
+    data = encoded(Image.fromarray(pixels), "TIFF")
+    with pytest.raises(Unreadable, match="corrupt: floats that are no numbers"):
+        decode(data, **LIMITS)
+    with pytest.raises(BadInput, match="not a readable picture: floats that are no numbers"):
+        read_rgb(data, "x")
+    assert set(decode(encoded(ramp(0, 0, np.float32), "TIFF"), **LIMITS).get_flattened_data()) == {(0, 0, 0)}
+
+
+def test_a_transparent_grey_of_16_bits_is_white() -> None:
+    source = Image.fromarray(np.full((3, 4), 257 * 100, np.uint16))
+    data = encoded(source, transparency=257 * 100)
+    assert set(decode(data, **LIMITS).get_flattened_data()) == {(255, 255, 255)}
+
+
+def smooth(width: int, height: int) -> Image.Image:
+    return noise(width // 8, height // 8).resize((width, height), Image.Resampling.BICUBIC)
+
+
+@pytest.mark.parametrize("options", [{}, {"restart_marker_rows": 1}, {"progressive": True}, {"subsampling": 0}])
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_jpeg_that_lacks_its_last_bytes_is_read_and_told(mode: str, options: dict[str, object]) -> None:
+    data = encoded(smooth(240, 160).convert(mode), "JPEG", quality=90, **options)
+    whole = np.asarray(decode(data, max_side=240, max_pixels=10**6), int)
+    for lacking in (1, 2, 20, len(data) // 20):
+        picture = decode_picture(data[:-lacking], max_side=240, max_pixels=10**6)
+        assert picture.flaws == ("truncated",)
+        assert (np.abs(np.asarray(picture.image, int) - whole).max(axis=-1) < 30).mean() > 0.85
+    if "progressive" not in options:  # of these a quarter of the bytes shows all, less sharp
+        for share in (0.25, 0.5, 0.7):
+            with pytest.raises(Unreadable, match="corrupt"):
+                decode(data[: int(len(data) * share)], **LIMITS)
+
+
+def test_what_surrounds_the_pixels_is_bounded() -> None:
+    """A huge profile, and a file that is two."""
     assert decode(encoded(noise(8, 6), "JPEG", icc_profile=bytes(3_000_000)), **LIMITS).size == (8, 6)
     script = b"<script>alert(1)</script>"
     assert decode(encoded(noise(8, 6), "JPEG") + script, **LIMITS).size == (8, 6)
@@ -276,14 +364,14 @@ def encoded_noise(kind: str) -> bytes:
 @pytest.mark.parametrize("kind", FORMATS)
 def test_named_formats_are_as_pillow_has_them(kind: str) -> None:
     data = encoded_noise(kind)
-    assert opened(data).format == kind
-    assert opened(data).convert("RGB").tobytes() == Image.open(io.BytesIO(data)).convert("RGB").tobytes()
+    assert open_picture(data).format == kind
+    assert open_picture(data).convert("RGB").tobytes() == Image.open(io.BytesIO(data)).convert("RGB").tobytes()
 
 
 @pytest.mark.parametrize("kind", ["EPS", "PPM", "PDF"])
 def test_others_are_not_looked_at(kind: str) -> None:
     with pytest.raises(UnidentifiedImageError):
-        opened(encoded_noise(kind))
+        open_picture(encoded_noise(kind))
 
 
 def test_ghostscript_is_not_asked_for_an_eps_of_another_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,7 @@ from pathlib import Path
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv_records, read_json, read_json_lines
 from trivium.formats.json_fields import Field
-
-_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+from trivium.formats.picture_files import PICTURES, is_picture
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,12 @@ def pictures_by_name(folder: Path) -> Mapping[str, Path]:
         raise BadInput("no such folder", file=folder)
     found: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() in _SUFFIXES and path.is_file():
+        if is_picture(path) and path.is_file():
             if path.stem in found:
                 raise BadInput("two pictures of one name", file=path, got=str(found[path.stem]))
             found[path.stem] = path
     if not found:
-        raise BadInput("no pictures", file=folder, choices=sorted(_SUFFIXES))
+        raise BadInput("no pictures", file=folder, choices=PICTURES)
     return found
 
 

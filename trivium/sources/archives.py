@@ -14,8 +14,7 @@ import pyarrow as pa
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
 from trivium.core.tables import parse_object, read_batches, read_json_lines
-
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff", ".webp", ".bmp")
+from trivium.formats.picture_files import is_picture
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -96,7 +95,7 @@ def images_in_tar(
                 if not member.isfile():
                     continue
                 name = PurePosixPath(member.name).name
-                if PurePosixPath(name).suffix.lower() not in IMAGE_SUFFIXES:
+                if not is_picture(name):
                     counts["not_an_image"] += 1
                 elif wanted is not None and name not in wanted:
                     counts["not_wanted"] += 1

@@ -1,44 +1,41 @@
-"""Encoded image bytes → an upright RGB picture of bounded size: the one decoder of the pipeline (kvqae.md §1, §3).
+"""Encoded image bytes → RGB pictures: the one way of all pipelines (kvqae.md §1, §3; decorrelation.md §1).
 
 Commons holds scans of 20 000 pixels, CMYK prints, transparent logos, 16-bit greys and broken files; everything that
-looks at a picture (faces, ImageNet, CLIP) gets the same array from here, decoded once. Pictures come from strangers,
-too: only a few formats are looked at, and the header says whether a picture is small enough.
+looks at a picture gets the same array from here. Pictures come from strangers, too: only a few formats are looked at,
+and the header says whether a picture is small enough.
 """
 
 import io
 import math
+import random
 import struct
 import warnings
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from PIL import ExifTags, Image, UnidentifiedImageError
+from PIL import ExifTags, Image, PngImagePlugin, UnidentifiedImageError
 
 from trivium.core.errors import BadInput
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
-
-
-def opened(data: bytes) -> Image.Image:
-    """A picture of which the header has been read, and no pixel yet.
-
-    Raises:
-        UnidentifiedImageError: it is in none of `FORMATS`.
-    """
-    return Image.open(io.BytesIO(data), formats=FORMATS)
-
-
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
+FLAWS = ("broken_exif", "truncated")  # of pictures that are read none the less
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
+MOST_LOST = 0.2  # of a JPEG's rows of blocks may lie behind the place where its file ends
 _WHOLE = 16_000_000  # pixels of the largest picture that is converted in one piece
 _ROWS = 256  # of such a picture that are converted at a time, about
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
 _STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
+_PNG, _END_OF_JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd9"
+_TEXTS = (b"tEXt", b"zTXt", b"iTXt", b"iCCP")  # a PNG's, and its colour profile
+_ORIENTED = (b"Raw profile type exif", b"XML:com.adobe.xmp")  # texts that may say which way is up
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -50,15 +47,99 @@ _TURNS = {
 }
 
 
+def open_picture(data: bytes) -> Image.Image:
+    """A picture of which the header has been read, and no pixel yet.
+
+    Raises:
+        UnidentifiedImageError: it is in none of `FORMATS`.
+    """
+    return Image.open(io.BytesIO(_skip_texts(data)), formats=FORMATS)
+
+
+def _skip_texts(data: bytes) -> bytes:
+    """A PNG without the texts that nobody needs: Pillow refuses a picture with a text of more than a mebibyte."""
+    if not data.startswith(_PNG):
+        return data
+    kept, start, place = list[bytes](), 0, len(_PNG)
+    while place + 8 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, place)
+        end = place + 12 + length
+        if kind in _TEXTS and not _may_turn(kind, data[place + 8 : end - 4]):
+            kept.append(data[start:place])
+            start = end
+        place = end
+    return b"".join([*kept, data[start:]]) if kept else data
+
+
+def _may_turn(kind: bytes, chunk: bytes) -> bool:
+    keyword, _, text = chunk.partition(b"\0")
+    if keyword not in _ORIENTED or len(text) > PngImagePlugin.MAX_TEXT_CHUNK:
+        return False
+    if kind != b"zTXt":
+        return kind == b"tEXt" or text[:1] == b"\0"  # an iTXt may be compressed
+    try:
+        unpacked = zlib.decompressobj().decompress(text[1:], PngImagePlugin.MAX_TEXT_CHUNK)
+    except zlib.error:
+        return True  # Pillow tells
+    return len(unpacked) < PngImagePlugin.MAX_TEXT_CHUNK
+
+
+def load_picture(data: bytes, prepare: Callable[[Image.Image], None] = lambda image: None) -> tuple[Image.Image, bool]:
+    """A picture with its pixels, in the mode and the way up of its file, and whether it is a JPEG that lacks its end.
+
+    Such a JPEG is taken where at most `MOST_LOST` of its rows are lost; these are grey.
+
+    Args:
+        data: an encoded picture.
+        prepare: called when the header has been read; it may refuse.
+
+    Raises:
+        Exception: whatever Pillow's decoders raise at broken files; what `prepare` raises.
+    """
+    image = open_picture(data)
+    prepare(image)
+    try:
+        image.load()
+    except OSError:
+        data = _whole_segments(data)
+        if image.format not in ("JPEG", "MPO") or _lost(data) > MOST_LOST:
+            raise
+        image = open_picture(data + _END_OF_JPEG)
+        prepare(image)
+        image.load()
+        return image, True
+    return image, False
+
+
+def _lost(data: bytes) -> float:
+    """The share of a JPEG's rows that changes when noise follows its end, but for two rows of blocks."""
+    blocks = []
+    for end in (b"", random.Random(0).randbytes(1000).replace(b"\xff", b"\xfe")):
+        image = open_picture(data + end + _END_OF_JPEG)
+        image.draft(None, (1, 1))  # at 1/8: a pixel is a block
+        blocks.append(np.asarray(image).reshape(image.height, -1))
+    rows, changed = len(blocks[0]), np.flatnonzero((blocks[0] != blocks[1]).any(axis=1))
+    return max(0.0, (rows - 2 - changed[0]) / rows) if len(changed) else 0.0
+
+
+def _whole_segments(data: bytes) -> bytes:
+    """A JPEG without a marker or a head of a scan that is not whole."""
+    data = data.rstrip(b"\xff")
+    last = max(data.rfind(b"\xff\xc4"), data.rfind(b"\xff\xda"))
+    length = int.from_bytes(data[last + 2 : last + 4], "big")
+    return data[:last] if last >= 0 and last + 2 + max(length, 2) > len(data) else data
+
+
 def read_rgb(data: bytes, name: str, place: Path | str | None = None) -> Image.Image:
-    """A picture that a data set or a stage has brought, as it is stored, in RGB.
+    """A picture that a data set or a stage has brought, in its whole size, upright and in RGB.
 
     Raises:
         BadInput: it cannot be decoded; `name` and `place` say which it is, and where it is from.
     """
     try:
-        return opened(data).convert("RGB")
-    except OSError as error:
+        image, _ = load_picture(data)
+        return turn(to_rgb(image), exif_orientation(image))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise BadInput(f"not a readable picture: {error}", file=place, got=name) from None
 
 
@@ -71,14 +152,26 @@ class Unreadable(ValueError):
 
 
 class Picture(NamedTuple):
-    """A decoded picture, and whether its EXIF block is broken: then it is as it is stored, perhaps not upright."""
+    """A decoded picture.
+
+    Attributes:
+        image: upright, in RGB.
+        broken_exif: whether its EXIF block is broken: then it is as it is stored, perhaps not upright.
+        truncated: whether it is a JPEG that lacks its last bytes.
+    """
 
     image: Image.Image
     broken_exif: bool
+    truncated: bool = False
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """Those of `FLAWS` that it has."""
+        return tuple(flaw for flaw in FLAWS if getattr(self, flaw))
 
 
 def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
-    """`decode_picture` where nobody counts broken EXIF blocks: to show a picture, say."""
+    """`decode_picture` where nobody counts flaws: to show a picture, say."""
     return decode_picture(data, max_side=max_side, max_pixels=max_pixels).image
 
 
@@ -86,7 +179,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     """Decode, turn upright, convert to RGB and reduce.
 
     Args:
-        data: an encoded image in one of `formats.FORMATS`; of an animation the first frame counts.
+        data: an encoded image in one of `FORMATS`; of an animation the first frame counts.
         max_side: longer side of the result, in pixels; smaller pictures keep their size.
         max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8;
             none above `PIXELS`, no JPEG that is stored with more than `JPEG_PIXELS`, no WebP above `WEBP_PIXELS`.
@@ -95,15 +188,19 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         An RGB picture with sides from 1 to `max_side`; transparent parts are white.
 
     Raises:
-        Unreadable: `not_an_image` (none of the formats), `corrupt` (also truncated), or `too_large`.
+        Unreadable: `not_an_image` (none of the formats), `corrupt` (also where much is lost), or `too_large`.
     """
-    try:
-        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
-            image = opened(data)
+
+    def prepare(image: Image.Image) -> None:
         _check_size(image, _STORED.get(image.format or "", PIXELS))
         _draft(image, max_side)
         _check_size(image, min(max_pixels, PIXELS))
-        image.load()
+
+    try:
+        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
+            image, truncated = load_picture(data, prepare)
+        orientation = exif_orientation(image)  # a broken EXIF block does not spoil the picture
+        image = to_rgb(image) if image.width * image.height <= _WHOLE else _in_bands(image, max_side)
     except (Unreadable, MemoryError):
         raise
     except UnidentifiedImageError:
@@ -112,11 +209,9 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         raise Unreadable("too_large", str(error)) from None
     except Exception as error:  # Pillow's decoders raise almost anything on broken files
         raise Unreadable("corrupt", str(error)) from error
-    orientation = exif_orientation(image)  # a broken EXIF block does not spoil the picture
-    image = _rgb(image) if image.width * image.height <= _WHOLE else _in_bands(image, max_side)
-    image = turned(image, orientation)
+    image = turn(image, orientation)
     image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
-    return Picture(image, orientation is None)
+    return Picture(image, orientation is None, truncated)
 
 
 def _check_size(image: Image.Image, most: int) -> None:
@@ -148,27 +243,52 @@ def exif_orientation(image: Image.Image) -> int | None:
     return orientation if isinstance(orientation, int) else None
 
 
-def turned(image: Image.Image, orientation: int | None) -> Image.Image:
-    """The picture, turned as its orientation wants it; `exif_transpose` also rewrites the EXIF block, and may fail."""
+def turn(image: Image.Image, orientation: int | None) -> Image.Image:
+    """Turn a picture as its orientation wants it; `exif_transpose` also rewrites the EXIF block, and may fail."""
     method = _TURNS.get(orientation or 1)
     return image if method is None else image.transpose(method)
 
 
-def _rgb(image: Image.Image) -> Image.Image:
+def to_rgb(image: Image.Image) -> Image.Image:
+    """A picture of any mode in RGB.
+
+    What is transparent becomes white, 16-bit greys are divided by 257, and 32-bit integers and floats are scaled so
+    that the smallest is black and the largest white.
+
+    Raises:
+        ValueError: floats that are no numbers, or colours that Pillow cannot convert.
+    """
+    if image.mode in ("I", "F"):
+        image = _scaled(image)
     if image.mode.startswith("I;16"):  # Pillow's own conversion would clip at 255
-        return Image.fromarray((np.asarray(image) // 257).astype(np.uint8)).convert("RGB")
+        values = np.asarray(image)
+        grey = (values // 257).astype(np.uint8)
+        if "transparency" in image.info:
+            grey[values == image.info["transparency"]] = 255
+        return Image.fromarray(grey).convert("RGB")
     if image.has_transparency_data:
         image = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     return image.convert("RGB")
 
 
+def _scaled(image: Image.Image) -> Image.Image:
+    """32-bit integers or floats as 8-bit greys, by the range of the whole picture."""
+    if not np.isfinite(np.asarray(image)).all():
+        raise ValueError("floats that are no numbers")
+    low, high = map(float, image.getextrema())  # type: ignore[arg-type]
+    scale = 255 / (high - low) if high > low else 0.0
+    return image.convert("F").point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
+
+
 def _in_bands(image: Image.Image, max_side: int) -> Image.Image:
-    """`_rgb` and Pillow's first step of a reduction, band by band: a large picture is never held twice."""
+    """`to_rgb` and Pillow's first step of a reduction, band by band: a large picture is never held twice."""
+    if image.mode in ("I", "F"):
+        image = _scaled(image)
     factor = max(1, max(image.size) // (2 * max_side))
     reduced = Image.new("RGB", (math.ceil(image.width / factor), math.ceil(image.height / factor)))
     rows = factor * max(1, _ROWS // factor)
     for top in range(0, image.height, rows):
         band = image.crop((0, top, image.width, min(top + rows, image.height)))
-        reduced.paste(_rgb(band).reduce(factor), (0, top // factor))
+        reduced.paste(to_rgb(band).reduce(factor), (0, top // factor))
     return reduced

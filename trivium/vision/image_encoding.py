@@ -1,5 +1,6 @@
 """A frozen image encoder at work: images decoded, faces found where it looks at faces, embedded (kvqae.md §3)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,12 +78,12 @@ class Features:
     Attributes:
         table: with `FACES`, or with `PICTURES` where the encoder looks at whole pictures.
         matrix: float16 (images, dimension), rows of length 1; zero where there is no readable image, or no face.
-        broken_exif: images with a broken EXIF block, which are perhaps not upright.
+        flaws: how many images have each of `decoding.FLAWS`.
     """
 
     table: pa.Table
     matrix: NDArray[np.float16]
-    broken_exif: int
+    flaws: Counter[str]
 
 
 class Prepared(NamedTuple):
@@ -92,13 +93,13 @@ class Prepared(NamedTuple):
         rows: of the table, one an image.
         indices: of the images that are readable.
         shown: these: the encoder's input, or the pixels in which faces are looked for.
-        broken_exif: see `Features`.
+        flaws: see `Features`.
     """
 
     rows: list[dict[str, object]]
     indices: list[int]
     shown: Any
-    broken_exif: int
+    flaws: Counter[str]
 
 
 def encode_images(
@@ -121,7 +122,7 @@ def prepare_images(
     schema = PICTURES if encoder.detector is None else FACES
     rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name, _ in images]
     shown: dict[int, Image.Image] = {}
-    broken_exif = 0
+    flaws = Counter[str]()
     for index, (_, data) in enumerate(images):
         try:
             picture = decode_picture(data, max_side=max_side, max_pixels=max_pixels)
@@ -129,12 +130,12 @@ def prepare_images(
             rows[index]["unreadable"] = problem.reason
             continue
         shown[index] = picture.image
-        broken_exif += picture.broken_exif
+        flaws.update(picture.flaws)
         rows[index] |= {"width": picture.image.width, "height": picture.image.height}
     pictures = list(shown.values())
     if encoder.detector is None:
-        return Prepared(rows, list(shown), encoder.embed.prepare(pictures), broken_exif)
-    return Prepared(rows, list(shown), [np.asarray(picture) for picture in pictures], broken_exif)
+        return Prepared(rows, list(shown), encoder.embed.prepare(pictures), flaws)
+    return Prepared(rows, list(shown), [np.asarray(picture) for picture in pictures], flaws)
 
 
 def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
@@ -143,13 +144,13 @@ def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
     Raises:
         BadInput: the encoder gave NaN or infinity; the message names the image.
     """
-    rows, indices, shown, broken_exif = prepared
+    rows, indices, shown, flaws = prepared
     schema = PICTURES if encoder.detector is None else FACES
     if encoder.detector is not None:
         crops = _faces(dict(zip(indices, shown, strict=True)), rows, encoder.detector)
         indices, shown = list(crops), encoder.embed.prepare(list(crops.values()))
     matrix = _spread(encoder.embed, shown, indices, [str(row["name"]) for row in rows])
-    return Features(pa.Table.from_pylist(rows, schema=schema), matrix, broken_exif)
+    return Features(pa.Table.from_pylist(rows, schema=schema), matrix, flaws)
 
 
 def _faces(

@@ -13,7 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from bench.gpu import pictures
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import open_picture
 from trivium.vision.encoders.arcface import MODEL
 from trivium.vision.image_encoder import FaceEncoderParameters
 
@@ -28,7 +28,7 @@ def make(folder: Path, size: int) -> None:
     (folder / "model").mkdir()
     onnx.save(convolutions(), str(folder / "model" / MODEL))
     file = Path(insightface.__file__).parent / "data" / "images" / "t1.jpg"
-    photograph = opened(file.read_bytes()).convert("RGB")
+    photograph = open_picture(file.read_bytes()).convert("RGB")
     photograph.thumbnail((SIDE, SIDE))
     out = io.BytesIO()
     photograph.save(out, "JPEG", quality=90)

@@ -102,7 +102,7 @@ def test_hashes_of_a_collection(tmp_path):
     assert hamming(hashes.of("a.jpg").bits, fingerprint(picture).bits) <= 6 < BITS
     assert "a.jpg" in hashes
     assert "b.jpg" not in hashes
-    assert hashes.broken_exif == set()
+    assert hashes.flawed["broken_exif"] == set()
     for name in ("broken.jpg", "x.svg"):
         with pytest.raises(Unreadable):
             hashes.of(name)
@@ -116,4 +116,4 @@ def test_broken_exif_blocks_are_named(tmp_path):
     write_images(tmp_path / "images", [("a.jpg", out.getvalue()), ("b.jpg", jpeg(scene(3), 90))])
     hashes = Fingerprints(Images(tmp_path / "images"), max_side=64, max_pixels=10**6)
     assert all(hamming(hashes.of(name).bits, fingerprint(scene(3)).bits) <= 6 for name in ("a.jpg", "b.jpg"))
-    assert hashes.broken_exif == {"a.jpg"}
+    assert hashes.flawed["broken_exif"] == {"a.jpg"}

@@ -1,6 +1,7 @@
 import io
 from collections import Counter
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -40,15 +41,48 @@ def test_a_fit_picture_keeps_its_bytes():
     assert fit(data) == (data, {}, [])
 
 
-@pytest.mark.parametrize(
-    ("mode", "kind"), [("L", "JPEG"), ("CMYK", "JPEG"), ("RGBA", "PNG"), ("P", "PNG"), ("1", "PNG")]
-)
+@pytest.mark.parametrize(("mode", "kind"), [("L", "JPEG"), ("CMYK", "JPEG"), ("P", "PNG"), ("1", "PNG")])
 def test_other_modes_become_rgb_without_loss(mode, kind):
     data = encoded(picture(mode), kind)
     fitted, counts, _ = fit(data)
     image = Image.open(io.BytesIO(fitted))
     assert (image.mode, image.size, counts) == ("RGB", SIZE, {"images_made_rgb": 1})
     assert image.tobytes() == Image.open(io.BytesIO(data)).convert("RGB").tobytes()
+
+
+def of_16_bits(low, high):
+    return Image.fromarray(np.tile(np.linspace(low, high, SIZE[0]).astype(np.uint16), (SIZE[1], 1)))
+
+
+def with_a_transparent_colour(colour):
+    image = Image.new("RGB", SIZE, colour)
+    return encoded(image, "PNG", transparency=colour)
+
+
+@pytest.mark.parametrize(
+    ("data", "left", "right"),
+    [
+        (encoded(of_16_bits(0, 65535), "PNG"), 0, 255),
+        (encoded(of_16_bits(0, 65535), "TIFF"), 0, 255),
+        (encoded(Image.fromarray(np.tile(np.linspace(0, 1, 64, dtype=np.float32), (48, 1))), "TIFF"), 0, 255),
+        (encoded(Image.new("RGBA", SIZE, (0, 0, 0, 0)), "PNG"), 255, 255),
+        (encoded(Image.new("LA", SIZE, (0, 0)), "PNG"), 255, 255),
+        (with_a_transparent_colour((0, 0, 0)), 255, 255),
+    ],
+)
+def test_what_is_transparent_becomes_white_and_deep_greys_are_scaled(data, left, right):
+    fitted, counts, _ = fit(data)
+    pixels = np.asarray(Image.open(io.BytesIO(fitted)))
+    assert (pixels.shape, counts) == ((*SIZE[::-1], 3), {"images_made_rgb": 1})
+    assert (pixels[:, 0] == left).all()
+    assert (pixels[:, -1] == right).all()
+
+
+def test_a_jpeg_without_its_last_bytes_is_kept_and_counted():
+    data = encoded(picture(), quality=90)
+    fitted, counts, unreadable = fit(data[:-2])
+    assert (counts, unreadable) == ({"images_truncated": 1}, [])
+    assert Image.open(io.BytesIO(fitted)).tobytes() == Image.open(io.BytesIO(data)).tobytes()
 
 
 def test_picture_is_turned_where_its_annotations_are_of_the_turned_one():

@@ -85,6 +85,7 @@ def test_stage(stage: list[str]) -> None:
         "without_locals": 1,
         "locals_mean": 15 / 4,
         "broken_exif": 1,
+        "truncated": 0,
         "images_missing": 0,
     }
     table = read_table(Path("features/names.parquet")).to_pydict()

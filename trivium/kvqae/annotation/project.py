@@ -90,7 +90,7 @@ def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str],
     Args:
         images: shards.
         side: pixels of the picture's longer side at the most.
-        counts: counts `unreadable` pictures, which show nothing, and `broken_exif`.
+        counts: counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
     """
     made: dict[str, str] = {}
 
@@ -108,7 +108,7 @@ def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
     except Unreadable:
         counts["unreadable"] += 1
         return NO_PICTURE
-    counts["broken_exif"] += picture.broken_exif
+    counts.update(picture.flaws)
     out = io.BytesIO()
     picture.image.save(out, "JPEG", quality=80)
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.formats.picture_files import KINDS
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.runs import Run
@@ -15,7 +16,7 @@ from trivium.vision.encoder_registry import ENCODERS
 QUERY = "question"  # the only query of a run
 IMAGE = "the picture"  # what messages call it: a file name may hold anything
 PROBLEMS: dict[Reason, str] = {
-    "not_an_image": "this is not an image that can be read",
+    "not_an_image": f"this is not an image that can be read ({KINDS})",
     "corrupt": "the image is broken",
     "too_large": "the image has too many pixels",
 }

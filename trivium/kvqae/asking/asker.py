@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from trivium.core.errors import BadInput
+from trivium.formats.picture_files import unread_picture
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Seen, Support
 from trivium.kvqae.asking.readers import Read, Reader
 from trivium.kvqae.asking.systems import Fused, TextSystem
@@ -135,7 +136,8 @@ class Asker:
         try:
             picture = self._decoders.decode(image)
         except Unreadable as problem:
-            raise BadInput(PROBLEMS[problem.reason], field=IMAGE) from None
+            why = unread_picture("", image[:32]) or PROBLEMS[problem.reason]
+            raise BadInput(why, field=IMAGE) from None
         out = io.BytesIO()
         picture.save(out, "BMP")
         return out.getvalue()

@@ -15,6 +15,7 @@ from typing import Literal
 from trivium.core.errors import BadInput
 from trivium.core.reading import is_file, read_text
 from trivium.core.tables import read_csv_records, read_json_lines
+from trivium.formats.picture_files import PICTURES
 
 Kind = Literal[
     "duplicate",  # of another entry, or a picture that its entry has already; left out
@@ -28,7 +29,7 @@ Kind = Literal[
     "unreadable_picture",  # cannot be opened; left out
     "broken_picture",  # cannot be decoded; left out
 ]
-TEXTS, PICTURES = (".md", ".txt"), (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+TEXTS = (".md", ".txt")
 TABLES = (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")

@@ -33,7 +33,7 @@ from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.fusion import Scale, gather, scales
 from trivium.measures.runs import Run
 from trivium.vision.align import align
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import open_picture
 from trivium.vision.image_encoder import Route
 
 if TYPE_CHECKING:  # the library of the detector is needed where there are faces alone
@@ -124,7 +124,7 @@ class OwnBase(Base):
         Raises:
             BadInput: there is no such face.
         """
-        picture = opened(image)
+        picture = open_picture(image)
         pixels = np.asarray(picture)
         found, landmarks = self._faces(pixels)
         if face is not None and not 0 <= face <= len(found):

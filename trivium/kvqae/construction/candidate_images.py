@@ -28,7 +28,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table, write_table
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name, licence_standing, read_commons
 from trivium.measures.answers import AnswerMatcher
-from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.decoding import FLAWS, Unreadable, decode_picture
 
 BITS = 64
 MAX_GREY = 24.0
@@ -105,12 +105,12 @@ class Fingerprints:
         max_side, max_pixels: see `images.decode_picture`.
 
     Attributes:
-        broken_exif: names of the images read with a broken EXIF block: they were taken as stored, perhaps not upright.
+        flawed: names of the images read in spite of a flaw, by flaw (`decoding.FLAWS`).
     """
 
     def __init__(self, images: Images, *, max_side: int, max_pixels: int) -> None:
         self._images, self._max_side, self._max_pixels = images, max_side, max_pixels
-        self.broken_exif: set[str] = set()
+        self.flawed: dict[str, set[str]] = {flaw: set() for flaw in FLAWS}
 
     def __contains__(self, name: str) -> bool:
         return name in self._images
@@ -124,8 +124,8 @@ class Fingerprints:
         """
         data = self._images.read(name)
         picture = decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
-        if picture.broken_exif:
-            self.broken_exif.add(name)
+        for flaw in picture.flaws:
+            self.flawed[flaw].add(name)
         return fingerprint(picture.image)
 
 
@@ -301,7 +301,8 @@ def write_candidates(
         if (candidates := chosen[row["wikidata_id"]])
     ]
     write_table(out, pa.Table.from_pylist(kept, schema=SCHEMA))
-    counts.update({"broken_exif": len(pictures.broken_exif), "reference_broken_exif": len(base.broken_exif)})
+    for flaw in FLAWS:
+        counts.update({flaw: len(pictures.flawed[flaw]), f"reference_{flaw}": len(base.flawed[flaw])})
     without_category = sum(row["commons"] is None for row in rows)
     return _metrics(len(rows), kept, chosen, counts) | {"no_commons_category": float(without_category)}
 

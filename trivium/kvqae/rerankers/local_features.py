@@ -4,6 +4,7 @@ Nothing else is described, as a description is a hundred times as large as what 
 text file, one image name a line.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,7 +26,7 @@ from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
-from trivium.vision.decoding import Picture
+from trivium.vision.decoding import FLAWS, Picture
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import (
@@ -118,9 +119,9 @@ def _extractor(
     )
 
 
-def _broken_exif(folder: Path) -> Path:
-    """Where the folder of a shard has beside it how many of its images have a broken EXIF block."""
-    return folder.with_suffix(".broken_exif.json")
+def _flaws(folder: Path) -> Path:
+    """Where the folder of a shard has beside it how many of its images have each flaw."""
+    return folder.with_suffix(".flaws.json")
 
 
 def describe_shard(
@@ -158,8 +159,8 @@ def describe_shard(
         most=parameters.most,
         dimension=extract.global_dimension,
     )
-    broken = sum(isinstance(each, Description) and each.broken_exif for each in found)
-    write_json(_broken_exif(folder), broken)  # first: a folder that is there is complete
+    flaws = Counter(flaw for each in found if isinstance(each, Description) for flaw in each.flaws)
+    write_json(_flaws(folder), flaws)  # first: a folder that is there is complete
     write_features(folder, features, [each if isinstance(each, str) else None for each in found])
     return folder
 
@@ -209,8 +210,9 @@ def describe_images(
         on_gpu=on_gpu,
     )
     folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu, out=work))
-    broken = sum(read_json(_broken_exif(folder)) for folder in folders)
-    return count_images(join_features(folders, out), WHY_NOT) | {"broken_exif": broken}
+    flaws = [read_json(_flaws(folder)) for folder in folders]
+    counted = {flaw: sum(shard.get(flaw, 0) for shard in flaws) for flaw in FLAWS}
+    return count_images(join_features(folders, out), WHY_NOT) | counted
 
 
 def write_compared_images(

@@ -1,6 +1,6 @@
 """Image features: what one frozen encoder makes of every image of a folder (kvqae.md §3)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,12 +15,12 @@ from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import Parameters
 from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
-from trivium.vision.decoding import REASONS
+from trivium.vision.decoding import FLAWS, REASONS
 from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
 from trivium.vision.image_encoding import Features, Prepared, embed_prepared, load_encoder, prepare_images
 
-BROKEN_EXIF = "broken_exif.json"  # in the folder of a shard: how many images
+FLAWED = "flaws.json"  # in the folder of a shard: how many images have each flaw
 SHARDS = 16  # that a GPU is given at a time
 
 
@@ -89,7 +89,7 @@ def _write(parts: Sequence[Features], folder: Path) -> None:
     with write_atomically(folder) as beside:
         beside.mkdir()
         write_table(beside / PICTURES, pa.concat_tables(part.table for part in parts))
-        write_json(beside / BROKEN_EXIF, sum(part.broken_exif for part in parts))
+        write_json(beside / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
         np.save(beside / VECTORS, np.concatenate([part.matrix for part in parts]))
 
 
@@ -107,14 +107,14 @@ def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
     return table
 
 
-def counts(table: pa.Table, broken_exif: int, settings: EncoderParameters) -> dict[str, float]:
-    """How many images there are, how many gave no features and why or are perhaps not upright, how many show faces."""
+def counts(table: pa.Table, flaws: Mapping[str, int], settings: EncoderParameters) -> dict[str, float]:
+    """How many images there are, how many gave no features and why, have a flaw, show faces."""
 
     def count(condition: pa.ChunkedArray) -> int:
         return pc.sum(condition.cast(pa.int64()), min_count=0).as_py()
 
     unreadable = {f"unreadable_{reason}": count(pc.equal(table["unreadable"], reason)) for reason in REASONS}
-    counted = {"images": table.num_rows, **unreadable, "broken_exif": broken_exif}
+    counted = {"images": table.num_rows, **unreadable, **flaws}
     if not isinstance(settings, FaceEncoderParameters):
         return counted
     searched = pc.is_valid(table["faces"])

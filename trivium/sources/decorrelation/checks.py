@@ -19,7 +19,7 @@ from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
 from trivium.language.english.sentences import looks_english
 from trivium.sources.decorrelation.images import BROKEN
-from trivium.vision.decoding import exif_orientation, opened
+from trivium.vision.decoding import exif_orientation, open_picture
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5
@@ -140,7 +140,7 @@ def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> No
 
 def _check_image(data: bytes, picture: Picture, folder: Path) -> None:
     try:
-        image = opened(data)
+        image = open_picture(data)
         orientation = exif_orientation(image)  # none where the EXIF block is broken
     except BROKEN as error:
         raise BadInput(f"not an image: {error}", file=folder, row=picture.name) from None

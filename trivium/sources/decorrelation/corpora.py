@@ -108,7 +108,7 @@ def _take(
     wanted = (picture for picture in corpus.pictures if picture.split in pictured)
     sizes = {picture.name: (picture.width, picture.height) for picture in wanted}
     del corpus  # gigabytes for COCO, and the images take a while
-    names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "unreadable")
+    names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "truncated", "unreadable")
     counts, unreadable = Counter(dict.fromkeys((f"images_{name}" for name in names), 0)), list[str]()
     fitted = fit_images(find_images(images), sizes, counts, unreadable, images)
     bar = tqdm(fitted, total=len(sizes), desc="images", unit="image", mininterval=5, leave=False)

@@ -20,8 +20,8 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.zips import open_zip, read_member
-from trivium.sources.archives import IMAGE_SUFFIXES
-from trivium.vision.decoding import exif_orientation, opened, turned
+from trivium.formats.picture_files import PICTURES, is_picture
+from trivium.vision.decoding import exif_orientation, load_picture, open_picture, to_rgb, turn
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
 BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
@@ -40,9 +40,9 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
         return
     paths = sorted(folder.rglob("*"))
     zips = [path for path in paths if path.suffix.lower() == ".zip"]
-    files = [path for path in paths if path.suffix.lower() in IMAGE_SUFFIXES]
+    files = [path for path in paths if is_picture(path)]
     if not zips and not files:
-        choices = ("shard-*.parquet", "*.zip", *IMAGE_SUFFIXES)
+        choices = ("shard-*.parquet", "*.zip", *PICTURES)
         raise BadInput("no images", file=folder, choices=choices)
     for path in files:
         yield path.name, read_bytes(path, LARGEST_IMAGE)
@@ -54,7 +54,7 @@ def _in_zip(path: Path) -> Iterator[tuple[str, bytes]]:
     with open_zip(path) as archive:
         for member in archive.infolist():
             name = PurePosixPath(member.filename).name
-            if PurePosixPath(name).suffix.lower() in IMAGE_SUFFIXES and not member.filename.startswith("__MACOSX"):
+            if is_picture(name) and not member.filename.startswith("__MACOSX"):
                 yield name, read_member(archive, member, path, LARGEST_IMAGE)
 
 
@@ -71,7 +71,7 @@ def fit_images(
         images: (file name, encoded bytes).
         sizes: (width, height) of each wanted picture, as its annotations say.
         counts: where is counted what was done: `images_not_wanted`, `images_made_rgb`, `images_turned`,
-            `images_orientation_ignored`, `images_broken_exif`, `images_unreadable`.
+            `images_orientation_ignored`, `images_broken_exif`, `images_truncated`, `images_unreadable`.
         unreadable: gets the names of pictures that cannot be decoded to the end.
         place: where they come from, for messages.
 
@@ -100,22 +100,24 @@ def fit_images(
 
 def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
     """The picture's bytes, or its size where that is not the wanted one."""
-    image = opened(data)
+    image = open_picture(data)
     orientation = exif_orientation(image)
     to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
     if image.size != size and not to_turn:
         return image.size  # before it is decoded: it may be huge
-    image.load()
+    image, truncated = load_picture(data)
+    rgb = to_rgb(image)
+    counts["images_truncated"] += truncated
     counts["images_turned"] += to_turn
     counts["images_orientation_ignored"] += orientation not in (1, None) and not to_turn
     counts["images_broken_exif"] += orientation is None
-    if to_turn:
-        image = turned(image, orientation)
-    if image.mode == "RGB" and orientation == 1:
+    is_rgb = image.mode == "RGB" and not image.has_transparency_data
+    if is_rgb and orientation == 1 and not truncated:
         return data
-    counts["images_made_rgb"] += image.mode != "RGB"
+    counts["images_made_rgb"] += not is_rgb
+    rgb = turn(rgb, orientation if to_turn else None)
     buffer = io.BytesIO()
-    clean = Image.new("RGB", image.size)  # without the EXIF tags
-    clean.paste(image.convert("RGB"))
+    clean = Image.new("RGB", rgb.size)  # without the EXIF tags
+    clean.paste(rgb)
     clean.save(buffer, "PNG")
     return buffer.getvalue()

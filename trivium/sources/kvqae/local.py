@@ -7,8 +7,8 @@ from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import write_json
+from trivium.formats.picture_files import PICTURES, is_picture
 from trivium.nets.cards import CARD, write_card
-from trivium.sources.archives import IMAGE_SUFFIXES
 from trivium.sources.brought import bring, bring_identities, digests, require_files
 from trivium.sources.kvqae.raw import (
     IMAGE_FOLDERS,
@@ -109,11 +109,9 @@ def bring_images(source: Path, out: Path) -> None:
     if shards:
         bring(source, out, (shard.name for shard in shards))
         return
-    files = sorted(path for path in source.glob("*") if path.suffix.lower() in IMAGE_SUFFIXES)
+    files = sorted(path for path in source.glob("*") if is_picture(path))
     if not files:
-        raise BadInput(
-            "no images", file=source, expected="shard-*.parquet, or image files", choices=sorted(IMAGE_SUFFIXES)
-        )
+        raise BadInput("no images", file=source, expected="shard-*.parquet, or image files", choices=PICTURES)
     write_images(out, ((path.name, read_bytes(path, LARGEST_IMAGE)) for path in files))
 
 

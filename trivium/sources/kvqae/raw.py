@@ -22,7 +22,7 @@ from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.kvqae.source_questions import SourceQuestions
 from trivium.sources.brought import require_files
-from trivium.vision.decoding import opened
+from trivium.vision.decoding import open_picture
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
 TABLES = ("articles.jsonl", "wikidata.jsonl", *(f"viquae/{name}" for name in QUESTIONS))
@@ -174,7 +174,7 @@ def _look(folder: str, images: Images, counts: Counter[str]) -> None:
     for _, data in images.stream():
         counts[f"{folder}_images"] += 1
         try:
-            with opened(data) as image:
+            with open_picture(data) as image:
                 counts[f"{folder}_images_tiny"] += min(image.size) < SMALLEST_SIDE
         except Image.DecompressionBombError:
             counts[f"{folder}_images_huge"] += 1

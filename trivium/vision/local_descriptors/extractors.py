@@ -64,7 +64,7 @@ class _Decoding:
     def describe(self, prepared: Picture | str) -> Description | str:
         if isinstance(prepared, str):
             return prepared
-        return replace(self._extractor([prepared.image])[0], broken_exif=prepared.broken_exif)
+        return replace(self._extractor([prepared.image])[0], flaws=prepared.flaws)
 
 
 class _Reading:

@@ -39,13 +39,13 @@ class Description:
         overall: (g,) the global descriptor, of length 1.
         local: (n, 128) local descriptors of length 1, the most salient first.
         scales: (n,) the scale of each, 0 (small details) to 6, in half octaves.
-        broken_exif: whether the image has a broken EXIF block: it was described as stored, perhaps not upright.
+        flaws: those of `decoding.FLAWS` that the image has.
     """
 
     overall: NDArray[np.floating]
     local: NDArray[np.floating]
     scales: NDArray[np.integer]
-    broken_exif: bool = False
+    flaws: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
