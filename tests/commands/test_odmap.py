@@ -97,7 +97,7 @@ def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     ],
     ids=["nan", "count"],
 )  # fmt: skip
-def test_embeddings_that_cannot_be_used_are_refused_before_any_model_is_asked(project, edit, message, capsys):
+def test_embeddings_that_cannot_be_used_cost_their_own_row_and_are_named_first(project, edit, message, capsys):
     main(["--inputs", "inputs"])
     for part in ("pictures", "captions"):
         count = len((project / f"inputs/{part}.jsonl").read_text("utf-8").splitlines())
@@ -110,8 +110,8 @@ def test_embeddings_that_cannot_be_used_are_refused_before_any_model_is_asked(pr
     assert left.value.code == 1
     said = capsys.readouterr()
     assert message in said.err
-    assert said.out == ""
-    assert not (project / "board").exists()
+    assert message in said.out.splitlines()[0]
+    assert list(json.loads((project / "board/leaderboard.json").read_text("utf-8"))["failed"]) == ["inputs"]
 
 
 def test_a_model_without_a_text_tower_is_refused_by_name(project, capsys):

@@ -21,6 +21,7 @@ VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "n
           "patch_size": 8}  # fmt: skip
 TEXT = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "max_position_embeddings": 24}  # fmt: skip
+RETRIEVE = {"depth": 10, "picture_batch": 2, "threads": None, "candidates": {"coco": 10}}
 
 
 class Words:
@@ -50,6 +51,7 @@ def write_project(folder: Path) -> Path:
         "decorrelation": {
             "datasets": ["coco"],
             "cells": {"coco_clip_finetune_0": {**CELL, "queries": "cv2"}},
+            "retrieve": RETRIEVE,
             "evaluate": {
                 "partner_probability": 0.5,
                 "permutations": 100,

@@ -11,7 +11,7 @@ from sample.scene_models.words import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
-from trivium.decorrelation.benchmark.chair import chair, phrase_settings, write_captions
+from trivium.decorrelation.benchmark.chair import chair, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown, write_leaderboard
 
@@ -52,41 +52,40 @@ def said(asked, row):
     return names(asked, gone), names(asked, left & ~gone), names(asked, ~(gone | left | by_people))
 
 
-def judged(project, asked, choose):
-    texts = write_captions(Says(choose), asked, "says", 2)
-    return chair(asked, texts, phrase_settings(project, asked.classes))
+def judged(asked, choose):
+    return chair(asked, write_captions(Says(choose), asked, "says", 2))
 
 
-def test_what_is_left_is_no_invention(project, asked):
-    found = judged(project, asked, lambda row: f"A {said(asked, row)[1][0]} on the grass.")
+def test_what_is_left_is_no_invention(asked):
+    found = judged(asked, lambda row: f"A {said(asked, row)[1][0]} on the grass.")
     assert found.mentions.tolist() == [1] * len(asked.queries.ids)
     assert (found.chair_i, found.chair_s, found.still_named.sum()) == (0, 0, 0)
 
 
-def test_what_is_gone_is_an_invention_although_people_named_it(project, asked):
-    found = judged(project, asked, lambda row: f"A {said(asked, row)[0][0]} and a {said(asked, row)[1][0]}.")
+def test_what_is_gone_is_an_invention_although_people_named_it(asked):
+    found = judged(asked, lambda row: f"A {said(asked, row)[0][0]} and a {said(asked, row)[1][0]}.")
     assert found.chair_i == 0.5
     assert found.chair_s == 1
     assert found.still_named.all()
     assert found.intervals["chair_s"] == (1, 1)
 
 
-def test_mentions_count_together_and_captions_once(project, asked):
+def test_mentions_count_together_and_captions_once(asked):
     """Every second caption invents two things beside one that is there; the others name nothing."""
 
     def choose(row):
         _, left, never = said(asked, row)
         return f"A {never[0]}, a {never[1]} and a {left[0]}." if row % 2 else "Nothing to see."
 
-    found = judged(project, asked, choose)
+    found = judged(asked, choose)
     rows = len(asked.queries.ids)
     assert found.chair_i == pytest.approx(2 / 3)
     assert found.chair_s == (rows // 2) / rows
     assert not found.still_named.any()
 
 
-def test_a_captioner_that_names_nothing_has_no_share(project, asked):
-    found = judged(project, asked, lambda row: "Nothing to see.")
+def test_a_captioner_that_names_nothing_has_no_share(asked):
+    found = judged(asked, lambda row: "Nothing to see.")
     assert found.chair_i is None
     assert found.chair_s == 0
 

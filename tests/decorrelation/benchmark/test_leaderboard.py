@@ -6,18 +6,26 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from stages.decorrelation import evaluate as stage
-from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
-from tests.decorrelation.tiny_models import write_base
+from tests.decorrelation.benchmark.benchmark_project import (
+    RETRIEVE,
+    Words,
+    texts_of,
+    write_hugging_face,
+    write_project,
+)
+from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import SetVectors
-from trivium.decorrelation.benchmark.family import FAMILIES
+from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, score
 from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
+from trivium.decorrelation.models.interface import load, start
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.formats.picture_corpora import read_corpus
 
@@ -87,23 +95,55 @@ def test_figures_of_rankings_made_by_hand(simple):
     assert guesses.mean("still_named") == 1
 
 
-def test_a_model_gets_the_graphs_own_figures(project, tmp_path):
-    """One of the kinds of the graph, asked and judged by its stages."""
-    folder = write_base("clip", tmp_path / "clip")
-    (folder / "config.json").write_text('{"kind": "clip"}')
+@pytest.mark.parametrize("kind", ["clip", "vse", "vse_frozen", "blip"])
+def test_a_model_gets_the_graphs_own_figures(kind, project, tmp_path):
+    """Every kind of the graph, asked and judged by its stages, and by the leaderboard."""
+    torch.manual_seed(0)
+    base = write_base(kind.removesuffix("_frozen"), tmp_path / "base")
+    folder = tmp_path / kind
+    start(kind, base, SETTINGS[kind], CAPTIONS).save(folder)
     data = project / DATA
+    settings = RetrieveParameters(**RETRIEVE)
     ask(
-        RetrieveParameters(depth=10, picture_batch=2, threads=None, candidates={"coco": 10}),
-        candidates=10, model=folder, raw=data / "raw/coco", removals=data / "removals/coco",
+        settings,
+        candidates=settings.candidates["coco"], model=folder, raw=data / "raw/coco", removals=data / "removals/coco",
         painted=data / "painted/coco/cv2", engine=LocalEngine(1), work=tmp_path / "work", out=tmp_path / "retrieved",
     )  # fmt: skip
     questions = read_data_set(read_corpus(data / "raw/coco"), data / "phrases/coco.parquet", data / "removals/coco", {})
-    answers = read_answers(tmp_path / "retrieved", questions)
-    graph = stage.cell_metrics("cell", answers)
-    row = odmap([str(folder)], project).rows[0]
+    graph = stage.cell_metrics("cell", read_answers(tmp_path / "retrieved", questions))
+    board = odmap([str(folder), f"again=graph:{folder}"], project)
+    assert [row.source for row in board.rows] == [f"graph:{kind}"] * 2
     names = {"still_named": "synthetic_removed_named"} | {f"odmap@{k}": f"synthetic_odmap@{k}" for k in (1, 5, 10)}
     for measure in MEASURES:
-        assert row.scores.mean(measure) == graph[f"cell_{names.get(measure, measure)}"], measure
+        for row in board.rows:
+            assert row.scores.mean(measure) == graph[f"cell_{names.get(measure, measure)}"], measure
+
+
+def test_a_graphs_model_is_an_embedder_too(tmp_path):
+    folder = tmp_path / "blip"
+    start("blip", write_base("blip", tmp_path / "base"), SETTINGS["blip"], CAPTIONS).save(folder)
+    model, graph = find_model(str(folder)).load(), load(folder)
+    with torch.inference_mode():
+        pixels = torch.stack([graph.prepare(each, training=False) for each in pictures(3, 20)])
+        right = [graph.encode_images(pixels), graph.encode_texts(graph.tokenize(CAPTIONS))]
+        for own, other in zip([model.encode_images(pictures(3, 20)), model.encode_texts(CAPTIONS)], right, strict=True):
+            torch.testing.assert_close(own, other, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("config", [None, "{", '{"kind": "other"}', '{"kind": "vse", "architecture": "vgg"}'])
+def test_a_folder_that_cannot_be_read_costs_its_own_row_only(config, project, tmp_path):
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    if config is not None:
+        (folder / "config.json").write_text(config)
+    told = []
+    board = odmap({"words": Words(), "its": str(folder)}, project, told=told.append)
+    assert [row.model for row in board.rows] == ["words"]
+    assert list(board.failed) == ["its"]
+    assert str(folder) in board.failed["its"]
+    assert f"its cannot be asked: {board.failed['its']}" in told
+    with pytest.raises(BadInput, match=rf"no model could be asked\n  broken: .*{folder}"):
+        odmap([str(folder)], project)
 
 
 def test_ranks_by_both_measures_and_how_far_behind(simple):
@@ -161,7 +201,9 @@ def test_a_model_that_fails_is_listed_and_the_others_stand(project, tmp_path):
     board = odmap([str(good), str(bad)], project, told=told.append)
     assert [row.model for row in board.rows] == ["good"]
     assert "not a CLIPModel" in board.failed["bad"]
-    assert told == [f"good: ODmAP@1 {100 * board.rows[0].scores.mean('odmap@1'):.1f}"]
+    assert told == [
+        f"good: ODmAP@1 {100 * board.rows[0].scores.mean('odmap@1'):.1f}", f"bad cannot be asked: {board.failed['bad']}"
+    ]  # fmt: skip
     with pytest.raises(BadInput, match=r"no model could be asked\n  bad: .*not a CLIPModel"):
         odmap([str(bad)], project)
 
@@ -185,8 +227,14 @@ def test_a_library_that_fails_costs_nobody_else_and_an_own_object_is_heard(proje
     ("models", "message"),
     [
         ([], "no model"),
-        (["nowhere"], r"no such folder, and no kind of model; got 'nowhere'.*\(choices: hf:, npy:, open_clip:, sent"),
-        (["clip:x"], r"no such kind of model; got 'clip' \(choices: hf, npy, open_clip, sentence_transformers\)"),
+        (
+            ["nowhere"],
+            r"no such folder, and no kind of model; got 'nowhere'.*\(choices: graph:, hf:, npy:, open_clip:, sent",
+        ),
+        (
+            ["clip:x"],
+            r"no such kind of model; got 'clip' \(choices: graph, hf, npy, open_clip, sentence_transformers\)",
+        ),
         (["open_clip:ViT-B-32/openai"] * 2, "two models of one name; got 'open_clip:ViT-B-32/openai'"),
     ],
 )
@@ -196,10 +244,8 @@ def test_models_that_nobody_knows_are_refused_before_anything_is_read(models, me
 
 
 def test_an_unknown_folder_says_what_would_be_known(tmp_path):
-    with pytest.raises(
-        BadInput, match=r"without a model that is known; expected one of open_clip_config.json, modules"
-    ):
-        odmap([str(tmp_path)], tmp_path)
+    with pytest.raises(BadInput, match=r"without a model that is known; expected one of open_clip_config.json, modul"):
+        find_model(str(tmp_path))
 
 
 def test_random_order_is_the_graphs_expectation(asked, project):

@@ -166,7 +166,7 @@ def test_a_checkpoint_of_another_architecture_is_refused(model, kind, tmp_path):
     with pytest.raises(BadInput):
         load(tmp_path / "saved")
     (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": "siglip"}))
-    with pytest.raises(BadInput, match=r"no such kind.*siglip.*choices: blip, clip, vse"):
+    with pytest.raises(BadInput, match=r"not a retrieval model.*siglip.*choices: blip, clip, vse"):
         load(tmp_path / "saved")
 
 

@@ -19,6 +19,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values, validate
 from trivium.decorrelation.benchmark.positives import Positives, read_positives
+from trivium.decorrelation.evaluation.answers import CUTOFFS
 from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gallery, read_removals
 from trivium.decorrelation.evaluation.tables import EvaluateParameters
 from trivium.decorrelation.matrix import read_cells
@@ -37,6 +38,7 @@ class BenchmarkSet:
     """The questions.
 
     Attributes:
+        project: folder of the graph that made them.
         dataset, filling: names of the graph.
         captions: of all splits, by ascending id.
         gallery: the same captions with the classes that each names.
@@ -51,6 +53,7 @@ class BenchmarkSet:
         positives: right answers beyond a picture's own captions; None where nobody brought any.
     """
 
+    project: Path
     dataset: str
     filling: str
     captions: Captions
@@ -65,11 +68,6 @@ class BenchmarkSet:
     classes: tuple[str, ...]
     positives: Positives | None = None
 
-    def to_encode(self) -> Iterator[tuple[str, PictureSet]]:
-        """Untouched and painted pictures, with a word for messages."""
-        yield "pictures", self.pictures
-        yield "painted pictures", self.painted
-
 
 def read_benchmark(
     project: Path, dataset: str = "coco", filling: str | None = None, positives: Path | None = None
@@ -83,8 +81,8 @@ def read_benchmark(
         positives: folder of right answers, see `read_positives`.
 
     Raises:
-        BadInput: no such data set or filling, something that is not built yet, or files that do not belong together;
-            see `read_positives`.
+        BadInput: no such data set or filling, something that is not built yet, too few captions for the largest
+            cut-off, or files that do not belong together; see `read_positives`.
     """
     parameters = project / PARAMETERS
     datasets = used_values(parameters, "decorrelation.datasets")
@@ -92,46 +90,44 @@ def read_benchmark(
         raise BadInput("no such data set in this project", field="dataset", got=dataset, choices=datasets)
     filling = filling or _usual_filling(parameters, dataset)
     data = project / DATA
-    painted = data / "painted" / dataset / filling
-    if not (painted / "test").is_dir():
-        raise BadInput(
-            "no painted test pictures",
-            file=painted / "test",
-            field="filling",
-            got=filling,
-            expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
-            choices=sorted(each.parent.name for each in painted.parent.glob("*/test")),
-        )
-    raw, removals = data / "raw" / dataset, data / "removals" / dataset
+    raw, removals, painted = data / "raw" / dataset, data / "removals" / dataset, data / "painted" / dataset / filling
     phrases = data / "phrases" / f"{dataset}.parquet"
+    if not (painted / "test").is_dir():
+        raise BadInput("no painted test pictures", file=painted / "test", field="filling", got=filling,
+                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
+                       choices=sorted(test.parent.name for test in painted.parent.glob("*/test")))  # fmt: skip
     for needed in (raw, phrases, removals):
         if not needed.exists():
             raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
     corpus = load_captions(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, _ = picture_sets(tested, raw, removals, painted)
+    pictures, synthetic = sets["original"], sets["synthetic"]
     captions, gallery = captions_of(corpus), read_gallery(phrases, corpus.classes)
     if not np.array_equal(captions.ids, gallery.ids):
         raise BadInput("phrases of other captions", file=phrases, expected=f"those of {raw}")
-    if not sets["synthetic"].names:
+    if not synthetic.names:
         raise BadInput("no painted picture of the test split", file=removals)
-    removed = read_removals(removals / "removals.parquet", corpus.classes, {})
-    queries = removed.select(sets["synthetic"].queries)
+    if len(captions.ids) < max(CUTOFFS):
+        raise BadInput("too few captions", file=raw, got=len(captions.ids),
+                       expected=f"at least {max(CUTOFFS)} for ODmAP@{max(CUTOFFS)}")  # fmt: skip
+    queries = read_removals(removals / "removals.parquet", corpus.classes, {}).select(synthetic.queries)
     values = used_values(parameters, "decorrelation.evaluate")
     return BenchmarkSet(
+        project,
         dataset,
         filling,
         captions,
         gallery,
-        sets["original"],
-        sets["synthetic"],
+        pictures,
+        synthetic,
         queries,
         dataset == _ALWAYS_INVENTED or used_values(parameters, f"world.{dataset}") == "sample",
         validate(EvaluateParameters, values, "decorrelation.evaluate", parameters),
-        _digest("split", _pictures(sets["original"]), _captions(captions)),
-        _digest("queries", _pictures(sets["synthetic"]), _named(queries, gallery, corpus.classes)),
+        _digest("split", _pictures(pictures), _captions(captions)),
+        _digest("queries", _pictures(synthetic), _named(queries, gallery, corpus.classes)),
         tuple(corpus.classes),
-        read_positives(positives, sets["original"].names, captions.ids[captions.test].tolist()) if positives else None,
+        read_positives(positives, pictures.names, captions.ids[captions.test].tolist()) if positives else None,
     )
 
 
@@ -142,27 +138,27 @@ def _usual_filling(parameters: Path, dataset: str) -> str:
     return used.most_common(1)[0][0]
 
 
-def _pictures(asked: PictureSet) -> Iterator[Any]:
+def _pictures(pictures: PictureSet) -> Iterator[Any]:
     """(id, picture that it was made from, digest of its bytes), sorted."""
-    images = Images(asked.folder)
-    wanted = {name: (query, owner) for name, query, owner in zip(asked.names, asked.queries, asked.owners, strict=True)}
+    images = Images(pictures.folder)
+    owners = zip(pictures.queries, pictures.owners, strict=True)
+    wanted = dict(zip(pictures.names, owners, strict=True))
     if missing := sorted(wanted.keys() - set(images.names)):
         raise BadInput("no such image", file=images.folder, field="name", got=missing[0])
-    found = ((*wanted[name], hashlib.sha256(data).hexdigest()) for name, data in images.stream() if name in wanted)
-    yield from sorted(found)
+    yield from sorted(
+        (*wanted[name], hashlib.sha256(data).hexdigest()) for name, data in images.stream() if name in wanted
+    )
 
 
 def _captions(captions: Captions) -> Iterator[Any]:
-    for row, text in enumerate(captions.texts):
-        yield int(captions.ids[row]), int(captions.pictures[row]), bool(captions.test[row]), text
+    columns = (captions.ids.tolist(), captions.pictures.tolist(), captions.test.tolist(), captions.texts)
+    yield from zip(*columns, strict=True)
 
 
 def _named(queries: Queries, gallery: Gallery, classes: Sequence[str]) -> Iterator[Any]:
     for row in sorted(range(len(queries.ids)), key=queries.ids.__getitem__):
-        yield (
-            queries.ids[row],
-            *(list(compress(classes, each)) for each in (queries.removed[row], queries.present[row])),
-        )
+        removed, present = (list(compress(classes, flags[row])) for flags in (queries.removed, queries.present))
+        yield queries.ids[row], removed, present
     for caption, names in zip(gallery.ids.tolist(), gallery.names, strict=True):
         yield caption, list(compress(classes, names))
 

@@ -9,7 +9,6 @@ names what is gone repeats what usually stands together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -19,10 +18,9 @@ from PIL import Image
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
-from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
+from trivium.decorrelation.benchmark.benchmark_set import PARAMETERS, BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
-from trivium.formats.pictures import Phrase
 from trivium.language.english.chunker import chosen_chunker
 from trivium.language.english.sentences import read_sentence
 from trivium.vision.shard_pictures import ShardPictures
@@ -65,13 +63,6 @@ class CaptionerScores:
         return float((self.invented > 0).mean())
 
 
-def phrase_settings(project: Path, classes: Sequence[str]) -> Settings:
-    """How the project's graph finds what captions name."""
-    said = used_values(project / "params.yaml", "decorrelation.phrases")
-    chunker = chosen_chunker(said["chunker"], said["spacy_model"])
-    return Settings(tuple(classes), said["matching"], chunker, said["spacy_model"])
-
-
 def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: int) -> list[str]:
     """A caption a painted picture.
 
@@ -88,43 +79,26 @@ def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: i
     return texts
 
 
-def chair(asked: BenchmarkSet, texts: Sequence[str], settings: Settings) -> CaptionerScores:
-    """Judge captions of the painted pictures.
-
-    Args:
-        asked: the set.
-        texts: one a query.
-        settings: with the classes of the set, in its order.
+def chair(asked: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
+    """Judge captions of the painted pictures, one a query; what they name is found as in the project's graph.
 
     Raises:
         BadInput: see `read_phrases`.
     """
-    counts = _mentions(read_phrases(settings, [read_sentence(text) for text in texts]), settings.classes)
-    removed = asked.queries.removed
-    there = (asked.queries.present | _named_by_people(asked)) & ~removed
-    invented = (counts * ~there).sum(axis=1)
-    still_named = np.asarray(((counts > 0) & removed).any(axis=1))
-    bounds = {
-        "chair_s": interval(asked, (invented > 0).astype(float), asked.queries.pictures),
-        "still_named": interval(asked, still_named.astype(float), asked.queries.pictures),
-    }
-    return CaptionerScores(tuple(texts), counts.sum(axis=1), invented, still_named, bounds)
-
-
-def _mentions(found: Sequence[Sequence[Phrase]], classes: Sequence[str]) -> NDArray[np.int64]:
-    """(captions, classes) how often each is named."""
-    column = {name: place for place, name in enumerate(classes)}
-    counts = np.zeros((len(found), len(classes)), np.int64)
-    for row, phrases in enumerate(found):
+    said = used_values(asked.project / PARAMETERS, "decorrelation.phrases")
+    chunker = chosen_chunker(said["chunker"], said["spacy_model"])
+    settings = Settings(asked.classes, said["matching"], chunker, said["spacy_model"])
+    counts = np.zeros(asked.queries.removed.shape, np.int64)
+    for row, phrases in enumerate(read_phrases(settings, [read_sentence(text) for text in texts])):
         for phrase in phrases:
-            counts[row, [column[name] for name in phrase.classes]] += 1
-    return counts
-
-
-def _named_by_people(asked: BenchmarkSet) -> NDArray[np.bool_]:
-    """(queries, classes) what the captions of each query's picture name."""
-    named = np.zeros_like(asked.queries.present)
+            counts[row, [asked.classes.index(name) for name in phrase.classes]] += 1
+    by_people = np.zeros_like(asked.queries.removed)
     for picture in np.unique(asked.queries.pictures):
         own = asked.gallery.names[asked.gallery.pictures == picture].any(axis=0)
-        named[asked.queries.pictures == picture] = own
-    return named
+        by_people[asked.queries.pictures == picture] = own
+    removed = asked.queries.removed
+    invented = (counts * ~((asked.queries.present | by_people) & ~removed)).sum(axis=1)
+    still_named = np.asarray(((counts > 0) & removed).any(axis=1))
+    shares = {"chair_s": invented > 0, "still_named": still_named}
+    bounds = {name: interval(asked, share.astype(float), asked.queries.pictures) for name, share in shares.items()}
+    return CaptionerScores(tuple(texts), counts.sum(axis=1), invented, still_named, bounds)

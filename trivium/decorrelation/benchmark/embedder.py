@@ -72,21 +72,22 @@ def embed(model: Embedder, asked: BenchmarkSet, name: str, batch_size: int = 64)
     Raises:
         BadInput: a model without a tower, a picture that cannot be decoded, or vectors that cannot be used.
     """
-    for method, what in TOWERS.items():
+    for method, tower in TOWERS.items():
         if not callable(getattr(model, method, None)):
-            raise BadInput(f"a model without {what}", file=name, field=method, expected="both towers of one space")
+            raise BadInput(f"a model without {tower}", file=name, field=method, expected="both towers of one space")
     captions = _of_texts(model, asked.captions.texts, name, 8 * batch_size)
-    pictures, painted = (_of_pictures(model, each, f"{name}, {what}", batch_size) for what, each in asked.to_encode())
-    require_one_space(name, SetVectors(pictures, painted, captions))
-    return SetVectors(pictures, painted, captions)
+    pictures = _of_pictures(model, asked.pictures, f"{name}, pictures", batch_size)
+    painted = _of_pictures(model, asked.painted, f"{name}, painted pictures", batch_size)
+    return in_one_space(name, SetVectors(pictures, painted, captions))
 
 
-def require_one_space(name: str, vectors: SetVectors) -> None:
-    """Refuse pictures and captions of different widths."""
-    widths = {vectors.pictures.shape[1], vectors.painted.shape[1], vectors.captions.shape[1]}
+def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
+    """The vectors themselves; `BadInput` where pictures and captions have different widths."""
+    widths = {part.shape[1] for part in (vectors.pictures, vectors.painted, vectors.captions)}
     if len(widths) > 1:
         got = f"{vectors.pictures.shape[1]} and {vectors.captions.shape[1]}"
         raise BadInput("pictures and texts in different spaces", file=name, got=got, expected="one width")
+    return vectors
 
 
 def unit(made: Any, count: int, name: str, first: int = 0) -> NDArray[np.float32]:
@@ -104,64 +105,59 @@ def unit(made: Any, count: int, name: str, first: int = 0) -> NDArray[np.float32
     values = made if isinstance(made, torch.Tensor) else torch.from_numpy(np.array(made, dtype=np.float32))
     values = values.detach().float()
     if values.ndim != 2 or len(values) != count or not values.shape[1]:
-        raise BadInput(
-            "embeddings of another shape", file=name, got=tuple(values.shape), expected=f"({count}, d), a row a thing"
-        )
-    good = torch.isfinite(values).all(dim=1)
-    if not good.all():
-        raise BadInput("NaN or infinite value in an embedding", file=name, row=first + 1 + int(good.int().argmin()))
-    if (zero := (values == 0).all(dim=1)).any():
-        raise BadInput("an embedding of length 0 has no direction", file=name, row=first + 1 + int(zero.int().argmax()))
-    found: NDArray[np.float32] = normalize(values, dim=1).cpu().numpy()
-    return found
+        raise BadInput("embeddings of another shape", file=name, got=tuple(values.shape),
+                       expected=f"({count}, d), a row a thing")  # fmt: skip
+    for wrong, problem in (
+        (~torch.isfinite(values).all(dim=1), "NaN or infinite value in an embedding"),
+        ((values == 0).all(dim=1), "an embedding of length 0 has no direction"),
+    ):
+        if wrong.any():
+            raise BadInput(problem, file=name, row=first + 1 + int(wrong.int().argmax()))
+    return normalize(values, dim=1).cpu().numpy()
 
 
 def _of_texts(model: Embedder, texts: Sequence[str], name: str, batch_size: int) -> Vectors:
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     different = list(places)
     batches = length_sorted_batches([len(text) for text in different], batch_size)
-    order = np.concatenate(batches)
     groups = ([different[row] for row in batch] for batch in tqdm(batches, desc=f"{name}, captions", mininterval=5))
-    found = _encoded(model.encode_texts, groups, batch_size, f"{name}, captions")
-    vectors = np.empty_like(found)
-    vectors[order] = found
+    encoded = _encoded(model.encode_texts, groups, batch_size, f"{name}, captions")
+    vectors = np.empty_like(encoded)
+    vectors[np.concatenate(batches)] = encoded
     return vectors if len(different) == len(texts) else vectors[[places[text] for text in texts]]
 
 
 def _of_pictures(model: Embedder, asked: PictureSet, name: str, batch_size: int) -> Vectors:
-    rows = {each: row for row, each in enumerate(asked.names)}
+    rows = {picture: row for row, picture in enumerate(asked.names)}
     images = Images(asked.folder)
-    shown = tqdm(images.stream(), total=len(images.names), desc=name, unit="image", mininterval=5)
     order: list[int] = []
 
     def pictures() -> Iterator[Image.Image]:
-        for each, data in shown:
-            if each in rows:
-                order.append(rows[each])
-                yield read_rgb(data, each, asked.folder)
+        for picture, data in tqdm(images.stream(), total=len(images.names), desc=name, unit="image", mininterval=5):
+            if picture in rows:
+                order.append(rows[picture])
+                yield read_rgb(data, picture, asked.folder)
 
-    found = _encoded(model.encode_images, in_groups(pictures(), batch_size), batch_size, name)
-    vectors = np.empty_like(found)
-    vectors[order] = found
+    encoded = _encoded(model.encode_images, in_groups(pictures(), batch_size), batch_size, name)
+    vectors = np.empty_like(encoded)
+    vectors[order] = encoded
     return vectors
 
 
 def _encoded(encode: Callable[[Sequence[T]], Any], groups: Iterator[list[T]], batch_size: int, name: str) -> Vectors:
     """Unit vectors of all groups, in their order."""
     parts: list[NDArray[np.float32]] = []
-    done = 0
 
     def checked(items: Sequence[T]) -> NDArray[np.float32]:
-        return unit(encode(items), len(items), name, done)
+        return unit(encode(items), len(items), name, sum(map(len, parts)))
 
     with torch.inference_mode():
         for group in groups:
             for vectors in halving_batches(group, batch_size, checked):
-                if parts and vectors.shape[1] != parts[0].shape[1]:
-                    raise BadInput("embeddings of different widths", file=name, row=done + 1, got=vectors.shape[1],
-                                   expected=str(parts[0].shape[1]))  # fmt: skip
                 parts.append(vectors)
-                done += len(vectors)
+                if vectors.shape[1] != parts[0].shape[1]:
+                    got, expected = vectors.shape[1], str(parts[0].shape[1])
+                    raise BadInput("embeddings of different widths", file=name, got=got, expected=expected)
     return np.concatenate(parts)
 
 
@@ -218,30 +214,25 @@ class HuggingFaceModel:
         self._network: Any = network.to(self._device)
         text = network.config.text_config
         self._lower = text.vocab_size == _LOWER_CASE
-        self._padding = {
-            "padding": "max_length" if kind.full else True,
-            "truncation": True,
-            "max_length": min(kind.longest or text.max_position_embeddings, text.max_position_embeddings),
-        }
+        longest = min(kind.longest or text.max_position_embeddings, text.max_position_embeddings)
+        self._padding = {"padding": "max_length" if kind.full else True, "truncation": True, "max_length": longest}
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, d)."""
         inputs = self._prepare(images=list(images), return_tensors="pt").to(self._device)
         if self._type == "blip":
-            states = self._network.vision_model(**inputs).last_hidden_state
-            return self._network.vision_proj(states[:, 0])
+            return self._network.vision_proj(self._network.vision_model(**inputs).last_hidden_state[:, 0])
         return self._network.get_image_features(**inputs).pooler_output
 
     def encode_texts(self, texts: Sequence[str]) -> torch.Tensor:
         """(n, d)."""
         given = [text.lower() for text in texts] if self._lower else list(texts)
         inputs = self._tokenizer(given, return_tensors="pt", **self._padding).to(self._device)
+        if self._type != "align":
+            inputs.pop("token_type_ids", None)
         if self._type == "blip":
-            wanted = {name: inputs[name] for name in ("input_ids", "attention_mask")}
-            states = self._network.text_encoder(**wanted).last_hidden_state
-            return self._network.text_proj(states[:, 0])
-        read = {name: value for name, value in inputs.items() if name != "token_type_ids" or self._type == "align"}
-        return self._network.get_text_features(**read).pooler_output
+            return self._network.text_proj(self._network.text_encoder(**inputs).last_hidden_state[:, 0])
+        return self._network.get_text_features(**inputs).pooler_output
 
 
 class OpenClipModel:
@@ -289,7 +280,7 @@ class SentenceTransformersModel:
             )
         except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
             raise BadInput(f"not a usable model of sentence-transformers: {error}", file=folder) from None
-        for modality, tower in (("image", "a picture tower"), ("text", "a text tower")):
+        for modality, tower in zip(("image", "text"), TOWERS.values(), strict=True):
             if not self._model.supports(modality):  # type: ignore[arg-type]
                 raise BadInput(f"a model without {tower}", file=folder, got=self._model.modalities)
 

@@ -131,7 +131,7 @@ def _load_hf(where: str) -> Any:
     from trivium.decorrelation.benchmark.embedder import KINDS, HuggingFaceModel
 
     folder = model_folder(where)
-    return HuggingFaceModel(folder, KINDS[transformers_kind(folder)])
+    return _load_trained(folder) if _is_trained(folder) else HuggingFaceModel(folder, KINDS[transformers_kind(folder)])
 
 
 def _load_sentence_transformers(where: str) -> Any:
@@ -146,14 +146,32 @@ def _read_npy(where: str) -> Any:
     return KeptEmbeddings(Path(where))
 
 
+def _is_trained(folder: Path) -> bool:
+    """Whether a graph has saved a model there: its configuration names the kind."""
+    config = read_json(folder / _HF_CONFIG) if (folder / _HF_CONFIG).is_file() else None
+    return isinstance(config, dict) and "kind" in config
+
+
+def _check_trained(where: str) -> None:
+    if not _is_trained(Path(where)):
+        raise BadInput("no model of a graph", file=Path(where), expected="a folder of models/decorrelation/cells")
+
+
+def _load_trained(where: str | Path) -> Any:
+    from trivium.decorrelation.benchmark.trained import TrainedModel
+
+    return TrainedModel(Path(where))
+
+
 @dataclass(frozen=True)
 class Family:
     """One kind of models.
 
     Attributes:
-        file: by which a folder of it is known.
+        file: that a folder of it has; a graph's is known by the kind that its configuration names.
         check: refuses what can be refused before anything is downloaded or loaded, by `BadInput`.
-        load: an `Embedder` in float32 on its device, or `KeptEmbeddings`; its `note` says what to know of its results.
+        load: an `Embedder` in float32 on its device, or what has vectors and answers already (`TrainedModel`,
+            `KeptEmbeddings`); its `note` says what to know of its results.
     """
 
     file: str
@@ -168,6 +186,7 @@ FAMILIES = {  # in the order in which a folder is looked at: that of sentence-tr
     ),
     "hf": Family(_HF_CONFIG, _check_hf, _load_hf),
     "npy": Family("pictures.npy", _read_npy, _read_npy),
+    "graph": Family(_HF_CONFIG, _check_trained, _load_trained),
 }
 
 
@@ -190,23 +209,29 @@ class NamedModel:
         return FAMILIES[self.family].load(self.where)
 
 
+def split_name(wanted: str) -> tuple[str, str]:
+    """(name, model) of `NAME=MODEL`; the name is empty where none was given."""
+    name, equals, rest = wanted.partition("=")
+    return (name, rest) if equals and name and not re.search(r"[:/\\]", name) else ("", wanted)
+
+
+def local_folder(model: str) -> Path | None:
+    """The folder that `FAMILY:FOLDER` or a folder's own path means; None where there is no such folder."""
+    places = (Path(model), Path(model.partition(":")[2] or model))
+    return next((place for place in places if place.is_dir()), None)
+
+
 def find_model(wanted: str) -> NamedModel:
     """The model of `FAMILY:WHERE`, of a folder, or of `NAME=` and one of these; checked as far as can be done quickly.
 
     Raises:
         BadInput: no such family, a folder that no family knows, or what its family refuses.
     """
-    name, equals, rest = wanted.partition("=")
-    if not equals or not name or re.search(r"[:/\\]", name):
-        name, rest = "", wanted
+    name, rest = split_name(wanted)
     family, colon, where = rest.partition(":")
     folder = Path(rest)
     if folder.is_dir():
-        files = {kind.file: family for family, kind in FAMILIES.items()}
-        known = [family for file, family in files.items() if (folder / file).is_file()]
-        if not known:
-            raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(files)}")
-        family, where = known[0], rest
+        family, where = _family_of(folder), rest
     elif not colon:
         choices = [f"{family}:" for family in sorted(FAMILIES)]
         raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
@@ -217,3 +242,13 @@ def find_model(wanted: str) -> NamedModel:
         raise BadInput("a kind of model without a model", field="--model", got=rest, expected=f"{family}:MODEL")
     FAMILIES[family].check(where)
     return NamedModel(name or (folder.resolve().name if folder.is_dir() else rest), family, where)
+
+
+def _family_of(folder: Path) -> str:
+    if _is_trained(folder):
+        return "graph"
+    for family, kind in FAMILIES.items():
+        if (folder / kind.file).is_file():
+            return family
+    files = dict.fromkeys(kind.file for kind in FAMILIES.values())
+    raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(files)}")

@@ -18,18 +18,12 @@ from scipy.stats import rankdata
 
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
-from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, phrase_settings, write_captions
+from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, write_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, embed
-from trivium.decorrelation.benchmark.family import NamedModel, find_model, model_folder
+from trivium.decorrelation.benchmark.family import NamedModel, find_model, local_folder, model_folder, split_name
 from trivium.decorrelation.benchmark.npy import KeptEmbeddings
-from trivium.decorrelation.benchmark.scores import (
-    Interval,
-    Scores,
-    by_chance,
-    interval,
-    require_gallery,
-    score,
-)
+from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
+from trivium.decorrelation.benchmark.trained import TrainedModel
 
 _BOTH = ("coco", "flickr30k")
 # A pattern of names in lower case; the data sets that it is about; what is known, and from where. What is not listed is
@@ -147,50 +141,71 @@ def odmap(
 
     Raises:
         BadInput: no model, one name twice, one that is not known by its name, a project without this set, or every
-            model failed. A model that fails later is listed in `failed`, and the others stand.
+            model failed. A folder that cannot be read, or a model that fails later, is listed in `failed`, and the
+            others stand.
         Exception: whatever a Python object raises.
     """
     if not models:
         raise BadInput("no model", field="--model")
+    say = told or (lambda line: None)
+    failed: dict[str, str] = {}
+
+    def fail(name: str, why: str) -> None:
+        failed[name] = why
+        say(f"{name} cannot be asked: {why}")
+
     given: dict[str, Embedder | NamedModel] = {}
     for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
-        found = find_model(model) if isinstance(model, str) else model
-        shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
-        if shown in given:
+        problem = None
+        try:
+            found = find_model(model) if isinstance(model, str) else model
+            shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
+        except BadInput as error:
+            own, rest = split_name(str(model))
+            folder = local_folder(rest)
+            if folder is None:
+                raise
+            shown, problem = name or own or folder.resolve().name, str(error)
+        if shown in given or shown in failed:
             raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
-        given[shown] = found
+        if problem is None:
+            given[shown] = found
+        else:
+            fail(shown, problem)
     asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
-    require_gallery(asked)
     scores: dict[str, Scores] = {}
     notes: dict[str, tuple[str, ...]] = {}
-    failed: dict[str, str] = {}
-    for name, each in given.items():
+    for name, model in given.items():
         try:
-            loaded: Any = each.load() if isinstance(each, NamedModel) else each
-            kept = isinstance(loaded, KeptEmbeddings)
-            scores[name] = score(asked, loaded.vectors(asked) if kept else embed(loaded, asked, name, batch_size))
-            notes[name] = _notes(asked, each, loaded)
-            if told is not None:
-                told(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
+            loaded: Any = model.load() if isinstance(model, NamedModel) else model
+            scores[name] = _ask(loaded, asked, name, batch_size)
+            notes[name] = _notes(asked, model, loaded)
+            say(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:
-            failed[name] = str(error)
+            fail(name, str(error))
         except Exception as error:  # of a library: hours of the others would be lost
-            if not isinstance(each, NamedModel):
+            if not isinstance(model, NamedModel):
                 raise
-            failed[name] = f"{type(error).__name__}: {error}"
+            fail(name, f"{type(error).__name__}: {error}")
     if not scores:
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     written: dict[str, CaptionerScores] = {}
-    settings = phrase_settings(Path(project), asked.classes) if captioners else None
     for name, captioner in (captioners or {}).items():
         try:
             writer = _captioner(captioner) if isinstance(captioner, str) else captioner
-            assert settings is not None
-            written[name] = chair(asked, write_captions(writer, asked, name, batch_size), settings)
+            written[name] = chair(asked, write_captions(writer, asked, name, batch_size))
         except BadInput as error:
-            failed[name] = str(error)
-    sources = {name: _source(each) for name, each in given.items()}
+            fail(name, str(error))
+    sources = {name: _source(model) for name, model in given.items()}
     return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed, written)
+
+
+def _ask(model: Any, asked: BenchmarkSet, name: str, batch_size: int) -> Scores:
+    if isinstance(model, TrainedModel):
+        return score(asked, *model.ask(asked))
+    return score(
+        asked, model.vectors(asked) if isinstance(model, KeptEmbeddings) else embed(model, asked, name, batch_size)
+    )
 
 
 def _captioner(where: str) -> Captions:
@@ -212,38 +227,34 @@ def rank(
     )
     order = np.argsort(by_odmap, kind="stable").tolist()
     best = scores[names[order[0]]].values[RANKED[0]]
-    looks = _looks(asked, [scores[name] for name in names])
+    looks = _looks(asked, list(scores.values()))
     rows = []
     for place in order:
-        own = scores[names[place]]
+        name, own = names[place], scores[names[place]]
         lost = best - own.values[RANKED[0]]
         behind = None if place == order[0] else (float(lost.mean()), interval(asked, lost, own.pictures[RANKED[0]]))
-        name = names[place]
-        rows.append(
-            BoardRow(
-                name, sources[name], own, int(by_odmap[place]), int(by_recall[place]), looks[place], behind, notes[name]
-            )
-        )
+        ranks = int(by_odmap[place]), int(by_recall[place])
+        rows.append(BoardRow(name, sources[name], own, *ranks, looks[place], behind, notes[name]))
     return tuple(rows)
 
 
 def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
-    found = [0] * len(scores)
+    looks = [0] * len(scores)
     for one, other in permutations(range(len(scores)), 2):
         ahead, behind = scores[one], scores[other]
         bounds = interval(asked, ahead.values[RANKED[0]] - behind.values[RANKED[0]], ahead.pictures[RANKED[0]])
         if bounds is not None and bounds[0] > 0 and ahead.mean(RANKED[1]) <= behind.mean(RANKED[1]):
-            found[one] += 1
-            found[other] -= 1
-    return found
+            looks[one] += 1
+            looks[other] -= 1
+    return looks
 
 
-def _source(each: Embedder | NamedModel) -> str:
-    if isinstance(each, NamedModel):
-        return f"{each.family}:{Path(each.where).name if Path(each.where).is_dir() else each.where}"
-    return getattr(each, "source", None) or f"Python: {type(each).__name__}"
+def _source(model: Embedder | NamedModel) -> str:
+    if isinstance(model, NamedModel):
+        return f"{model.family}:{Path(model.where).name if Path(model.where).is_dir() else model.where}"
+    return getattr(model, "source", None) or f"Python: {type(model).__name__}"
 
 
-def _notes(asked: BenchmarkSet, each: Embedder | NamedModel, model: Any) -> tuple[str, ...]:
-    found = [] if asked.invented else known_training(_source(each), asked.dataset)
-    return tuple(note for note in (getattr(model, "note", ""), *found) if note)
+def _notes(asked: BenchmarkSet, model: Embedder | NamedModel, loaded: Any) -> tuple[str, ...]:
+    known = [] if asked.invented else known_training(_source(model), asked.dataset)
+    return tuple(note for note in (getattr(loaded, "note", ""), *known) if note)

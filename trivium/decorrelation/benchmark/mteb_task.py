@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
-from trivium.decorrelation.benchmark.scores import measures_of, require_gallery, score
+from trivium.decorrelation.benchmark.scores import measures_of, score
 from trivium.decorrelation.evaluation.answers import CUTOFFS
 from trivium.decorrelation.retrieval.ranking import top_captions
 
@@ -34,6 +34,11 @@ except ModuleNotFoundError as error:
 
 _COLUMNS = {"image": datasets.Image(mode="RGB"), "text": datasets.Value("string")}
 _BATCH = 32  # mteb's own
+_ABOUT = (
+    "How much a model of pictures and texts guesses: it chooses captions for pictures from which objects were painted "
+    "out, and ODmAP counts those as wrong that name what is gone."
+)
+_INVENTED = " The pictures and captions of this set are invented."
 
 
 def odmap_task(
@@ -48,10 +53,9 @@ def odmap_task(
         project, dataset, filling, positives: see `odmap`.
 
     Raises:
-        BadInput: see `read_benchmark`; or fewer captions than ODmAP's largest cut-off.
+        BadInput: see `read_benchmark`.
     """
     asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
-    require_gallery(asked)
     # A class a set: mteb holds metadata to be the class's, and looks for them there.
     return type("ODmAP", (ODmAPTask,), {"metadata": _metadata(asked)})(asked)
 
@@ -63,21 +67,13 @@ class MtebEmbedder:
         model: with `encode`, for pictures and texts.
         batch_size: of its own batches.
         task: in which it is asked, for models that read this; without one a name and no data.
-        split, subset: of the task.
         options: for `encode`, besides `batch_size`.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        batch_size: int = _BATCH,
-        task: TaskMetadata | None = None,
-        split: str = "test",
-        subset: str = "default",
-        **options: Any,
-    ) -> None:
-        self._model, self._batch_size, self._options = model, batch_size, options
-        self._where = {"task_metadata": task or _described(), "hf_split": split, "hf_subset": subset}
+    def __init__(self, model: Any, batch_size: int = _BATCH, task: TaskMetadata | None = None, **options: Any) -> None:
+        self._model, self._batch_size = model, batch_size
+        where = {"task_metadata": task or _described(), "hf_split": "test", "hf_subset": "default"}
+        self._options = {"show_progress_bar": False, "batch_size": batch_size} | options | where
         self.source = f"mteb:{getattr(getattr(model, 'mteb_model_meta', None), 'name', None) or type(model).__name__}"
 
     def encode_images(self, images: Sequence[Image.Image]) -> Any:
@@ -97,9 +93,7 @@ class MtebEmbedder:
         return self._model.encode(
             DataLoader(rows, batch_size=self._batch_size, collate_fn=_columns),
             prompt_type=PromptType.query if modality == "image" else PromptType.document,
-            batch_size=self._batch_size,
-            **self._where,
-            **{"show_progress_bar": False} | self._options,
+            **self._options,
         )
 
 
@@ -143,7 +137,7 @@ class ODmAPTask(AbsTask):
         **kwargs: Any,
     ) -> dict[str, float]:
         options = {"batch_size": _BATCH} | encode_kwargs
-        encoder = MtebEmbedder(model, task=self.metadata, split=hf_split, subset=hf_subset, **options)
+        encoder = MtebEmbedder(model, task=self.metadata, **options)
         vectors = embed(encoder, data_split, encoder.source, options["batch_size"])
         if prediction_folder is not None:
             _, rows = top_captions(vectors.painted, vectors.captions, max(CUTOFFS))
@@ -154,11 +148,12 @@ class ODmAPTask(AbsTask):
 
     def _calculate_descriptive_statistics_from_split(self, split: str, **kwargs: Any) -> Any:
         asked = self._asked
-        counts = {
-            "num_pictures": len(asked.pictures.names),
-            "num_painted_pictures": len(asked.painted.names),
-            "num_captions": len(asked.captions.ids),
+        parts = {
+            "pictures": asked.pictures.names,
+            "painted_pictures": asked.painted.names,
+            "captions": asked.captions.ids,
         }
+        counts = {f"num_{name}": len(things) for name, things in parts.items()}
         return {"num_samples": sum(counts.values())} | counts
 
 
@@ -168,20 +163,14 @@ def _score_name(measure: str) -> str:
 
 def _metadata(asked: BenchmarkSet) -> TaskMetadata:
     revision = "-".join([asked.split, asked.asked, *([asked.positives.digest] if asked.positives else [])])
-    short = hashlib.sha256(revision.encode()).hexdigest()[:8]
-    return _described(
-        f"ODmAP_{asked.dataset}_{asked.filling}_{short}", f"{asked.dataset}/{asked.filling}", revision, asked.invented
-    )
+    name = f"ODmAP_{asked.dataset}_{asked.filling}_{hashlib.sha256(revision.encode()).hexdigest()[:8]}"
+    return _described(name, f"{asked.dataset}/{asked.filling}", revision, _INVENTED if asked.invented else "")
 
 
-def _described(name: str = "ODmAP", path: str = "none", revision: str = "none", invented: bool = False) -> TaskMetadata:
-    about = (
-        "How much a model of pictures and texts guesses: it chooses captions for pictures from which objects were "
-        "painted out, and ODmAP counts those as wrong that name what is gone."
-    )
+def _described(name: str = "ODmAP", path: str = "none", revision: str = "none", invented: str = "") -> TaskMetadata:
     return TaskMetadata(
         name=name,
-        description=f"{about} The pictures and captions of this set are invented." if invented else about,
+        description=_ABOUT + invented,
         dataset={"path": path, "revision": revision},
         type="Any2AnyRetrieval",
         category="i2t",

@@ -16,10 +16,9 @@ from trivium.core.image_shards import Images
 from trivium.core.matrices import check_finite, read_matrix
 from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
-from trivium.decorrelation.benchmark.embedder import SetVectors, require_one_space, unit
+from trivium.decorrelation.benchmark.embedder import SetVectors, in_one_space, unit
 from trivium.decorrelation.retrieval.encoding import Vectors
 
-_PARTS = ("pictures", "captions")
 _SUFFIXES = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"GI": ".gif", b"BM": ".bmp"}
 
 
@@ -35,7 +34,7 @@ class KeptEmbeddings:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._parts = {part: _read(folder, part) for part in _PARTS}
+        self._parts = {part: _read(folder, part) for part in ("pictures", "captions")}
 
     def vectors(self, asked: BenchmarkSet) -> SetVectors:
         """Those of a set.
@@ -43,12 +42,10 @@ class KeptEmbeddings:
         Raises:
             BadInput: an id that the set asks for is missing, or one is there that it lacks.
         """
-        pictures = [*asked.pictures.queries, *asked.painted.queries]
-        found = self._rows("pictures", pictures)
         count = len(asked.pictures.queries)
-        vectors = SetVectors(found[:count], found[count:], self._rows("captions", _caption_ids(asked)))
-        require_one_space(str(self._folder), vectors)
-        return vectors
+        pictures = self._rows("pictures", [*asked.pictures.queries, *asked.painted.queries])
+        captions = self._rows("captions", _caption_ids(asked))
+        return in_one_space(str(self._folder), SetVectors(pictures[:count], pictures[count:], captions))
 
     def _rows(self, part: str, wanted: Sequence[str]) -> Vectors:
         places, matrix = self._parts[part]
@@ -59,16 +56,15 @@ class KeptEmbeddings:
         if others := places.keys() - set(wanted):
             raise BadInput("embeddings of another set", file=file, field="id", got=min(others),
                            expected="those of --inputs alone")  # fmt: skip
-        rows = [places[name] for name in wanted]
-        return unit(matrix[rows], len(rows), str(self._folder / f"{part}.npy"))
+        return unit(matrix[[places[name] for name in wanted]], len(wanted), str(file.with_suffix(".npy")))
 
 
 def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
-    file = folder / f"{part}.npy"
+    file, ids = folder / f"{part}.npy", folder / f"{part}.jsonl"
     matrix = read_matrix(file)
     if matrix.ndim != 2:
         raise BadInput("not a matrix", file=file, got=matrix.shape, expected="(rows, d)")
-    ids = folder / f"{part}.jsonl"
+    check_finite(matrix, file)
     places: dict[str, int] = {}
     for row, line in read_json_lines(ids):
         if not isinstance(line.get("id"), str | int):
@@ -79,7 +75,6 @@ def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
     if len(places) != len(matrix):
         raise BadInput("another count of embeddings than of ids", file=file, got=len(matrix),
                        expected=f"{len(places)}, as in {ids.name}")  # fmt: skip
-    check_finite(matrix, file)
     return places, matrix
 
 
@@ -102,7 +97,7 @@ def write_inputs(asked: BenchmarkSet, folder: Path) -> None:
     with write_atomically(folder) as beside:
         (beside / "pictures").mkdir(parents=True)
         lines: list[dict[str, str]] = []
-        for _, pictures in asked.to_encode():
+        for pictures in (asked.pictures, asked.painted):
             query = dict(zip(pictures.names, pictures.queries, strict=True))
             for name, data in Images(pictures.folder).stream():
                 if name in query:

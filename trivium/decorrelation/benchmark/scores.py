@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.positives import positive_scores
@@ -20,12 +19,27 @@ from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, jud
 from trivium.decorrelation.evaluation.comparisons import PictureBootstrap
 from trivium.decorrelation.evaluation.queries import chance
 from trivium.decorrelation.retrieval.ranking import top_captions
-from trivium.measures.recall import ranks_of_embeddings
+from trivium.measures.recall import Ranks, ranks_of_embeddings
 
 STILL_NAMED = "still_named"
 TO_TEXT, TO_IMAGE = (tuple(f"{way}_{name}" for name in RECALL) for way in ("image_to_text", "text_to_image"))
 MEASURES = (*ODMAP, STILL_NAMED, *TO_TEXT, *TO_IMAGE)
 Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class SetAnswers:
+    """What a model answers to a set.
+
+    Attributes:
+        captions: (queries, 10) ids of the captions chosen for the painted pictures, best first.
+        to_text: rank of each test picture's best own caption among the test captions.
+        to_image: rank of each test caption's picture among the test pictures.
+    """
+
+    captions: NDArray[np.int64]
+    to_text: Ranks
+    to_image: Ranks
 
 
 @dataclass(frozen=True)
@@ -47,28 +61,26 @@ class Scores:
         return float(self.values[measure].mean())
 
 
-def score(asked: BenchmarkSet, vectors: SetVectors) -> Scores:
-    """Ask the set.
-
-    Raises:
-        BadInput: fewer captions than the largest cut-off.
-    """
-    _, rows = top_captions(vectors.painted, vectors.captions, max(CUTOFFS))
-    judged = judge(asked.gallery, asked.queries, asked.gallery.ids[rows], Path(asked.dataset))
+def score(asked: BenchmarkSet, vectors: SetVectors, answers: SetAnswers | None = None) -> Scores:
+    """The values of a model that answers by the inner products of its vectors, or as `answers` says."""
+    own = np.array(asked.pictures.owners, np.int64)
+    described, texts = asked.captions.pictures[asked.captions.test], vectors.captions[asked.captions.test]
+    if answers is None:
+        _, rows = top_captions(vectors.painted, vectors.captions, max(CUTOFFS))
+        answers = SetAnswers(
+            asked.gallery.ids[rows],
+            ranks_of_embeddings(vectors.pictures, texts, own, described),
+            ranks_of_embeddings(texts, vectors.pictures, described, own),
+        )
+    judged = judge(asked.gallery, asked.queries, answers.captions, Path(asked.dataset))
     values = {name: judged[name] for name in ODMAP} | {STILL_NAMED: judged["removed_named"]}
     pictures = dict.fromkeys(values, asked.queries.pictures)
-    own = np.array(asked.pictures.owners, np.int64)
-    test = asked.captions.test
-    described, texts = asked.captions.pictures[test], vectors.captions[test]
-    for names, owners, ranks in (
-        (TO_TEXT, own, ranks_of_embeddings(vectors.pictures, texts, own, described)),
-        (TO_IMAGE, described, ranks_of_embeddings(texts, vectors.pictures, described, own)),
-    ):
+    for names, owners, ranks in ((TO_TEXT, own, answers.to_text), (TO_IMAGE, described, answers.to_image)):
         values |= dict(zip(names, recalls(ranks).values(), strict=True))
         pictures |= dict.fromkeys(names, owners)
     if asked.positives is not None:
-        for name, (found, rows) in positive_scores(asked.positives, vectors.pictures, texts).items():
-            values[name] = found
+        for name, (measured, rows) in positive_scores(asked.positives, vectors.pictures, texts).items():
+            values[name] = measured
             pictures[name] = (own if "_image_to_text_" in name else described)[rows]
     return Scores(values, pictures, {name: interval(asked, values[name], pictures[name]) for name in values})
 
@@ -86,11 +98,5 @@ def interval(asked: BenchmarkSet, values: NDArray[np.float64], pictures: NDArray
 
 def by_chance(asked: BenchmarkSet) -> dict[str, float]:
     """{ODmAP@k: its expectation under a random order of the captions}."""
-    return {f"odmap@{k}": float(each.mean()) for k, each in chance(asked.gallery, asked.queries, CUTOFFS).items()}
-
-
-def require_gallery(asked: BenchmarkSet) -> None:
-    """Refuse a set of fewer captions than the largest cut-off, before anything is encoded."""
-    if len(asked.captions.ids) < max(CUTOFFS):
-        raise BadInput("too few captions", file=asked.dataset, got=len(asked.captions.ids),
-                       expected=f"at least {max(CUTOFFS)} for ODmAP@{max(CUTOFFS)}")  # fmt: skip
+    expected = chance(asked.gallery, asked.queries, CUTOFFS)
+    return {f"odmap@{k}": float(values.mean()) for k, values in expected.items()}

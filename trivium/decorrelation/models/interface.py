@@ -114,10 +114,7 @@ class RetrievalModel(Protocol):
 
     @property
     def module(self) -> torch.nn.Module:
-        """What is trained: the parameters that require a gradient.
-
-        A checkpoint of it is the model's whole state in training, BLIP's momentum encoders and queue included.
-        """
+        """What is trained: parameters that require a gradient; a checkpoint of it is the whole state in training."""
         ...
 
     @property
@@ -139,34 +136,23 @@ class RetrievalModel(Protocol):
     def contrast(self) -> Contrast | None:
         """`contrast(images, texts, pictures=..., progress=...)`: the loss from a batch's (n, d) unit embeddings.
 
-        So that gradients can be cached over mini-batches; None where the loss needs more than embeddings.
+        None where the loss needs more than embeddings, so that gradients cannot be cached over mini-batches.
         """
         ...
 
     @property
     def match(self) -> Match | None:
-        """Scores of each prepared picture with each of its texts, for the second stage (BLIP); None without one.
-
-        They are added to the inner products of the embeddings.
-        """
+        """Scores of prepared pictures with their texts, added to inner products (BLIP); None without a second stage."""
         ...
 
     @classmethod
     def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:
-        """From public weights; new weights come from torch's global generator.
-
-        Raises:
-            BadInput: not such a folder, or weights that do not fit.
-        """
+        """From public weights; new weights come from torch's global generator. Raises as `load`."""
         ...
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """What `save` wrote, in evaluation mode.
-
-        Raises:
-            BadInput: not such a folder, or weights that do not fit.
-        """
+        """What `save` wrote, in evaluation mode; `BadInput` for another folder or weights that do not fit."""
         ...
 
     def prepare(self, image: Image.Image, *, training: bool) -> Tensor:
@@ -203,29 +189,21 @@ class RetrievalModel(Protocol):
 
 
 def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> RetrievalModel:
-    """A model as it starts to train.
+    """A model as it starts to train; raises as its `start`.
 
     Args:
         kind: name of a module of `kinds/`.
         base: folder of public weights, such as `models/decorrelation/base/clip`.
         settings: this kind's.
         captions: the training captions, which VSE++'s vocabulary is built from; the others read none of them.
-
-    Raises:
-        BadInput: no such kind, not such a folder, or weights that do not fit.
     """
-    model: RetrievalModel = KINDS[kind].model().start(base, settings, captions)
-    return model
+    return KINDS[kind].model().start(base, settings, captions)
 
 
 def load(folder: Path) -> RetrievalModel:
-    """A saved model of whatever kind, in evaluation mode.
-
-    Raises:
-        BadInput: not a folder that a model was saved to, or a checkpoint of another architecture.
-    """
+    """A saved model of whatever kind, in evaluation mode; `BadInput` for any other folder."""
     config = read_json(folder / CONFIG)
-    if not isinstance(config, dict) or "kind" not in config:
-        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", choices=KINDS)
-    model: RetrievalModel = KINDS[config["kind"]].model().load(folder)
-    return model
+    kind = config.get("kind") if isinstance(config, dict) else None
+    if kind not in KINDS:
+        raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)
+    return KINDS[kind].model().load(folder)

@@ -141,7 +141,7 @@ class Retriever:
         """
         if not asked.names:
             return LISTS.empty_table()
-        pictures = self._pictures(asked)
+        pictures = self.encoded(asked)
         if not pictures.kept:
             scores, rows = top_captions(pictures.vectors, self.gallery, depth)
         else:
@@ -159,7 +159,7 @@ class Retriever:
         if not asked.names:
             return np.zeros(0, np.int64)
         texts, vectors, owners = self._test_captions()
-        pictures, own = self._pictures(asked), np.array(asked.owners, np.int64)
+        pictures, own = self.encoded(asked), np.array(asked.owners, np.int64)
         ranks = ranks_of_embeddings(pictures.vectors, vectors, own, owners)
         if not pictures.kept:
             return ranks
@@ -170,7 +170,7 @@ class Retriever:
     def text_to_image(self, asked: PictureSet) -> Ranks:
         """Rank of each test caption's picture among the pictures."""
         texts, vectors, owners = self._test_captions()
-        pictures, own = self._pictures(asked), np.array(asked.owners, np.int64)
+        pictures, own = self.encoded(asked), np.array(asked.owners, np.int64)
         ranks = ranks_of_embeddings(vectors, pictures.vectors, owners, own)
         if not pictures.kept:
             return ranks
@@ -183,7 +183,8 @@ class Retriever:
         texts = [self.captions.texts[place] for place in places]
         return texts, self.gallery[places], self.captions.pictures[places]
 
-    def _pictures(self, asked: PictureSet) -> EncodedPictures:
+    def encoded(self, asked: PictureSet) -> EncodedPictures:
+        """Vectors of the pictures, made once."""
         if asked not in self._encoded:
             self._encoded[asked] = self.model.encode_pictures(asked.name, asked.folder, asked.names)
         return self._encoded[asked]
