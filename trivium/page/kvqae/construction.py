@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from markupsafe import Markup
 
-from trivium.page.html import Column, render, table, thousands
+from trivium.page.html import render, thousands
 
 ABSENT, RELEASED = "–", "released_"  # RELEASED: metrics of the data set as published
 Metrics = Mapping[str, Mapping[str, float]]  # stage → its metrics
@@ -49,43 +49,28 @@ def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, sim
     }
 
 
+def _rows(
+    wanted: Mapping[str, Any], found: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, Any]
+) -> list[list[str]]:
+    """Rows of a label, the values at two keys, which are formats of the row's name, and the paper's."""
+    return [
+        [row["label"], *(cell(found.get(key.format(name)), row["kind"]) for key in keys), _printed(printed, row)]
+        for name, row in wanted.items()
+    ]
+
+
 def statistics_html(rebuild: Mapping[str, float], published: Mapping[str, Any]) -> Markup:
     """Table 1: the released set, the rebuilt one, and what the paper's text says of its own."""
-    rows = []
-    for name, row in ROWS["statistics"].items():
-        ours = [cell(rebuild.get(prefix + name), row["kind"]) for prefix in (RELEASED, "")]
-        rows.append([row["label"], *ours, _printed(published["table_1"]["values"], row)])
-    columns = ["Statistic", "released", "rebuilt", Column("ViQuAE\npaper", "published")]
-    introduction = (
-        "Our own statistics of the released set and of the one that the stages rebuild from TriviaQA. The paper’s "
-        "table compares ViQuAE with KVQA; the text at hand has lost it, so that there is no column about KVQA: the "
-        "paper’s column holds what its prose says of ViQuAE."
-    )
-    caption = "All three splits together; overlaps between training and test."
-    return Markup("<p>{}</p>\n").format(introduction) + table(columns, rows, caption)
+    rows = _rows(ROWS["statistics"], rebuild, (RELEASED + "{}", "{}"), published["table_1"]["values"])
+    return render("kvqae_statistics.html", rows=rows)
 
 
 def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
     """The funnel from TriviaQA to the rebuilt set, and how far its annotators agree, beside the paper's numbers."""
-    printed, computed = published["construction"]["values"], metrics.get("rebuild", {})
+    printed = published["construction"]["values"]
+    agreement = _rows(ROWS["agreement"], metrics.get("rebuild", {}), ("{}", "{}_expected"), printed)
     steps = [_step(step, metrics.get(step["stage"], {}), printed) for step in ROWS["steps"]]
-    columns = ["Step", "in", "kept", "share", Column("paper", "published"), Column("left out", "left")]
-    caption = "What each step keeps, and why it leaves out the rest. Only what is kept goes on to the next step."
-    agreement = [
-        [
-            row["label"],
-            *(cell(computed.get(key), row["kind"]) for key in (name, f"{name}_expected")),
-            _printed(printed, row),
-        ]
-        for name, row in ROWS["agreement"].items()
-    ]
-    known = (
-        "Annotation. Known: what the simulated annotators’ own chances of seeing the opposite make κ, and their edits; "
-        "there is none where people annotated. A discarded question counts as changed in all three decisions."
-    )
-    return table(columns, steps, caption) + table(
-        ["Quantity", "computed", "known", Column("paper", "published")], agreement, known
-    )
+    return render("kvqae_construction.html", steps=steps, agreement=agreement)
 
 
 def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[str, Any]) -> list[str]:
@@ -102,5 +87,4 @@ def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[
         counts = (f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
         paper = step["paper"]["said"].format(*counts)
     reasons = [f"{name.replace('_', ' ')} {cell(found[name], 'count')}" for name in step["reasons"] if found.get(name)]
-    row = [cell(entered, "count"), cell(kept, "count"), share, paper]
-    return [step["label"], *row, ", ".join(reasons) or ABSENT]
+    return [step["label"], cell(entered, "count"), cell(kept, "count"), share, paper, ", ".join(reasons) or ABSENT]

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from markupsafe import Markup
 
-from trivium.page.html import probability, render, signed
+from trivium.page.html import percent, points, probability, render
 from trivium.page.published import MEASURES
 from trivium.page.thorough import claim_html, not_asked_html, verdict
 
@@ -30,7 +30,6 @@ def sentence(
         level: of significance.
         expected: of the first row: `above`, `significant`, or `open`.
     """
-    better, other = names
     difference = values[0] - values[1]
     if p <= level and difference:
         verb = "beats" if difference > 0 else "is beaten by"
@@ -38,33 +37,31 @@ def sentence(
         verb = f"is {'above' if difference > 0 else 'below'}, but not significantly,"
     else:
         verb = "equals"
-    gain = ("+" if difference > 0 else "") + signed(100 * difference, 1)
-    change = f"{100 * values[1]:.1f} % → {100 * values[0]:.1f} %"
-    said = f"{better} {verb} {other} in {measure}: {change}, {gain} points, p {probability(p)}."
+    change = f"{percent(values[1])} % → {percent(values[0])} %, {points(difference) if difference else '0.0'} points"
+    said = f"{names[0]} {verb} {names[1]} in {measure}: {change}, p {probability(p)}."
     if expected == "open" or (difference > 0 and (expected == "above" or p <= level)):
         return said
     wanted = f"with p ≤ {level:g}" if expected == "significant" else "to be above"
     return f"{said} Expected {wanted}: does not hold here."
 
 
-def within(block: str, title: str) -> Comparison:
-    """What the image adds to text re-ranking on the subset of a block."""
-    names = "Re-ranking by text and image", "text re-ranking"
-    rows = "text_image", "text"
-    return {"block": block, "rows": rows, "names": names, "measure": "precision@1", "where": f"{title}: "}
+def compared(block: Mapping[str, Any], rows: Sequence[str], measure: str) -> tuple[list[float], float] | None:
+    """The values of two rows of a block, and p of their paired test; None where one of them did not run."""
+    places = {row["name"]: place for place, row in enumerate(block["rows"])}
+    if not places.keys() >= set(rows):
+        return None
+    first, second = (places[name] for name in rows)
+    values = [block["rows"][place]["values"][measure] for place in (first, second)]
+    return values, block["p"][measure][first][second]
 
 
 def retrieval_findings(blocks: Mapping[str, Any], wanted: Sequence[Comparison], level: float) -> list[str]:
     """Sentences about rows of blocks as `evaluate` and `evaluate_reranking` write them, as far as they exist."""
     sentences = []
     for asked in wanted:
-        rows = blocks.get(asked["block"], {"rows": []})["rows"]
-        places = {row["name"]: place for place, row in enumerate(rows)}
-        if places.keys() >= set(asked["rows"]):
-            measure, (first, second) = asked["measure"], (places[name] for name in asked["rows"])
-            values = [rows[place]["values"][measure] for place in (first, second)]
-            p = blocks[asked["block"]]["p"][measure][first][second]
-            said = sentence(asked["names"], MEASURES[measure], values, p, level, asked.get("expected", "open"))
+        measure, expected = asked["measure"], asked.get("expected", "open")
+        if found := compared(blocks.get(asked["block"], {"rows": []}), asked["rows"], measure):
+            said = sentence(asked["names"], MEASURES[measure], *found, level, expected)
             sentences.append(asked.get("where", "") + said)
     return sentences
 
@@ -89,15 +86,12 @@ def findings_html(sentences: Sequence[str], introduction: str = "") -> Markup:
 def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:
     """What KVQAE's page begins with: whether the picture finds passages that the question's words do not find."""
     claim = "Looking at the picture, too, finds the right passage more often than reading the question alone."
-    asked = blocks["passage"]
-    places = {row["name"]: place for place, row in enumerate(asked["rows"])}
-    if not places.keys() >= {"dpr_few_shot", "dpr_few_shot_image"}:
+    found = compared(blocks["passage"], ("dpr_few_shot_image", "dpr_few_shot"), "mrr")
+    if found is None:
         return not_asked_html(claim)
-    both, text = places["dpr_few_shot_image"], places["dpr_few_shot"]
-    seen, unseen = (100 * asked["rows"][place]["values"]["mrr"] for place in (both, text))
-    p = asked["p"]["mrr"][both][text]
-    found = (
-        f"Mean reciprocal rank of the first passage that holds the answer: {seen:.1f} % with the picture, "
-        f"{unseen:.1f} % without it; {asked['questions']} test questions, p {probability(p)}."
+    (seen, unseen), p = found
+    said = (
+        f"Mean reciprocal rank of the first passage that holds the answer: {percent(seen)} % with the picture, "
+        f"{percent(unseen)} % without it; {blocks['passage']['questions']} test questions, p {probability(p)}."
     )
-    return claim_html(claim, verdict(seen - unseen, p, level), found)
+    return claim_html(claim, verdict(seen - unseen, p, level), said)

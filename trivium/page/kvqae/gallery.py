@@ -50,10 +50,8 @@ def highlight(text: str, answers: Sequence[str]) -> Markup:
     if not wanted:
         return escape(text)
     pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, wanted)) + r")(?!\w)", re.IGNORECASE)
-    pieces = pattern.split(text)
-    return Markup("").join(
-        Markup("<mark>{}</mark>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
-    )
+    mark = (Markup("{}"), Markup("<mark>{}</mark>"))
+    return Markup().join(mark[place % 2].format(piece) for place, piece in enumerate(pattern.split(text)))
 
 
 def emphasize(text: str, start: int, end: int) -> Markup:
@@ -78,18 +76,16 @@ def passage_item(
     relevant = AnswerMatcher(question.answers).matches(f"{title} {text}")
     if relevant:
         shown = (highlight(title, question.answers), highlight(text, question.answers))
-    elif span is not None:
-        before = len(title) + len(SEPARATOR)
-        shown = (emphasize(title, *span), emphasize(text, span[0] - before, span[1] - before))
     else:
-        shown = (escape(title), escape(text))
+        start, end = span or (0, 0)
+        before = len(title) + len(SEPARATOR)
+        shown = (emphasize(title, start, end), emphasize(text, start - before, end - before))
     return {"name": title, "title": shown[0], "text": shown[1], "relevant": relevant, "image": image}
 
 
 def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
     """The first seed's answers of a row, and by question the best span of every passage that it read."""
-    columns = ["id", "seed", "prediction", "passages", "starts", "ends"]
-    read = read_table(answers, columns)
+    read = read_table(answers, ["id", "seed", "prediction", "passages", "starts", "ends"])
     seed = read["seed"][0]
     rows = (read.filter(pc.equal(read["seed"], seed)) if seed.is_valid else read).to_pylist()
     spans: dict[str, Spans] = {
@@ -116,36 +112,37 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
     for question in questions:
         sides[exact_match(predictions.get(question.id, ""), question.answers)].append(question)
     chosen = half_each(*sides, settings["questions"], random.Random(settings["seed"]))
-    ids, first = [question.id for question in questions], slice(settings["passages"])
-    found = {}
+    ranked = {}
     for title, (run, _) in RANKINGS.items():
-        ranked = read_run_over(data / "runs" / run / "test.trec", ids).select(question.id for question in chosen)
-        found[title] = {
-            query: [passage for passage in passages[first].tolist() if passage != PADDING]
-            for query, passages in zip(ranked.queries, ranked.documents, strict=True)
-        }
+        found = read_run_over(data / "runs" / run / "test.trec", [question.id for question in questions])
+        found = found.select(question.id for question in chosen)
+        for query, documents in zip(found.queries, found.documents, strict=True):
+            first = documents[: settings["passages"]].tolist()
+            ranked[title, query] = [passage for passage in first if passage != PADDING]
+
     articles, passages = data / "kb" / "articles.parquet", data / "kb" / "passages.parquet"
-    shown = np.unique([passage for lists in found.values() for ranked in lists.values() for passage in ranked])
+    shown = np.unique([passage for documents in ranked.values() for passage in documents])
     texts = read_passage_texts(passages, articles, shown.astype(np.int64))
     article_of, names = read_table(passages, ["article"])["article"], read_table(articles, ["image"])["image"]
-    faces = read_table(
-        data / "features/questions/arcface/pictures.parquet", ["name", "width", "height", "detected", "box"]
-    )
-    boxes, side = face_boxes(faces.to_pylist()), settings["image_side"]
+    columns = ["name", "width", "height", "detected", "box"]
+    boxes = face_boxes(read_table(data / "features/questions/arcface/pictures.parquet", columns).to_pylist())
     question_images, kb_images = Images(dataset / "images" / "questions"), Images(data / "raw" / "images" / "kb")
-    items = []
+    side, items = settings["image_side"], []
+
+    def passage_of(passage: int, question: Question, span: tuple[int, int] | None) -> dict[str, Any]:
+        name = names[article_of[passage].as_py()].as_py()
+        image = thumbnail(kb_images.read(name), side // 2) if name in kb_images else None
+        return passage_item(texts[passage], question, span, image)
+
     for question in chosen:
-        lists = []
-        for title, ranking in found.items():
-            items_of, spans = [], read[title][1].get(question.id, {})
-            for passage in ranking[question.id]:
-                name = names[article_of[passage].as_py()].as_py()
-                image = thumbnail(kb_images.read(name), side // 2) if name in kb_images else None
-                items_of.append(passage_item(texts[passage], question, spans.get(passage), image))
-            lists.append({"title": title, "passages": items_of})
         prediction, name = predictions.get(question.id, ""), question.image or ""
         right, box = bool(exact_match(prediction, question.answers)), boxes.get(name)
         picture = thumbnail(question_images.read(name), side, box) if name in question_images else None
+        rankings = []
+        for title, (_, spans) in read.items():
+            of = spans.get(question.id, {})
+            made = [passage_of(passage, question, of.get(passage)) for passage in ranked[title, question.id]]
+            rankings.append({"title": title, "passages": made})
         items.append(
             {
                 "question": question.text,
@@ -154,7 +151,7 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
                 "right": right,
                 "face": box is not None,
                 "image": picture or NO_PICTURE,
-                "rankings": lists,
+                "rankings": rankings,
                 "tags": ["right" if right else "wrong", "no-face" if box is None else "face"],
             }
         )

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.page.figures import curves
-from trivium.page.html import Cell, Row, between, decimal, figure, percent, published, render, signed, small, table
+from trivium.page.html import Cell, Row, between, decimal, figure, percent, render, signed, small
 from trivium.page.published import READING_ROWS, agreement, tolerances_of
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -37,21 +37,15 @@ SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "r
 
 
 def rows_of(asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Our rows, then what else `kvqae.read.rows` asks for, said by its settings.
-
-    Args:
-        asked: {row: its settings}.
-    """
+    """Our rows, then what else `kvqae.read.rows` asks for, by name, said by its settings."""
     further = {}
     for name, row in asked.items():
-        if name not in ROWS:
-            number = row["passages"]
-            passages = "number of passages chosen on validation" if number == "validation" else f"top {number}"
-            oracle = f", {row['oracle']} oracle" if row.get("oracle", "none") != "none" else ""
-            weighted = ", weighted" if row.get("weighted") else ""
-            further[name] = (
-                f"{name}: {row['model'].replace('_', ' ')} reader on {row['run']}, {passages}{oracle}{weighted}"
-            )
+        if name in ROWS:
+            continue
+        number, reader = row["passages"], f"{row['model'].replace('_', ' ')} reader on {row['run']}"
+        passages = "number of passages chosen on validation" if number == "validation" else f"top {number}"
+        oracle = f", {row['oracle']} oracle" if row.get("oracle", "none") != "none" else ""
+        further[name] = f"{name}: {reader}, {passages}{oracle}{', weighted' if row.get('weighted') else ''}"
     return ROWS | further
 
 
@@ -66,7 +60,8 @@ def reading_html(
 ) -> Markup:
     """Table 7: our rows, and the published ones beside them, with a verdict unless ours are of a sample world.
 
-    Of one seed alone `thorough` stands beside ours, what `make thorough` gave with several.
+    Of one seed alone `thorough` stands beside ours, what `make thorough` gave with several. Below stand MRR and P@1 of
+    BM25's lists that the rows about TriviaQA read, where they were measured.
     """
     thorough = thorough if seeds == 1 else None
     lines = []
@@ -77,12 +72,17 @@ def reading_html(
             ours = [100 * metrics[f"{name}_{key}"] for key in ("f1", "em")]
             tolerances = tolerances_of(theirs, printed["tolerances"])
             verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
-        heading = Markup("{}{}").format(theirs["label"] if theirs else label, small(verdict and f"paper: {verdict}"))
+        heading = (theirs["label"] if theirs else label) + small(verdict and f"paper: {verdict}")
         cells = [measured_cell(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
         lines.append(Row([heading, *cells, *_published(theirs)], "" if theirs else "beyond"))
-    caption = render("kvqae_reading_caption.html", seeds=seeds)
-    found = table(["Reader and input", "F1", "EM", *published("F1", "EM")], lines, caption) + dagger(thorough)
-    return found + _lists_read(metrics, printed, sample=sample)
+    paper, points = printed["triviaqa_initial"], printed["tolerances"]["points"]
+    values = [metrics.get(f"triviaqa_initial_{measure}") for measure in paper["measures"]]
+    lists = [None if value is None else 100 * value for value in values]
+    verdict = agreement(lists, [paper["values"]], [points] * len(lists), sample=sample)
+    return render(
+        "kvqae_reading.html", rows=lines, seeds=seeds, dagger=dagger(thorough), lists=lists, paper=paper["values"],
+        verdict=verdict,
+    )  # fmt: skip
 
 
 def _published(row: Mapping[str, Any] | None) -> list[str]:
@@ -92,22 +92,6 @@ def _published(row: Mapping[str, Any] | None) -> list[str]:
     return [decimal(value) + spread for value, spread in zip(row["values"], deviations, strict=True)]
 
 
-def _lists_read(metrics: Mapping[str, float], printed: Mapping[str, Any], *, sample: bool) -> Markup:
-    """MRR and P@1 of BM25's lists that the rows about TriviaQA read; nothing where they were not measured."""
-    paper = printed["triviaqa_initial"]
-    names = [f"triviaqa_initial_{measure}" for measure in paper["measures"]]
-    if not metrics.keys() >= set(names):
-        return Markup()
-    ours = [100 * metrics[name] for name in names]
-    verdict = agreement(ours, [paper["values"]], [printed["tolerances"]["points"]] * len(ours), sample=sample)
-    text = (
-        "What the TriviaQA rows read, BM25’s lists of the questions behind the test set: MRR {} %, P@1 {} %; in the "
-        "paper, on its data, {} % and {} %{}."
-    )
-    said = f" ({verdict})" if verdict else ""
-    return Markup(f"<p>{text}</p>\n").format(*map(decimal, ours), *map(decimal, paper["values"]), said)
-
-
 def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Markup:
     """What a model behind an endpoint answered: its words as they are, measured, and what they cost.
 
@@ -115,11 +99,10 @@ def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Ma
         reader: what stage `read_prompted` says of the model.
         metrics: of the stage.
     """
-    caption = render("kvqae_prompted_caption.html", reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
     counts = [metrics.get("refused", 0), metrics.get("prompt_tokens"), metrics.get("completion_tokens")]
     cells = [*(percent(metrics[name]) for name in ("em", "f1", "contains")), *(decimal(count, 0) for count in counts)]
-    columns = ["EM", "F1", "holds an answer", "without an answer", "tokens read", "tokens written"]
-    return table(columns, [Row(cells, "beyond")], caption, heading=None)
+    row = Row(cells, "beyond")
+    return render("kvqae_prompted.html", row=row, reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
 
 
 def sweep_html(swept: pa.Table) -> Markup:
@@ -154,12 +137,7 @@ def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, flo
         ]
         for row in rows
     ]
-    columns = ["Factor", "yes", "no", "δ", "interval", "p", "p Holm", "all together", "interval"]
-    caption = (
-        "δ in points of F1: ↓ lower where the factor holds, * significantly (Mann-Whitney), ** also after Holm’s "
-        f"correction. Intervals: {percent(confidence, 0)} %, over entities."
-    )
-    return render("kvqae_difficulty.html", metrics=metrics, table=table(columns, lines, caption, style="effects"))
+    return render("kvqae_difficulty.html", rows=lines, metrics=metrics, confidence=confidence)
 
 
 def _delta(row: Mapping[str, Any]) -> str:

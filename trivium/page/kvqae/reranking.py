@@ -6,14 +6,9 @@ from typing import Any
 from markupsafe import Markup
 
 from trivium.kvqae.rerankers.reranker import RERANKERS
-from trivium.page.html import Column, percent, render, table
-from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings, within
-from trivium.page.kvqae.retrieval import (
-    WITHOUT_RRT,
-    labels_of,
-    reranked_labels_of,
-    retrieval_html,
-)
+from trivium.page.html import percent, render
+from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
+from trivium.page.kvqae.retrieval import WITHOUT_RRT, labels_of, reranked_labels_of, retrieval_html
 from trivium.page.published import RERANKED_TABLES, Shown
 
 INITIAL = "dpr_few_shot_image"  # the row that the paper re-ranks
@@ -54,8 +49,7 @@ def reranking_sections(
     """
     told, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
     other = {} if with_rrt else WITHOUT_RRT
-    first_stage = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"])
-    initial = kvqae["initial"]["run"]
+    first_stage, initial = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"]), kvqae["initial"]["run"]
     labels = reranked_labels_of(first_stage, kvqae["rerankers"], initial) | other
     # Another list's rows are other systems than the paper's; all but BM25 with images are of the list.
     unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
@@ -80,10 +74,11 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
             if which not in record:  # beyond the paper
                 continue
             fusion = record[which]
+            of = f": {' + '.join(_systems(fusion))}" if name.startswith("image") else ""
             weights = [f"{weight:g} {_named(system)}" for system, weight in fusion.get("weights", {}).items()]
             rows.append(
                 [
-                    f"{_fused(name, fusion)}, {label}",
+                    f"{FUSIONS[name]}{of}, {label}",
                     _named(fusion["method"]),
                     _named(fusion.get("normalization", "rank")),
                     " + ".join(weights) or "–",
@@ -91,19 +86,7 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
                     record["tried"] if which == "chosen" else None,
                 ]
             )
-    texts = [Column(title, "left") for title in ("method", "normalisation", "weights")]
-    caption = (
-        "How the re-rankers are fused: method, normalisation and weights chosen by MRR on validation; the paper’s way, "
-        "tuned on the same questions, beside. The images are fused twice: alone as is best by itself, for text + image "
-        "as that is best. PosFuse learns how likely a position is relevant, so that only ranks count; it has no "
-        "weights."
-    )
-    return table(["Fusion", *texts, "validation MRR", "tried"], rows, caption)
-
-
-def _fused(name: str, fusion: Mapping[str, Any]) -> str:
-    """A fusion's name; of images also of what."""
-    return f"{FUSIONS[name]}: {' + '.join(_systems(fusion))}" if name.startswith("image") else FUSIONS[name]
+    return render("kvqae_tuning.html", rows=rows)
 
 
 def _systems(fusion: Mapping[str, Any]) -> list[str]:
@@ -118,14 +101,13 @@ def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
 def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> str:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
     depths = {name: entry["depth"] for name, entry in rerankers.items() if with_rrt or name != "rrt"}
-    each = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
-    said = f"The best passages of the initial ranking are put into a new order: {each}"
-    if with_rrt:
-        return f"{said}."
-    return (
-        f"{said} where a face is found. RRT was left out (kvqae.rrt.use), not so in the paper: where no face "
-        "is found, the image re-ranks nothing."
+    first = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
+    left_out = (
+        " where a face is found. RRT was left out (kvqae.rrt.use), not so in the paper: where no face is found, the "
+        "image re-ranks nothing."
     )
+    said = f"The best passages of the initial ranking are put into a new order: {first}"
+    return f"{said}{'.' if with_rrt else left_out}"
 
 
 def image_note(choice: Mapping[str, Any]) -> str:
@@ -134,12 +116,12 @@ def image_note(choice: Mapping[str, Any]) -> str:
     alone, *others = _systems(record["chosen"])
     if not others:
         return f"This list by the image alone is in {alone}’s order where it has one, elsewhere in the initial order."
-    ours, papers = record["chosen_mrr"], record["paper_mrr"]
     way = "which is the paper’s" if record["chosen"] == record["paper"] else "which is not the paper’s"
     same = "the same way" if under_text["chosen"] == record["chosen"] else "in the way that is best for both"
     return (
-        f"This list by the image alone is fused as is best for itself on validation, {way}: MRR {100 * ours:.1f} % "
-        f"against the paper’s {100 * papers:.1f} %. In text + image (Table 6) the images are fused {same}."
+        f"This list by the image alone is fused as is best for itself on validation, {way}: MRR "
+        f"{percent(record['chosen_mrr'])} % against the paper’s {percent(record['paper_mrr'])} %. In text + image "
+        f"(Table 6) the images are fused {same}."
     )
 
 
@@ -167,7 +149,11 @@ def overlap_blocks_html(
     rest = [Shown(key) for key in blocks if key not in tables]
     if not rest:
         return Markup()
-    asked = [within(shown.block, blocks[shown.block]["title"]) for shown in rest]
+    (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
+    asked = [
+        pair | {"block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
+        for shown in rest
+    ]
     found = findings_html(retrieval_findings(blocks, asked, told["significance"]))
     note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
     return note + found + retrieval_html(blocks, {}, rest, told, labels)

@@ -1,6 +1,7 @@
 """KVQAE's tables of retrieval and re-ranking, 2 to 6, and Figure 4."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.figures import boxes
-from trivium.page.html import Column, Row, decimal, figure, interval, percent, published, small, table
+from trivium.page.html import Row, decimal, figure, interval, percent, render, small
 from trivium.page.published import MEASURES, Shown, agreement
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
@@ -33,11 +34,6 @@ WITHOUT_RRT = {
 }
 
 
-def beyond_paper(row: str) -> bool:
-    """Whether the paper has no such row: further encoders, their fusions, brought runs."""
-    return row in _ADDED or is_brought(row)
-
-
 def label_of(row: str, labels: Mapping[str, str]) -> str:
     """What tables call a row; a brought run has the name of its file."""
     return labels.get(row) or (f"{row.removeprefix(PREFIX)} (brought)" if is_brought(row) else row)
@@ -50,20 +46,19 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
         image_encoders: in use.
         weights: `kvqae.fuse.weights`, whose rows name their systems.
     """
-    labels = dict(TEXT_LABELS)
+    labels = TEXT_LABELS | {row: _formula(list(systems)) for row, systems in weights.items()}
     for name in image_encoders:
         encoder = ENCODERS[name]
         route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
         labels[name] = f"{route}·{encoder.symbol} ({encoder.label}, {seen})"
-    fused = {row: _formula(systems) for row, systems in weights.items()}
-    return labels | fused | {"rrf": "Reciprocal-rank fusion of all"}
+    return labels | {"rrf": "Reciprocal-rank fusion of all"}
 
 
 def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str], initial: str) -> dict[str, str]:
-    """What tables call the rows of the re-ranking, after those of the first stage as `labels_of` has them.
+    """What tables call the rows of the re-ranking.
 
     Args:
-        first_stage: of its rows.
+        first_stage: what they call the rows of the first stage, see `labels_of`.
         rerankers: in use.
         initial: the row that they re-rank.
     """
@@ -82,16 +77,14 @@ def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str],
     }
 
 
-def _formula(systems: Iterable[str]) -> str:
+def _formula(systems: Sequence[str]) -> str:
     """Such as `B + F·A + (1−F)(I + C)`."""
-    names = list(systems)
-    terms = [label_of(name, TEXT_LABELS).split(" (")[0] for name in names if name not in ENCODERS]
-    routes = by_route(name for name in names if name in ENCODERS)
+    terms = [label_of(name, TEXT_LABELS).split(" (")[0] for name in systems if name not in ENCODERS]
+    routes = by_route(name for name in systems if name in ENCODERS)
     for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
         symbols = [ENCODERS[name].symbol for name in encoders]
-        inside = " + ".join(symbols)
         if symbols:
-            terms.append(f"{factor}·{inside}" if len(symbols) == 1 else f"{factor}({inside})")
+            terms.append(f"{factor}·{symbols[0]}" if len(symbols) == 1 else f"{factor}({' + '.join(symbols)})")
     return " + ".join(terms)
 
 
@@ -118,43 +111,27 @@ def retrieval_html(
     """
     parts = []
     for shown in wanted:
-        if shown.block not in blocks:
-            text = Markup("<p>No test question falls into the subset of block <code>{}</code>.</p>")
-            parts.append(text.format(shown.block))
-            continue
-        block, beside = blocks[shown.block], _published_rows(shown, printed, unlike)
+        block, beside = blocks.get(shown.block), _published_rows(shown, printed, unlike)
         rows = []
-        for letter, row in zip("abcdefghijklmnopqrstuvwxyz", block["rows"], strict=False):
-            name = row["name"]
+        for letter, row in zip(ascii_lowercase, block["rows"] if block else (), strict=False):
+            name, verdict = row["name"], None
             cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
-            verdict = None
-            if beside and name in beside:
+            if name in beside:
                 ours = [100 * row["values"][measure] for measure in MEASURES]
                 tolerances = [printed["tolerances"]["points"]] * len(ours)
                 verdict = agreement(ours, [beside[name]["values"]], tolerances, sample=sample)
             if beside:
                 cells += map(decimal, beside[name]["values"]) if name in beside else "–" * len(MEASURES)
-            label = Markup("{}{}").format(label_of(name, labels), small(verdict and f"paper: {verdict}"))
-            rows.append(Row([letter, label, *cells], "beyond" if beyond_paper(name) else ""))
-        caption = (
-            f"{block['title']}. {block['questions']} test questions, %. Letters: rows beaten with p ≤ "
-            f"{told['significance']} (Fisher's randomization test); in brackets the {100 * told['confidence']:g} % "
-            f"bootstrap interval.{'' if beside else ' The paper has no such block.'}"
-        )
-        columns = [
-            "#",
-            Column("System", "left"),
-            *MEASURES.values(),
-            *(published(*MEASURES.values()) if beside else ()),
-        ]
-        parts.append(table(columns, rows, caption, heading=1))
-    return Markup("\n").join(parts)
+            label = label_of(name, labels) + small(verdict and f"paper: {verdict}")
+            rows.append(Row([letter, label, *cells], "beyond" if name in _ADDED or is_brought(name) else ""))
+        parts.append({"name": shown.block, "block": block, "rows": rows, "beside": bool(beside)})
+    return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), told=told)
 
 
-def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any] | None:
-    """The paper's rows of a block by our names; None where it has no such block."""
+def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any]:
+    """The paper's rows of a block by our names; none where it has no such block."""
     if shown.published is None:
-        return None
+        return {}
     rows = printed[shown.published]["rows"]
     named = {ours: rows[theirs] for ours, theirs in shown.names.items()} or rows
     return {name: row for name, row in named.items() if name not in unlike}
@@ -179,8 +156,6 @@ def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
     caption = (
         "Share of the question's content lemmas found in the first passage, by system and by whether that passage "
         "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no "
-        "numbers. "
+        f"numbers. {'Here Snowball stems stand in for lemmas.' if stems else ''}"
     )
-    if stems:
-        caption += "Here Snowball stems stand in for lemmas."
     return figure(boxes(groups, title="Lexical overlap of question and first passage", ylabel="overlap"), caption)
