@@ -264,7 +264,6 @@ def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]
                 why = outdated(kept, folder, code)
         if why:
             reasons[wanted] = why
-    code.save()
     return reasons
 
 

@@ -25,26 +25,20 @@ everything in it. `PackageLoader` means `"templates"`. The lock of a script, `wo
 
 import hashlib
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, cached_property
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from trivium.core.atomic import write_atomically
-from trivium.core.code import syntax
 from trivium.core.code.syntax import Facts, is_showing, read_facts
 from trivium.core.errors import BadInput
 
 OWN = ("stages", "trivium", "sample")
 RECORDED = "pins.lock.yaml"  # the one file beside the code that runs write
-CACHE = Path(".work") / "code.json"
-Members = Mapping[str, Sequence[str]]  # of a family: names of the modules in its package that may be loaded
+_NO_PACKAGE = {*OWN, *sys.stdlib_module_names, "__main__"}
 
 
 class Parts(dict[str, str]):
@@ -67,16 +61,15 @@ class Parts(dict[str, str]):
 
     def explain(self) -> str:
         """The digest and all that it covers, one a line: modules and files, packages, settings."""
-        return "\n  ".join(
-            [self.digest, *self.paths, *(f"{name} {self[name]}" for name in sorted(self) if " " in name)]
-        )
+        others = [f"{name} {self[name]}" for name in sorted(self) if " " in name]
+        return "\n  ".join([self.digest, *self.paths, *others])
 
 
 class Code:
     """The project's packages on disk at one moment, and what their modules reach.
 
     Args:
-        root: folder that holds the packages. What modules say is kept in `.work` below it, by the digest of the source.
+        root: folder that holds the packages.
 
     Attributes:
         modules: dotted name to path below the root, with slashes.
@@ -89,47 +82,24 @@ class Code:
         paths = code_files(root)
         modules = [path for path in paths if path.endswith(".py")]
         self.modules = {path[:-3].removesuffix("/__init__").replace("/", "."): path for path in modules}
-        self.files = {path for path in paths if path not in modules}
+        self.files = {*paths} - {*modules}
         with_modules = {folder for path in modules for folder in _above(path)}
         self.folders: dict[str, list[str]] = {}
         for path in self.files:
             for folder in {*_above(path)} - with_modules:
                 self.folders.setdefault(folder, []).append(path)
-        self._inside: dict[str, dict[str, str]] = {}
-        for module in self.modules:
-            package, _, name = module.rpartition(".")
-            self._inside.setdefault(package, {})[name] = module
         self._facts: dict[str, Facts] = {}
-        self._direct: dict[str, set[str]] = {}
-        self._by = hashlib.sha256(Path(syntax.__file__).read_bytes()).hexdigest()  # other code may find other facts
-        self._kept: dict[str, Any] = {}
-        self._used: dict[str, Facts] = {}
-        with suppress(OSError, ValueError):
-            by, kept = json.loads((root / CACHE).read_bytes())
-            self._kept = kept if by == self._by else {}
-
-    def save(self) -> None:
-        """Keep what modules say for the next time, where the folder may be written to."""
-        if self._used.keys() - self._kept.keys():
-            kept = json.dumps([self._by, {digest: vars(facts) for digest, facts in self._used.items()}])
-            with suppress(OSError), write_atomically(self.root / CACHE) as file:
-                file.write_text(kept)
+        self._imports: dict[str, set[str]] = {}
+        self._digests: dict[str, str] = {}
 
     def facts(self, module: str) -> Facts:
-        """What a module says.
-
-        Raises:
-            BadInput: see `read_facts`.
-        """
+        """What a module says; `BadInput` as `read_facts`."""
         if module not in self._facts:
             path = self.modules[module]
-            source = (self.root / path).read_bytes()
-            digest = hashlib.sha256(source).hexdigest()
-            kept = self._kept.get(digest)
-            self._facts[module] = self._used[digest] = Facts(**kept) if kept else read_facts(source, path)
+            self._facts[module] = read_facts((self.root / path).read_bytes(), path)
         return self._facts[module]
 
-    def parts(self, modules: Sequence[str], members: Members | None = None) -> Parts:
+    def parts(self, modules: Sequence[str], members: Mapping[str, Sequence[str]] | None = None) -> Parts:
         """All that modules reach at any depth, themselves included.
 
         Args:
@@ -139,23 +109,7 @@ class Code:
         Raises:
             BadInput: no such module, or one that cannot be read.
         """
-        parts = Parts()
-        for module in self.closure(modules, members):
-            facts = self.facts(module)
-            parts[self.modules[module]] = facts.form
-            parts |= {path: self._bytes_digest(path) for path in self.files_of(module)}
-            others = {name.partition(".")[0] for name, _ in facts.imports} - {
-                *OWN,
-                *sys.stdlib_module_names,
-                "__main__",
-            }
-            parts |= {f"package {name}": installed_version(name) for name in others}
-        return parts
-
-    def closure(self, modules: Sequence[str], members: Members | None = None) -> set[str]:
-        """The modules among `parts`."""
-        reached: set[str] = set()
-        todo = list(modules)
+        parts, reached, todo = Parts(), set[str](), list(modules)
         while todo:
             module = todo.pop()
             if module in reached:
@@ -163,22 +117,23 @@ class Code:
             if module not in self.modules:
                 raise BadInput("no such module", got=module, expected=f"a module of {', '.join(OWN)}")
             reached.add(module)
-            if module not in self._direct:
-                self._direct[module] = self._imported(module)
-            todo += self._direct[module]
-            if family := self.facts(module).declared.get("FAMILY"):
+            facts = self.facts(module)
+            parts[self.modules[module]] = facts.form
+            parts |= {path: self._digest_of(path) for path in self.files_of(module)}
+            others = {name.partition(".")[0] for name, _ in facts.imports} - _NO_PACKAGE
+            parts |= {f"package {name}": installed_version(name) for name in others}
+            if module not in self._imports:
+                self._imports[module] = self._imported(module)
+            todo += self._imports[module]
+            if family := facts.declared.get("FAMILY"):
                 loaded = self.members(family, module)
                 todo += [loaded[name] for name in (members or {}).get(family, loaded)]
-        return reached
+        return parts
 
     def members(self, family: str, owner: str = "") -> dict[str, str]:
-        """The members of a family by name: their modules.
-
-        Args:
-            family: as declared by `FAMILY`.
-            owner: the module that declares it, which is no member.
-        """
-        return {name: module for name, module in self._inside.get(family, {}).items() if module != owner}
+        """The members of a family by name: the modules of its package, without `owner`, the one that declares it."""
+        inside = (module for module in self.modules if module.rpartition(".")[0] == family and module != owner)
+        return {module.rpartition(".")[2]: module for module in inside}
 
     def files_of(self, module: str) -> set[str]:
         """The files that a module names."""
@@ -188,10 +143,6 @@ class Code:
             folders |= {*_above(own)}
         named = {f"{folder}/{text}" for folder in folders for text in facts.texts} | {f"{self.modules[module]}.lock"}
         return named & self.files | {path for folder in named & self.folders.keys() for path in self.folders[folder]}
-
-    def unclaimed_files(self) -> list[str]:
-        """The files beside the code that no module names: nothing would run again after a change of them."""
-        return sorted(self.files.difference(*map(self.files_of, self.modules)))
 
     def _imported(self, module: str) -> set[str]:
         """The modules that a module imports, or names by a text; members of its family are chosen elsewhere."""
@@ -206,9 +157,10 @@ class Code:
             named |= {target.partition(":")[0] for target in wanted}
         return {name for name in {*named, *_prefixes(module)} & self.modules.keys() if not is_showing(name)}
 
-    @cache  # noqa: B019 - lives as long as one run
-    def _bytes_digest(self, path: str) -> str:
-        return hashlib.sha256((self.root / path).read_bytes()).hexdigest()
+    def _digest_of(self, path: str) -> str:
+        if path not in self._digests:
+            self._digests[path] = hashlib.sha256((self.root / path).read_bytes()).hexdigest()
+        return self._digests[path]
 
 
 def code_files(root: Path) -> list[str]:
@@ -259,19 +211,11 @@ def module_parts(module: str) -> Parts:
         module: its dotted name, or its file where it has none.
     """
     code = Code(code_root())
-    if module not in code.modules:
-        spec = None if module.endswith(".py") else find_spec(module)
-        file = Path(spec.origin if spec and spec.origin else module)
-        return Parts({file.name: hashlib.sha256(file.read_bytes()).hexdigest()})
-    parts = code.parts([module])
-    code.save()
-    return parts
-
-
-def versions_of(module: str) -> dict[str, str]:
-    """Versions of the packages that a module reaches, which must be the same wherever its functions run."""
-    parts = module_parts(module)
-    return {name.partition(" ")[2]: entry for name, entry in parts.items() if name.startswith("package ")}
+    if module in code.modules:
+        return code.parts([module])
+    spec = None if module.endswith(".py") else find_spec(module)
+    file = Path(spec.origin if spec and spec.origin else module)
+    return Parts({file.name: hashlib.sha256(file.read_bytes()).hexdigest()})
 
 
 def _above(path: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The stages of a `dvc.yaml`, cell by cell, with the names that DVC gives them, the digest of each, and `code.yaml`.
 
 DVC itself is not asked: importing it takes a second. What is understood is what the project's `dvc.yaml` uses: plain
-stages, `foreach` over a list or mapping, `matrix`, and `${a.b.c}` from `params.yaml` in these two.
+stages, `foreach` over a list of names or a mapping, `matrix` of names, and `${a.b.c}` from `params.yaml` in these two.
 """
 
 import json
@@ -13,15 +13,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, Parts, code_files, code_root
 from trivium.core.errors import BadInput
+from trivium.core.parameters import flatten, read_parameters
 
 CODE_YAML = Path("code.yaml")
 OWN_STAGE = "code"  # has no digest: it always runs
-_YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast, and not everywhere
 _COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
 _REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 
@@ -42,15 +40,15 @@ class Pipeline:
 
     def __init__(self, folder: Path) -> None:
         file = folder / "params.yaml"
-        self._params = _read(file) if file.exists() else {}
-        self.cells = dict(self._cells(_read(folder / "dvc.yaml").get("stages") or {}))
+        self._params = read_parameters(file) if file.exists() else {}
+        self.cells = dict(self._cells(read_parameters(folder / "dvc.yaml").get("stages") or {}))
 
     def parts(self, code: Code, name: str) -> Parts | None:
         """What a stage's command reaches; None for a command that starts no module of the project.
 
         A stage's module may say that a cell loads certain members of a family only, by a literal `LOADS` of families to
-        texts such as `"complexity.finetune.models.${item.name}.kind"`: where `params.yaml` has the member's name (or a
-        list of names), or the name itself. A name that is no member restricts nothing: the stage says what is wrong.
+        texts such as `"complexity.finetune.models.${item.name}.kind"`: where `params.yaml` has the member's name, or
+        the name itself. A name that is no member restricts nothing: the stage says what is wrong.
 
         Raises:
             BadInput: see `Code.parts`.
@@ -59,31 +57,28 @@ class Pipeline:
         starts = [module for module in _COMMAND.findall(cell.command) if module in code.modules]
         if not starts:
             return None
-        loads = {
-            family: text for start in starts for family, text in code.facts(start).declared.get("LOADS", {}).items()
-        }
-        chosen = {family: self._members(code.members(family), text, cell) for family, text in loads.items()}
-        parts = code.parts(starts, {family: names for family, names in chosen.items() if names})
+        chosen = {}
+        for family, text in ((family, text) for start in starts for family, text in _loads(code, start).items()):
+            if (member := self._member(text, cell)) in code.members(family):
+                chosen[family] = [member]
         run = self._params.get("run")
         portable = run.get("portable") if isinstance(run, dict) else None
-        return Parts(parts | {"setting run.portable": str(portable)})
+        return Parts(code.parts(starts, chosen) | {"setting run.portable": str(portable)})
 
-    def _members(self, existing: Mapping[str, str], text: str, cell: Cell) -> list[str]:
+    def _member(self, text: str, cell: Cell) -> str:
         try:
             told = str(_filled(text, cell.values))
-            named = told if told in existing else _at(self._params, told)
+            return str(_at(self._params, told)) if "." in told else told
         except KeyError:
-            return []
-        names = named if isinstance(named, list) else [named]
-        return names if all(name in existing for name in names) else []
+            return ""
 
     def _cells(self, stages: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
         for name, stage in stages.items():
             try:
+                command = (stage.get("do") or stage).get("cmd", "")
+                lines = "\n".join(map(str, command if isinstance(command, list) else [command]))
                 for key, values in self._variants(stage):
-                    command = (stage.get("do") or stage).get("cmd", "")
-                    lines = command if isinstance(command, list) else [command]
-                    yield f"{name}@{key}" if key else name, Cell("\n".join(map(str, lines)), values)
+                    yield f"{name}@{key}" if key else name, Cell(lines, values)
             except (KeyError, TypeError, AttributeError) as error:
                 raise BadInput(f"cannot be read: {error}", file="dvc.yaml", field=f"stages.{name}") from None
 
@@ -91,20 +86,13 @@ class Pipeline:
         """(key, values of the variables) for each cell of a stage, as `dvc.parsing` has them."""
         if "foreach" in stage:
             items = _filled(stage["foreach"], self._params)
-            if isinstance(items, list):
-                plain = not any(isinstance(item, dict | list) for item in items)
-                yield from ((_text(item) if plain else str(row), {"item": item}) for row, item in enumerate(items))
-            else:
-                yield from ((_text(key), {"item": item, "key": _text(key)}) for key, item in items.items())
+            pairs = items.items() if isinstance(items, dict) else ((item, item) for item in items)
+            yield from ((_text(key), {"item": item, "key": _text(key)}) for key, item in pairs)
         elif "matrix" in stage:
             axes = _filled(stage["matrix"], self._params)
-            for chosen in product(*(enumerate(values) for values in axes.values())):
-                item = {axis: value for axis, (_, value) in zip(axes, chosen, strict=True)}
-                texts = [
-                    f"{axis}{row}" if isinstance(value, dict | list) else _text(value)
-                    for axis, (row, value) in zip(axes, chosen, strict=True)
-                ]
-                yield "-".join(texts), {"item": item, "key": "-".join(texts)}
+            for chosen in product(*axes.values()):
+                key = "-".join(map(_text, chosen))
+                yield key, {"item": dict(zip(axes, chosen, strict=True)), "key": key}
         else:
             yield "", {}
 
@@ -117,7 +105,6 @@ def stage_parts(folder: Path, root: Path) -> dict[str, Parts]:
     """
     pipeline, code = Pipeline(folder), Code(root)
     reached = {name: pipeline.parts(code, name) for name in pipeline.cells if name != OWN_STAGE}
-    code.save()
     return {name: parts for name, parts in reached.items() if parts is not None}
 
 
@@ -142,7 +129,7 @@ def write_code(folder: Path, root: Path) -> None:
 
 def read_digests(file: Path) -> dict[str, str]:
     """Stage to digest; empty if there is no such file."""
-    return dict(_flat(_read(file), "")) if file.exists() else {}
+    return {name: str(digest) for name, digest in flatten(read_parameters(file))} if file.exists() else {}
 
 
 def running_digest(stage: str, folder: Path = Path()) -> str:
@@ -162,22 +149,9 @@ def running_digest(stage: str, folder: Path = Path()) -> str:
     return written
 
 
-def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
-    for name, value in tree.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", str(value)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        tree = yaml.load(file.read_text(encoding="utf-8"), _YAML_LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"cannot be read: {error}", file=file) from None
-    if not isinstance(tree, dict):
-        raise BadInput("not a mapping", file=file)
-    return tree
+def _loads(code: Code, module: str) -> dict[str, str]:
+    loads: dict[str, str] = code.facts(module).declared.get("LOADS", {})
+    return loads
 
 
 def _text(value: object) -> str:

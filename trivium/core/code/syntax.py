@@ -15,7 +15,8 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 
-SHOWING = ("tqdm", "mlflow", "ray", *(f"trivium.core.{name}" for name in ("code", "errors", "redaction", "tracking")))
+SHOWING = ("tqdm.", "mlflow.", "ray.", "trivium.core.code.", "trivium.core.errors.", "trivium.core.redaction.",
+           "trivium.core.tracking.")  # fmt: skip
 """Packages and modules that only show, track, watch or distribute: neither they nor their versions count."""
 
 _SHOWN_BY = {  # name of an object: its methods that only show, as in `context.tracker.log(…)`
@@ -46,8 +47,8 @@ class Facts:
     """
 
     form: str
-    imports: list[tuple[str, str]]
-    texts: list[str]
+    imports: set[tuple[str, str]]
+    texts: set[str]
     says_file: bool
     declared: dict[str, Any]
 
@@ -63,22 +64,28 @@ def read_facts(source: bytes, path: str) -> Facts:
         declared = {name: ast.literal_eval(value) for name, value in _declarations(tree)}
     except (SyntaxError, ValueError) as error:
         raise BadInput(f"cannot be read: {error}", file=path, row=getattr(error, "lineno", None)) from None
-    form = hashlib.sha256("".join(_words(tree)).encode()).hexdigest()
-    nodes = list(_executed(tree))
-    imports = {
-        (node.module or "", alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    imports |= {(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    imports |= {(str(_told(node)), "") for node in nodes if isinstance(node, ast.Call) and _told(node)}
-    constants = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    said = {_last_name(node) for node in nodes if isinstance(node, ast.Name)}
-    texts = [text for text in constants if _NAME.fullmatch(text)] + ["templates"] * ("PackageLoader" in said)
-    return Facts(form, sorted(imports), sorted(texts), "__file__" in said, declared)
+    words: list[str] = []
+    _write_words(tree, words)
+    imports, texts, says_file = set(), set(), False
+    for node in _executed(tree):
+        if isinstance(node, ast.ImportFrom):
+            imports |= {(node.module or "", alias.name) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imports |= {(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.Call) and _last_name(node.func) in _FINDERS:
+            imports |= {(str(name.value), "") for name in node.args[:1] if isinstance(name, ast.Constant)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
+            texts.add(node.value)
+        elif isinstance(node, ast.Name):
+            says_file |= node.id == "__file__"
+            texts |= {"templates"} if node.id == "PackageLoader" else set()
+    form = hashlib.sha256("".join(words).encode()).hexdigest()
+    return Facts(form, imports, texts, says_file, declared)
 
 
 def is_showing(module: str) -> bool:
     """Whether a module only shows, tracks, watches or distributes what others make."""
-    return f"{module}.".startswith(tuple(f"{name}." for name in SHOWING))
+    return f"{module}.".startswith(SHOWING)
 
 
 class _WithoutShown(ast.NodeTransformer):
@@ -140,41 +147,36 @@ def _remove_wording(node: ast.AST) -> None:
             inner.values = [part for part in inner.values if isinstance(part, ast.FormattedValue)]
 
 
-def _words(node: Any) -> Iterator[str]:
+def _write_words(node: Any, words: list[str]) -> None:
     if isinstance(node, ast.Constant):
         # `ascii` rather than `repr`: which characters are printable differs between versions.
-        yield f"{type(node.value).__name__}:{node.value!a} "
+        words.append(f"{type(node.value).__name__}:{node.value!a} ")
     elif isinstance(node, ast.AST):
-        yield f"({type(node).__name__} "
+        words.append(f"({type(node).__name__} ")
         for name in sorted({*node._fields} - _SPELLING):
             value = getattr(node, name, None)
             if value is not None and value != []:
-                yield f"{name}="
-                yield from _words(value)
-        yield ")"
+                words.append(f"{name}=")
+                _write_words(value, words)
+        words.append(")")
     elif isinstance(node, list):
-        yield "["
+        words.append("[")
         for item in node:
-            yield from _words(item)
-        yield "]"
+            _write_words(item, words)
+        words.append("]")
     else:
-        yield f"{node!a} "
+        words.append(f"{node!a} ")
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but what stands under `if TYPE_CHECKING:`, and the table of a lazy `__init__`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and _last_name(child.test) == "TYPE_CHECKING":
-            continue
-        if "LAZY" not in _targets(child):
-            yield child
-            yield from _executed(child)
-
-
-def _told(call: ast.Call) -> object:
-    """What a call finds or imports by a constant name."""
-    name = call.args[0] if call.args and _last_name(call.func) in _FINDERS else None
-    return name.value if isinstance(name, ast.Constant) else None
+    todo = [tree]
+    while todo:
+        for child in ast.iter_child_nodes(todo.pop()):
+            is_for_types = isinstance(child, ast.If) and _last_name(child.test) == "TYPE_CHECKING"
+            if not is_for_types and "LAZY" not in _targets(child):
+                yield child
+                todo.append(child)
 
 
 def _last_name(node: ast.expr) -> str:
@@ -182,7 +184,9 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _targets(statement: ast.AST) -> list[str]:
-    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else getattr(statement, "targets", [])
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return []
+    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else statement.targets
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
