@@ -75,7 +75,7 @@ def main(
     first_reader = {row.run: name for name, row in reversed(rows.items()) if row.questions == "triviaqa"}
     trivia_ids = [question.id for question in asked["triviaqa"]]
     initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
-    subjects = {each.wikipedia_id for each in (*validation, *asked["viquae"]) if each.wikipedia_id is not None}
+    subjects = {each.wikidata_id for each in (*validation, *asked["viquae"]) if each.wikidata_id is not None}
     own = passages_of_articles(passages, articles, subjects)
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = texts_of(passages, articles, *read_lists, *own.values())

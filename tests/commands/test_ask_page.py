@@ -238,7 +238,7 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
     ]  # fmt: skip
     write_json_lines(data / "raw/viquae/test.jsonl", records)
     write_images(data / "raw/images/questions", pictures.items())
-    write_table(data / "kb/articles.parquet", pa.table({"wikipedia_id": ["0"], "title": ["Ada L."]}))
+    write_table(data / "kb/articles.parquet", pa.table({"wikidata_id": ["Q0"], "title": ["Ada L."]}))
     known = samples(tmp_path, "raw", uploads)
     assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
     (ada, _), (bob, _) = known.examples

@@ -32,7 +32,7 @@ def test_reads_every_field(tmp_path: Path) -> None:
     (question,) = read_questions(write(tmp_path, record()))
     assert question.answers == ("Vell", "River Vell")
     assert (question.id, question.text) == ("q1", "Which river does this bridge cross?")
-    assert (question.image, question.wikidata_id, question.wikipedia_id) == ("bridge.jpg", "Q12", "77")
+    assert (question.image, question.wikidata_id) == ("bridge.jpg", "Q12")
     assert question.original_question == "Which river does the Iron Span cross?"
 
 
@@ -40,7 +40,7 @@ def test_triviaqa_has_no_image_nor_entity(tmp_path: Path) -> None:
     trivia = {"id": "t1", "input": "Who?", "output": {"original_answer": "A", "answer": ["B"], "provenance": []}}
     (question,) = read_questions(write(tmp_path, trivia))
     assert question.answers == ("A", "B")
-    assert question.image is question.wikidata_id is question.wikipedia_id is question.original_question is None
+    assert question.image is question.wikidata_id is question.original_question is None
 
 
 @pytest.mark.parametrize(

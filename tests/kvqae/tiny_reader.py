@@ -41,7 +41,7 @@ def question(number: int, prefix: str, **changes) -> dict:
         "id": f"{prefix}{number}",
         "input": f"where was this man born in {NAMES[number]} ?" if prefix == "t" else "where was this man born ?",
         "wikidata_id": f"Q{number}",
-        "kilt_id": f"{100 + number}",
+        "kilt_id": f"tc_{number}",
         "output": {"original_answer": CITIES[number], "answer": [CITIES[number].upper(), "The"], "provenance": []},
     } | changes
 
@@ -54,7 +54,7 @@ def write_world(folder: Path) -> SimpleNamespace:
     count = len(NAMES)
     write_table(
         folder / "articles.parquet",
-        pa.table({"title": NAMES, "wikipedia_id": [f"{100 + number}" for number in range(count)]}),
+        pa.table({"title": NAMES, "wikidata_id": [f"Q{number}" for number in range(count)]}),
     )
     texts = [
         text

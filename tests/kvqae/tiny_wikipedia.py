@@ -10,22 +10,22 @@ from stages.kvqae.knowledge_base import SCHEMA as ARTICLES
 from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.knowledge_base.passages import SCHEMA as PASSAGES
 
-# wikipedia_id, title, image, passages
+# wikidata_id, title, image, passages
 WIKIPEDIA: list[tuple[str, str, str | None, list[str]]] = [
-    ("10", "Iron Span", "span.jpg", ["The bridge crosses the Vell.", "It was built by Orla Dane in 1911."]),
-    ("20", "Orla Dane", "dane.jpg", ["Orla Dane was an engineer.", "She was born in Port", "Vell and built a bridge."]),
-    ("30", "River Vell", None, ["A river with one bridge."]),
-    ("40", "Hollow Hill", None, ["A hill without any bridge.", "Nothing else."]),
+    ("Q10", "Iron Span", "span.jpg", ["The bridge crosses the Vell.", "It was built by Orla Dane in 1911."]),
+    ("Q20", "Orla Dane", "dane.jpg", ["Orla Dane was an engineer.", "She was born in Port", "Vell and built a bridge."]),
+    ("Q30", "River Vell", None, ["A river with one bridge."]),
+    ("Q40", "Hollow Hill", None, ["A hill without any bridge.", "Nothing else."]),
 ]
 VIQUAE = {
     "v1": (
         "Which river was crossed by this bridge of an engineer?",
         ["The Vell"],
-        "10",
+        "Q10",
         "Which river does the Iron Span cross?",
     ),
-    "v2": ("Where was this engineer born?", ["Port Vell"], "20", "Where was Orla Dane born?"),
-    "v3": ("Who liked this bridge?", ["The", "Nobody Known"], "10", "Who liked the Iron Span?"),
+    "v2": ("Where was this engineer born?", ["Port Vell"], "Q20", "Where was Orla Dane born?"),
+    "v3": ("Who liked this bridge?", ["The", "Nobody Known"], "Q10", "Who liked the Iron Span?"),
 }
 TRIVIAQA = {
     "t1": ("Who built a famous bridge in 1911?", ["Orla Dane"]),
@@ -40,7 +40,7 @@ def write_wikipedia(folder: Path) -> dict[str, Path]:
     passages: list[dict[str, Any]] = []
     for number, (identifier, title, image, texts) in enumerate(WIKIPEDIA):
         articles.append(
-            {"article": number, "title": title, "wikipedia_id": identifier, "image": image, "text": [" ".join(texts)]}
+            {"article": number, "title": title, "wikidata_id": identifier, "image": image, "text": [" ".join(texts)]}
         )
         for position, text in enumerate(texts):
             passages.append({"passage": len(passages), "article": number, "position": position, "text": text})
@@ -58,7 +58,7 @@ def write_questions(folder: Path) -> dict[str, Path]:
                 "id": f"{split}-{name}",
                 "input": text,
                 "image": "i.jpg",
-                "kilt_id": article,
+                "wikidata_id": article,
                 "original_question": original,
                 "output": {"original_answer": answers[0], "answer": answers},
             }

@@ -62,7 +62,7 @@ def viquae(split, qid):
         "id": f"{split}-1",
         "input": "When was this man born?",
         "image": f"512px-question-{qid}.jpg",
-        "kilt_id": "10",
+        "kilt_id": "tc_10",
         "wikidata_id": qid,
         "url": "http://example.org",
         "original_question": f"When was {title} born?",

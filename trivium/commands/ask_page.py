@@ -76,15 +76,15 @@ def samples(root: Path, dataset: str, folder: Path) -> Samples:
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
     picked = [question for question in questions if question.image is not None and question.image in images][:SAMPLES]
-    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikipedia_id", "title"]).to_pydict()
-    titles = dict(zip(articles["wikipedia_id"], articles["title"], strict=True))
+    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
+    titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
     known = Samples()
     for number, question in enumerate(picked):
         image = images.read(str(question.image))
         path = folder / f"{number}.jpg"
         path.write_bytes(image)
         known.examples.append([str(path), question.text])
-        entity = titles.get(question.wikipedia_id, "")
+        entity = titles.get(question.wikidata_id, "")
         known.expected[question.text.strip(), sha256(image).hexdigest()] = Expected(question.answers, entity)
     return known
 

@@ -20,8 +20,8 @@ class Question:
         answers: valid answers, the original one first, then its aliases; none twice.
         original_answer: the answer as first written.
         image: name of the question's image; None for TriviaQA.
-        wikidata_id: the entity shown, such as `Q12`; None for TriviaQA.
-        wikipedia_id: that entity's own article in KILT; None for TriviaQA.
+        wikidata_id: the entity shown, such as `Q12`, whose article is the question's own; None for TriviaQA. ViQuAE's
+            `kilt_id` is the TriviaQA question in KILT, no article.
         original_question: the TriviaQA question it was made from; None for TriviaQA.
     """
 
@@ -31,7 +31,6 @@ class Question:
     original_answer: str
     image: str | None = None
     wikidata_id: str | None = None
-    wikipedia_id: str | None = None
     original_question: str | None = None
 
 
@@ -71,7 +70,6 @@ def _question(record: dict[str, Any], path: Path, row: int) -> Question:
         original_answer=original_answer,
         image=_optional(record, "image", path, row),
         wikidata_id=_optional(record, "wikidata_id", path, row),
-        wikipedia_id=_optional(record, "kilt_id", path, row),
         original_question=_optional(record, "original_question", path, row),
     )
 

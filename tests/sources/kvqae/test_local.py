@@ -176,7 +176,6 @@ def test_missing_images_are_told(mine, tmp_path):
 def test_what_later_stages_do_without_is_counted(mine, tmp_path):
     change(mine / "articles.jsonl", 2, text=["Bob\n", "  \n"])
     change(mine / "wikidata.jsonl", 3, claims={"P569": []})  # Bob loses his image
-    change(mine / "viquae/train.jsonl", 1, kilt_id="999")
     kb = [
         ("512px-Ada.jpg", b"no image"),
         ("512px-Bridge.png", png_of(1, 1)),
@@ -187,10 +186,26 @@ def test_what_later_stages_do_without_is_counted(mine, tmp_path):
     expected = {
         "articles_without_text": 1, "articles_without_image": 2, "entities_without_image": 2,
         "entity_properties_not_used": 1, "questions_whose_entity_has_no_image": 1,
-        "questions_whose_article_is_missing": 1,
         "kb_images": 3, "kb_images_unreadable": 1, "kb_images_tiny": 1, "kb_images_huge": 1,
     }  # fmt: skip
     assert expected.items() <= counts.items()
+
+
+def test_questions_are_joined_to_articles_by_their_entity(mine, tmp_path, capsys):
+    """`kilt_id` is the TriviaQA question in KILT. Up to a tenth of questions may lack an article, and is told."""
+    lines = [
+        {**json.loads(line), "kilt_id": "tc_33"} for line in (mine / "viquae/train.jsonl").read_text().splitlines()
+    ]
+    more = [{**lines[0], "id": f"more-{number}"} for number in range(7)]
+    (mine / "viquae/train.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, *more]))
+    assert validate_kvqae(mine)["questions_whose_article_is_missing"] == 0
+    change(mine / "viquae/test.jsonl", 1, wikidata_id="Q77")
+    assert validate_kvqae(mine)["questions_whose_article_is_missing"] == 1
+    assert "no article for the entities of 1 of 10 questions" in capsys.readouterr().err
+    change(mine / "viquae/validation.jsonl", 1, wikidata_id="Q78")
+    message = r"articles.jsonl: field 'wikidata_info.wikidata_id': questions and articles do not fit together; got 'no article"
+    with pytest.raises(BadInput, match=message):
+        check_kvqae(mine, tmp_path / "raw")
 
 
 def test_a_public_set_may_lack_images_of_questions(mine, tmp_path, capsys):

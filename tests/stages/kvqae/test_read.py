@@ -212,8 +212,8 @@ def test_oracles_select_what_the_paper_says(world):
     questions = read_questions(world.viquae / "test.jsonl")[:3]
     run = Run.from_dict({"v0": {1: 3.0, 0: 2.0, 3: 1.0}, "v1": {1: 3.0, 5: 2.0, 2: 1.0}, "v2": {7: 1.0}})
     texts = texts_of(world.passages, world.articles, np.arange(24))
-    own = passages_of_articles(world.passages, world.articles, {"100", "101", "nobody"})
-    assert {name: ids.tolist() for name, ids in own.items()} == {"100": [0, 1], "101": [2, 3]}
+    own = passages_of_articles(world.passages, world.articles, {"Q0", "Q1", "nobody"})
+    assert {name: ids.tolist() for name, ids in own.items()} == {"Q0": [0, 1], "Q1": [2, 3]}
 
     def chosen(oracle, passages):
         row = Row(**{**ROW, "oracle": oracle})

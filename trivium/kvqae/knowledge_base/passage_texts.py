@@ -123,9 +123,9 @@ class ArticlePassages:
         return np.arange(start, end)
 
 
-def passages_of_articles(passages: Path, articles: Path, wikipedia_ids: set[str]) -> dict[str, NDArray[np.int64]]:
-    """The passages of each of these Wikipedia articles, in the article's order; no entry for an unknown article."""
-    known = read_table(articles, ["wikipedia_id"])["wikipedia_id"]
-    rows = pc.indices_nonzero(pc.is_in(known, value_set=pa.array(wikipedia_ids, pa.string())))
+def passages_of_articles(passages: Path, articles: Path, entities: set[str]) -> dict[str, NDArray[np.int64]]:
+    """The passages of the article of each of these Wikidata entities, in order; no entry for one without an article."""
+    known = read_table(articles, ["wikidata_id"])["wikidata_id"]
+    rows = pc.indices_nonzero(pc.is_in(known, value_set=pa.array(entities, pa.string())))
     passages_of = ArticlePassages(passages)
     return {name: passages_of(row) for name, row in zip(known.take(rows).to_pylist(), rows.to_pylist(), strict=True)}

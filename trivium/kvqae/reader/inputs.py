@@ -184,7 +184,7 @@ def select_passages(
         row: its `oracle` is looked at.
         questions, run: same questions, same order.
         texts: of all passages named by `run` and `own_passages`.
-        own_passages: the passages of an article, by Wikipedia id.
+        own_passages: the passages of an entity's article, by Wikidata id.
         passages: how many of the run's best.
     """
     selections = []
@@ -195,7 +195,7 @@ def select_passages(
             relevant = _relevant(question, chosen, texts)
             chosen, chosen_scores = chosen[relevant], chosen_scores[relevant]
         if row.oracle == "full" and not len(chosen):
-            own = own_passages.get(question.wikipedia_id or "", np.zeros(0, dtype=np.int64))
+            own = own_passages.get(question.wikidata_id or "", np.zeros(0, dtype=np.int64))
             chosen = own[_relevant(question, own, texts)]
             chosen_scores = np.full(len(chosen), np.nan)
         selections.append(Selection(question, chosen, chosen_scores))

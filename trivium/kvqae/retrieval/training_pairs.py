@@ -67,9 +67,9 @@ def make_pairs(
 
 def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
     """Passages of each question's own article; none where there is no such article."""
-    subjects = {question.wikipedia_id for question in questions if question.wikipedia_id is not None}
+    subjects = {question.wikidata_id for question in questions if question.wikidata_id is not None}
     known = passages_of_articles(passages, articles, subjects)
-    return [known.get(question.wikipedia_id or "", np.empty(0, np.int64)) for question in questions]
+    return [known.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
 
 
 def write_pairs(

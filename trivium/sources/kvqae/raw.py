@@ -47,7 +47,8 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
     Raises:
         BadInput: names file, row and field of: a file that is not there, a record without a needed field or of a wrong
             type, an id that stands twice (of questions also in two splits), a property that is none, a question without
-            an answer or (see `may_lack_images`) whose image is missing.
+            an answer or (see `may_lack_images`) whose image is missing, or more than a tenth of questions whose entity
+            has no article.
     """
     require_files(raw, TABLES)
     kb, asked = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
@@ -57,6 +58,7 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
     for path, questions in _splits(raw / "viquae"):
         counts[f"viquae_{path.stem}"] = len(questions)
         _check_questions(path, questions, known, counts, may_lack_images)
+    _check_join(raw / "articles.jsonl", counts)
     for folder, shards in zip(IMAGE_FOLDERS, (kb, asked), strict=True):
         _look(folder, shards, counts)
     return {name: float(counts[name]) for name in sorted(counts)}
@@ -84,11 +86,11 @@ def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
 
 @dataclass(frozen=True)
 class _Known:
-    """What questions may refer to: their images, entities (with or without image), articles."""
+    """What questions may refer to: their images, entities (with or without image), entities that have an article."""
 
     images: Images
     shown: Mapping[str, bool]
-    articles: set[str]
+    described: set[str]
 
 
 def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
@@ -111,7 +113,9 @@ def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
 
 
 def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
+    """Check the articles; returns the entities that they are about."""
     seen: set[str] = set()
+    described: set[str] = set()
     for row, record in read_json_lines(path):
         article = parse_article(record, path, row)
         if article.id in seen:
@@ -120,6 +124,7 @@ def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> se
             expected = 'an object with "wikidata_id", null where there is no entity'
             raise BadInput("missing", file=path, row=row, field="wikidata_info", expected=expected)
         seen.add(article.id)
+        described.add(article.wikidata_id or "")
         counts["articles"] += 1
         # Paragraph 0 is the title.
         counts["articles_without_text"] += not any(paragraph.strip() for paragraph in article.text[1:])
@@ -127,7 +132,25 @@ def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> se
         counts["articles_without_image"] += not shown.get(article.wikidata_id or "", False)
     if not seen:
         raise BadInput("no articles", file=path, expected="one JSON object a line")
-    return seen
+    return described
+
+
+def _check_join(articles: Path, counts: Mapping[str, int]) -> None:
+    """Say how many questions' entities have no article; raise `BadInput` where it is more than one in ten."""
+    questions = sum(counts[f"viquae_{Path(name).stem}"] for name in QUESTIONS)
+    missing = counts["questions_whose_article_is_missing"]
+    if missing > questions / 10:
+        raise BadInput(
+            "questions and articles do not fit together",
+            file=articles,
+            field="wikidata_info.wikidata_id",
+            got=f"no article for the entities of {missing} of {questions} questions",
+            expected="an article for at least nine in ten",
+        )
+    if missing:
+        print(
+            f"warning: {articles}: no article for the entities of {missing} of {questions} questions", file=sys.stderr
+        )
 
 
 def _refuse_leaks(path: Path, questions: Sequence[Question], first: dict[str, str]) -> None:
@@ -161,7 +184,7 @@ def _check_questions(
         if question.wikidata_id is None:
             raise BadInput("missing", file=path, row=row, field="wikidata_id", expected="the entity shown")
         counts["questions_whose_entity_has_no_image"] += not known.shown.get(question.wikidata_id, False)
-        counts["questions_whose_article_is_missing"] += question.wikipedia_id not in known.articles
+        counts["questions_whose_article_is_missing"] += question.wikidata_id not in known.described
     counts["questions_whose_image_is_missing"] += lacking
     if lacking:
         print(f"warning: {path}: {lacking} of {len(questions)} questions have no image", file=sys.stderr)
