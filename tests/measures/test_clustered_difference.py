@@ -33,6 +33,17 @@ def test_the_same_as_statsmodels():
             assert (low[model, factor], high[model, factor]) == pytest.approx(theirs.conf_int(0.1)[1], rel=1e-9)
 
 
+def test_two_one_sided_tests_ask_whether_the_interval_lies_within_the_margin():
+    scores, factors, cluster = world()
+    found = clustered_difference(scores, factors, cluster)
+    low, high = found.interval(0.9)  # each side at 5 %
+    for margin in (2.0, 5.0, 9.0):
+        within = (-margin < low) & (high < margin)
+        assert np.array_equal(found.equivalence(margin) < 0.05, within)
+    same = clustered_difference(np.zeros_like(scores), factors, cluster)
+    assert np.all(same.equivalence(1.0) == 0)
+
+
 def test_the_smallest_difference_is_found_as_often_as_it_says():
     rng = np.random.default_rng(1)
     questions, clusters = 600, 60

@@ -67,6 +67,51 @@ def test_what_was_drawn_is_found_again():
     )
 
 
+def test_a_missing_answer_counts_nowhere():
+    """Against the integral, and against what fewer models say of questions that all of them answered."""
+    _, _, correct = drawn(4, 150, 1.2)
+    answered = np.random.default_rng(1).random(correct.shape) < 0.7
+    found = rasch(correct, answered)
+    at = np.append(found.ability, np.log(found.spread))
+
+    def likelihood(values):
+        ability, spread = values[:-1], np.exp(values[-1])
+        total = -(ability**2).sum() / 50
+        for pattern, known in zip(correct.T, answered.T, strict=True):
+
+            def integrand(b, pattern=pattern, known=known):
+                return np.where(pattern, expit(ability - b), expit(b - ability))[known].prod() * norm.pdf(b, 0, spread)
+
+            total += np.log(quad(integrand, -8 * spread, 8 * spread, epsabs=1e-12)[0])
+        return total
+
+    best = likelihood(at)
+    for step in 0.1 * np.eye(5):
+        assert likelihood(at + step) < best
+        assert likelihood(at - step) < best
+    absent = np.vstack([correct, np.zeros(150, dtype=bool)])
+    known = np.vstack([np.ones_like(correct), np.zeros(150, dtype=bool)])
+    more, fewer = rasch(absent, known), rasch(correct)
+    assert more.ability == pytest.approx(np.append(fewer.ability, 0), abs=1e-3)
+    assert more.difficulty == pytest.approx(fewer.difficulty, abs=1e-3)
+
+
+def test_a_missing_answer_is_no_wrong_one():
+    _, _, correct = drawn(5, 400, 1.0)
+    answered = np.ones_like(correct)
+    answered[0, ::2] = False
+    correct[0, ::2] = False
+    whole = rasch(drawn(5, 400, 1.0)[2])
+    assert rasch(correct, answered).ability[0] == pytest.approx(whole.ability[0], abs=0.3)
+    assert rasch(correct).ability[0] < whole.ability[0] - 0.5
+
+
+def test_a_spread_at_its_bound_is_told():
+    assert rasch(np.ones((3, 40))).at_bound
+    fit = rasch(drawn(4, 200, 1.0)[2])
+    assert (fit.at_bound, fit.converged) == (False, True)
+
+
 def test_models_that_are_always_or_never_right_have_an_ability():
     _, _, correct = drawn(3, 300, 1.0)
     found = rasch(np.vstack([correct, np.ones(300), np.zeros(300)]))
@@ -92,3 +137,5 @@ def test_more_models_that_answer_make_an_easier_question():
     for shape in ((0, 3), (3,), (1, 2, 3)):
         with pytest.raises(ValueError, match="models × questions, got shape"):
             rasch(np.ones(shape))
+    with pytest.raises(ValueError, match="answered should have shape"):
+        rasch(np.ones((2, 3)), np.ones((3, 2)))

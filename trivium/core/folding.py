@@ -40,9 +40,8 @@ def fold_in_place(text: str, *, any_case: bool = False) -> tuple[str, list[tuple
         any_case: whether case is folded, too.
     """
     prepare = _without_case if any_case else fold
-    folded = prepare(text)
-    if folded == text:
-        return text, [(place, place + 1) for place in range(len(text))]
+    if text.isascii():
+        return prepare(text), [(place, place + 1) for place in range(len(text))]
     starts = [place for place, character in enumerate(text) if not place or not continues(character)]
     parts: list[str] = []
     origin: list[tuple[int, int]] = []

@@ -127,6 +127,15 @@ class ClusteredDifference:
         half = stdtrit(self.clusters - 1, (1 + confidence) / 2) * self.standard_error
         return self.delta - half, self.delta + half
 
+    def equivalence(self, margin: ArrayLike) -> NDArray[np.float64]:
+        """p of |δ| ≥ margin, two one-sided t-tests (Schuirmann 1987): small where δ is 0 up to the margin."""
+        from scipy.special import stdtr
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = (np.asarray(margin) - np.abs(self.delta)) / self.standard_error
+        p: NDArray[np.float64] = stdtr(self.clusters - 1, -value)
+        return p
+
     def smallest(self, risk: float, power: float) -> NDArray[np.float64]:
         """The smallest |δ| that a two-sided test at this risk finds with this power (Bloom 1995).
 

@@ -125,9 +125,10 @@ def test_the_language_is_detected_and_said():
         "Language: English, detected in 100 % of the contexts" in each
         for each in analyse({"m": reader(0.5)}, language=None).notes
     )
-    characters = analyse({"m": reader(0.5)}, language="nl")
+    characters = analyse({"m": reader(0.5)}, language="ja")
     assert any("compared by characters" in each for each in characters.notes)
     assert characters.scores["exact_match"]["m"].mean() == pytest.approx(0.5, abs=0.15)
+    assert any("no stemmer" in each for each in analyse({"m": reader(0.5)}, language="sk").notes)
 
 
 def test_five_models_have_difficulties_by_irt():

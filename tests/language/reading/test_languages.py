@@ -11,10 +11,15 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.language.reading.language import overlap
 from trivium.language.reading.languages import LANGUAGES, detect, language_of
+from trivium.language.reading.spaced import STEMMERS
 from trivium.measures import french
 
 ENGLISH, FRENCH, GERMAN, SPANISH, CHINESE = (LANGUAGES[code] for code in ("en", "fr", "de", "es", "zh"))
 ANSWERS = {
+    "ar": ["البرج العالي", "في عام ١٩١٤،", "«القاهرة»"],
+    "hi": ["मीनार ऊँची है।", "१९१४ में"],
+    "vi": ["những người của làng", "năm 1914."],
+    "ru": ["Большая башня", "«Война и мир» — роман"],
     "en": [
         "the Gustave Eiffel",
         "Gustave Eiffel",
@@ -48,14 +53,19 @@ OWN = {
     "en": squad,
     "de": lambda text: mlqa(text, "ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des"),
     "es": lambda text: mlqa(text, "un|una|unos|unas|el|la|los|las"),
+    "vi": lambda text: mlqa(text, "của|là|cái|chiếc|những"),
+    "ar": lambda text: re.sub(r"\sال^|ال", " ", " ".join(mlqa(text, "(?!)"))).split(),
+    "hi": lambda text: mlqa(text, "(?!)"),
+    "ru": lambda text: mlqa(text, "(?!)"),
 }
 
 
 @pytest.mark.parametrize("code", OWN)
 def test_answers_are_normalised_as_the_languages_own_evaluation_does(code):
     for answer in ANSWERS[code]:
-        expected = OWN[code](fold(answer)) or LANGUAGES[code].words(answer)
-        assert LANGUAGES[code].answer_words(answer) == expected, answer
+        language = language_of(code)
+        expected = OWN[code](fold(answer)) or language.words(answer)
+        assert language.answer_words(answer) == expected, answer
 
 
 def test_an_article_does_not_count_and_an_answer_of_articles_keeps_them():
@@ -135,6 +145,30 @@ def test_another_language_goes_by_characters():
     for code in ("english", "EN", "e", "zz9"):
         with pytest.raises(BadInput, match="no code of a language"):
             language_of(code)
+
+
+def test_every_script_with_spaces_is_compared_by_words():
+    russian = language_of("ru")
+    assert (russian.name, russian.note) == ("Russian", "")
+    assert russian.words("Большая башня, 1914 год") == ["большая", "башня", "1914", "год"]
+    assert russian.content_stems("большие башни") == russian.content_stems("Большая башня")
+    assert language_of("hi").words("हिन्दी की मीनार।") == ["हिन्दी", "की", "मीनार"]
+    assert language_of("ko").words("한국의 탑은") == ["한국의", "탑은"]
+    assert language_of("ka").words("დიდი კოშკი.") == ["დიდი", "კოშკი"]
+    assert "no stemmer" in language_of("ko").note
+    assert "no stop words" in language_of("cy").note
+    for code in ("ja", "th", "lo", "km", "my", "bo"):
+        assert "by characters" in language_of(code).note
+    assert language_of("yue") is CHINESE
+
+
+@pytest.mark.parametrize("code", STEMMERS)
+def test_stems_are_snowballs(code):
+    import snowballstemmer
+
+    stemmer = snowballstemmer.stemmer(STEMMERS[code])
+    words = ["nationalities", "больших", "μεγάλων", "büyükler", "متحدون"]
+    assert language_of(code).content_stems(" ".join(words)) == set(stemmer.stemWords(words))
 
 
 def test_languages_are_told():

@@ -1,5 +1,9 @@
-"""One language as questions and answers are compared in it: words, content stems, sentences (docs/difficulty.md)."""
+"""One language as questions and answers are compared in it: words, content stems, sentences (docs/difficulty.md).
 
+Every comparison folds (`core/folding.py`); offsets count the text as it is stored.
+"""
+
+import re
 import runpy
 import unicodedata
 from abc import ABC, abstractmethod
@@ -12,6 +16,9 @@ from typing import NamedTuple
 from trivium.formats.framed_texts import Span
 
 _CACHED = 1 << 16  # texts whose stems a language remembers
+_ENDS = re.compile(
+    r"[。！？｡；](?:[”’」』）)\"']*)(\s*)|[.!?…।؟۔։][\"'»”’)\]]*(\s+)|(\n+)"  # the first need no space behind them
+)
 
 
 class Word(NamedTuple):
@@ -22,13 +29,16 @@ class Word(NamedTuple):
 
 
 class Language(ABC):
-    """How texts of one language are cut and compared; offsets count the text as it is stored.
+    """How texts of one language are cut and compared.
 
     Attributes:
         code: ISO 639-1.
         name: in English.
-        note: how words are found, where that is not by white space and letters; "" otherwise.
+        note: what its rules lack, or how words are found where that is not by white space; "" for nothing to say.
+        boundary: matches ends of sentences; its last group, or the whole match, lies between two sentences.
     """
+
+    boundary = _ENDS
 
     def __init__(self, code: str, name: str, note: str = "") -> None:
         self.code, self.name, self.note = code, name, note
@@ -38,20 +48,25 @@ class Language(ABC):
     def words(self, text: str) -> list[str]:
         """The words of a text, as ROUGE-L and lengths count them."""
 
-    @abstractmethod
     def answer_words(self, text: str) -> list[str]:
         """The words by which exact match and F1 compare answers: normalised, without articles and punctuation.
 
         An answer made of nothing else ("une", as a number) keeps its words.
         """
+        return self.words(text)
 
     @abstractmethod
     def in_place(self, text: str) -> list[Word]:
         """The words of a text where they stand."""
 
-    @abstractmethod
     def sentences(self, text: str) -> list[Span]:
         """The sentences of a text by punctuation, in order, without the white space around them; none is empty."""
+        ends = [match for match in self.boundary.finditer(text) if not self.continues(match)]
+        return cut(text, [match.span(match.lastindex or 0) for match in ends])
+
+    def continues(self, match: re.Match[str]) -> bool:
+        """Whether a boundary ends no sentence after all, but belongs to an abbreviation."""
+        return False
 
     def _content_stems(self, text: str) -> frozenset[str]:
         """Distinct stems of the content words of a text."""
@@ -76,11 +91,12 @@ def cut(text: str, gaps: Iterable[tuple[int, int]]) -> list[Span]:
 
 
 def stop_words(code: str) -> frozenset[str]:
-    """spaCy's, from the file itself: to import spacy.lang compiles a tokenizer, which takes 5 seconds a process."""
+    """spaCy's, none where it has no list; of the file itself, since spacy.lang compiles a tokenizer for 5 seconds."""
     spacy = find_spec("spacy")
     assert spacy is not None
     assert spacy.origin is not None
-    return frozenset(runpy.run_path(str(Path(spacy.origin).parent / "lang" / code / "stop_words.py"))["STOP_WORDS"])
+    file = Path(spacy.origin).parent / "lang" / code / "stop_words.py"
+    return frozenset(runpy.run_path(str(file))["STOP_WORDS"]) if file.is_file() else frozenset()
 
 
 @cache
