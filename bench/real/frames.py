@@ -24,17 +24,17 @@ import torch
 from bench import harness
 from bench.real.piaf import committed
 from trivium.complexity.frames.labels import MostFrequentFrame, collect_labels, form_of
+from trivium.complexity.frames.linear.features import Words
 from trivium.complexity.frames.linear.parser import LinearFrameParser
-from trivium.complexity.frames.parser_folder import FrameParser, start_parser
+from trivium.complexity.frames.parser_folder import start_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, train_parser
-from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total, triggers_in
-from trivium.complexity.frames.windows import place_frames, windows_of
+from trivium.complexity.frames.tagger import FrameParser
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.core.tracking import Tracker
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
+from trivium.formats.framed_texts import AnnotatedText, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.measures.frames import SetScore, f1_interval, f1_randomization
 from trivium.nets.device import pick_device
@@ -56,7 +56,7 @@ class Parser(Protocol):
     def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
         """Triggers with frames and elements."""
 
-    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
+    def frames_of(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
         """The frame of each given trigger."""
 
     def with_elements(
@@ -80,10 +80,11 @@ class Lexicon:
         """Triggers and frames, no elements."""
         return [self._known.parse(text) for text in texts]
 
-    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
+    def frames_of(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
         """The most frequent frame of each lexical unit."""
-        del text
-        return [self._known.frame(each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in given]
+        del texts
+        units = ([each.lexical_unit for each in frames] for frames in given)
+        return [[self._known.frame(unit.lemma, unit.part_of_speech) for unit in listed] for listed in units]
 
     def with_elements(
         self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
@@ -93,56 +94,24 @@ class Lexicon:
         return [[replace(each, elements=()) for each in frames] for frames in given]
 
 
-class Tagger:
+class Sentences(LinearFrameParser):
+    """Linear models of texts that are sentences: none is split."""
+
+    @staticmethod
+    def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
+        """Each text as it is."""
+        return [(number, Words.of(text)) for number, text in enumerate(texts)]
+
+
+def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: FrameParserParameters) -> FrameParser:
     """The pipeline's parser, trained from an encoder."""
-
-    def __init__(self, texts: Sequence[AnnotatedText], base: Path, work: Path, settings: FrameParserParameters) -> None:
-        torch.manual_seed(settings.seed)
-        taught = list(map(with_frames, texts))
-        self._batch = settings.batch
-        self._parser: FrameParser = start_parser(base, collect_labels(taught), settings.max_tokens)
-        self._parser.to(pick_device())
-        train_parser(self._parser, taught, [], settings, work=work, log=Tracker().log)
-        self._parser.network.eval()
-
-    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
-        """Triggers, frames and elements."""
-        windows, _ = windows_of(texts, self._parser.tokenizer, self._parser.max_tokens)
-        return parse(self._parser, texts, windows, self._batch)
-
-    def frames_of(self, text: str, given: Sequence[FrameInstance]) -> list[str]:
-        """The best frame of each trigger, among those that its unit was seen with."""
-        labels = self._parser.labels
-        placed = self._placed([text], [given])
-        told = [each.instance.lexical_unit for each in placed]
-        units = [labels.units.get((unit.lemma, unit.part_of_speech)) for unit in told]
-        masks = [None if unit is None else np.array([frame in unit for frame in labels.frames]) for unit in units]
-        chosen = frames_of_triggers(self._parser, [(each.window, each.first) for each in placed], masks, self._batch)
-        known = {id(each.instance): labels.frames[frame] for each, frame in zip(placed, chosen, strict=True)}
-        return [known.get(id(each), "") for each in given]
-
-    def with_elements(
-        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
-    ) -> list[list[FrameInstance]]:
-        """Given frames with the elements that are found; none of a frame that was never seen."""
-        labels = self._parser.labels
-        numbers = {name: place for place, name in enumerate(labels.frames)}
-        placed = [each for each in self._placed(texts, given) if each.instance.frame in numbers]
-        asked = [(each.window, (numbers[each.instance.frame], each.first, each.last)) for each in placed]
-        found = dict(
-            zip((id(p.instance) for p in placed), find_elements(self._parser, asked, self._batch), strict=True)
-        )
-
-        def elements(each: FrameInstance) -> tuple[FrameElement, ...]:
-            cores = labels.elements.get(each.frame, {})
-            return tuple(FrameElement(name, span, cores[name]) for name, span in found.get(id(each), ()))
-
-        return [[replace(each, elements=elements(each)) for each in frames] for frames in given]
-
-    def _placed(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[Any]:
-        windows, _ = windows_of(texts, self._parser.tokenizer, self._parser.max_tokens)
-        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, given, strict=True)]
-        return place_frames(framed, windows)[0]
+    torch.manual_seed(settings.seed)
+    taught = list(map(with_frames, texts))
+    parser = start_parser(base, collect_labels(taught), settings.max_tokens)
+    parser.to(pick_device())
+    train_parser(parser, taught, [], settings, work=work, log=Tracker().log)
+    parser.network.eval()
+    return parser
 
 
 def with_frames(text: AnnotatedText) -> AnnotatedText:
@@ -168,10 +137,9 @@ def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[Set
     found = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
     given = parser.with_elements(plain, [text.frames for text in true])
     named = [
-        SetScore(sum(a == b.frame for a, b in zip(parser.frames_of(text.text, text.frames), text.frames, strict=True)),
-                 len(text.frames), len(text.frames))
-        for text in true
-    ]  # fmt: skip
+        SetScore(sum(a == b.frame for a, b in zip(names, text.frames, strict=True)), len(names), len(names))
+        for names, text in zip(parser.frames_of(plain, [text.frames for text in true]), true, strict=True)
+    ]
     return {
         "trigger": score_texts(found, true, triggers_in),
         "frame": score_texts(found, true, frames_in),
@@ -208,12 +176,12 @@ def measure(
         asked = [text for text, of in zip(texts, fold, strict=True) if of == number]
         makers: dict[str, Any] = {
             "baseline": lambda rest=rest: Lexicon(rest),
-            "linear": lambda rest=rest: LinearFrameParser(rest, no_frames=NO_FRAMES, seed=SEED),
+            "linear": lambda rest=rest: Sentences.learn(rest, no_frames=NO_FRAMES, partial=True, seed=SEED),
         }
         if base is not None:
             place = work / str(number)
             place.mkdir()
-            makers["encoder"] = lambda rest=rest, place=place: Tagger(rest, base, place, training)
+            makers["encoder"] = lambda rest=rest, place=place: tagger(rest, base, place, training)
         for system, make in makers.items():
             began = time.perf_counter()
             for task, rows in scored(make(), asked).items():

@@ -4,8 +4,10 @@ from functools import partial
 from pathlib import Path
 
 from trivium.complexity.frames.parser_folder import describe_parser, load_parser
-from trivium.complexity.frames.parser_training import LICENCE, FrameParserParameters, parser_job, write_frames
+from trivium.complexity.frames.parser_training import FrameParserParameters, base_of, parser_job
 from trivium.complexity.frames.scores import evaluate
+from trivium.complexity.frames.tagger import FrameParser
+from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
@@ -28,21 +30,15 @@ def main(
     tested = read_texts(texts / "test.jsonl")
     task = partial(parser_job, parameters=parameters, base=base, texts=texts)
     metrics = run_task(context, task, out, description="frame parser")
-    saved = load_parser(out)
-    saved.to(pick_device())
-    scores = evaluate(
-        saved,
-        tested,
-        batch_size=parameters.batch,
-        permutations=parameters.permutations,
-        seed=parameters.seed,
-    )
-    metrics |= scores.metrics
+    saved = load_parser(out, parameters.batch)
+    if isinstance(saved, FrameParser):
+        saved.to(pick_device())
+        metrics["steps"] = float(parameters.steps)
+    scores, rows = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
     metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}
-    metrics |= {"steps": float(parameters.steps)}
-    describe_parser(out, base=base, data=str(texts), licence=LICENCE, metrics=scores.metrics)
-    write_frames(out_frames, scores.frames)
-    return metrics
+    describe_parser(out, saved, base=base_of(parameters, base), data=str(texts), metrics=scores)
+    write_csv(out_frames, list(rows[0]), rows)
+    return metrics | scores
 
 
 if __name__ == "__main__":

@@ -213,7 +213,7 @@ def _write_complexity(folder: Path) -> None:
         (models / "readers" / own.base / "seed-0").mkdir(parents=True)
         reader.save(models / "readers" / own.base / "seed-0")
     parser = start_parser(models / "base/camembert", collect_labels(make_texts(20)), 48)
-    save_parser(models / "frame_parser", parser, base=models / "base/camembert", data="drawn", licence="mit")
+    save_parser(models / "frame_parser", parser, base=str(models / "base/camembert"), data="drawn")
     write_json(folder / "data/complexity/raw/calor.json", {})
     for count, name in ((3, "f0-yes"), (2, "holding-0")):
         part = folder / "data/complexity/partitions" / name

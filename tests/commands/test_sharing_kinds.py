@@ -21,8 +21,6 @@ from tests.commands.shared_project import (
 from tests.complexity.tiny_readers import questions
 from trivium.commands.sharing_kinds import pack_output
 from trivium.complexity.frames.parser_folder import load_parser
-from trivium.complexity.frames.parsing import parse
-from trivium.complexity.frames.windows import windows_of
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
@@ -214,8 +212,7 @@ def test_rebuilt_questions_have_their_pictures(shared):
 
 def test_the_parser_the_re_ranker_and_the_finder_of_mentions_load(built, shared):
     parser, own = run(shared("models/complexity/frame_parser")), load_parser(built / "models/complexity/frame_parser")
-    texts = ["Le roi a nommé un ministre."]
-    assert parser["frames"] == parse(own, texts, windows_of(texts, own.tokenizer, own.max_tokens)[0], 8)
+    assert parser["frames"] == own.parse(["Le roi a nommé un ministre."])
     model, own = run(shared("models/kvqae/rrt"))["model"], load_rrt(built / "models/kvqae/rrt")
     assert all(torch.equal(value, own.state_dict()[name]) for name, value in model.state_dict().items())
     assert run(shared("models/kvqae/spacy"))["pipeline"].lang == "en"

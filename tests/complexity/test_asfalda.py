@@ -139,8 +139,8 @@ class Fixed:
     def parse(self, texts):
         return [self.found for _ in texts]
 
-    def frames_of(self, text, given):
-        return ["A" for _ in given]
+    def frames_of(self, texts, given):
+        return [["A" for _ in frames] for frames in given]
 
     def with_elements(self, texts, given):
         return given
@@ -179,7 +179,7 @@ def test_the_lexicon_counts_annotated_occurrences_only():
     none = AnnotatedText("u", "", text, (other, replace(other, lexical_unit=unit)), ())
     lexicon = frames.Lexicon([AnnotatedText("t", "", text, (losing,), ()), none])
     assert lexicon.parse(["Il perd."]) == [[]]  # one of three
-    assert lexicon.frames_of("Il perd.", [losing]) == ["Losing"]
+    assert lexicon.frames_of(["Il perd."], [[losing]]) == [["Losing"]]
 
 
 def test_folds_keep_the_same_words_together():

@@ -7,10 +7,10 @@ import torch
 
 from stages.complexity.annotate import main
 from tests.complexity.frame_world import make_texts, write_encoder
+from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, distinct_contexts
 from trivium.complexity.frames.labels import collect_labels
+from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import load_parser, save_parser, start_parser
-from trivium.complexity.frames.parsing import SCHEMA, AnnotateParameters, distinct_contexts, parse
-from trivium.complexity.frames.windows import windows_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_json
 from trivium.formats.squad import SquadQuestion, write_squad
@@ -27,7 +27,7 @@ def world(tmp_path_factory):
     with torch.no_grad():
         parser.network.triggers.weight.mul_(40)
         parser.network.elements.weight.mul_(40)
-    save_parser(folder / "parser", parser, base=base, data="chance", licence="mit")
+    save_parser(folder / "parser", parser, base=str(base), data="chance")
     contexts = [text.text for text in make_texts(12, seed=5)]
     questions = [
         SquadQuestion(f"q{place}-{number}", f"Titre {place}", context, "Qui ?", ((context[:2], 0),))
@@ -50,12 +50,11 @@ def test_rows_are_what_the_parser_finds(tmp_path, world):
     assert table.schema == SCHEMA
     rows = table.to_pylist()
     assert rows
-    parser = load_parser(folder / "parser")
-    windows, _ = windows_of(contexts, parser.tokenizer, 60)
+    parser = load_parser(folder / "parser", 64)
     expected = [
         (place, each.frame, each.lexical_unit.lemma, each.lexical_unit.part_of_speech, each.lexical_unit.span.start,
          each.lexical_unit.span.end, [(e.name, e.core, e.span.start, e.span.end) for e in each.elements])
-        for place, frames in enumerate(parse(parser, contexts, windows, 64))
+        for place, frames in enumerate(parser.parse(contexts))
         for each in frames
     ]  # fmt: skip
     assert [
@@ -87,10 +86,28 @@ def test_batch_and_chunk_change_nothing(tmp_path, world):
 def test_windows_made_ahead_of_a_gpu_give_the_same_rows(tmp_path, world, monkeypatch, capfd):
     folder, _ = world
     run(folder, tmp_path / "here.parquet")
-    monkeypatch.setattr("trivium.complexity.frames.parsing.feeders", lambda: 2)
+    monkeypatch.setattr("trivium.complexity.frames.annotation.feeders", lambda: 2)
     run(folder, tmp_path / "ahead.parquet")
     assert (tmp_path / "ahead.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
     assert "s for windows" in capfd.readouterr().out
+
+
+def test_linear_models_annotate_without_an_encoder(tmp_path, world):
+    folder, contexts = world
+    taught = make_texts(80, seed=1)
+    parser = LinearFrameParser.learn(taught, no_frames=frozenset(), partial=False, seed=0)
+    save_parser(tmp_path / "parser", parser, base="nothing", data="texts")
+    metrics = main(AnnotateParameters(chunk=5), None, parser=tmp_path / "parser", questions=folder / "train.json",
+                   out=tmp_path / "frames.parquet")  # fmt: skip
+    found = {(row["text"], row["start"], row["frame"]) for row in read_table(tmp_path / "frames.parquet").to_pylist()}
+    true = {
+        (place, each.lexical_unit.span.start, each.frame)
+        for place, text in enumerate(make_texts(12, seed=5))
+        for each in text.frames
+    }
+    assert len(found & true) > 0.9 * max(len(found), len(true))
+    assert metrics["sentences"] == 3 * len(contexts)
+    assert metrics["elements_found"] > metrics["frames_found"]
 
 
 def test_contexts_are_read_once():
@@ -103,8 +120,5 @@ def test_bad_input(tmp_path, world):
     write_json(tmp_path / "bad.json", {"version": "1", "data": 3})
     with pytest.raises(BadInput, match=r"bad\.json"):
         main(AnnotateParameters(batch=1, chunk=1), None, parser=folder / "parser", questions=tmp_path / "bad.json",
-             out=tmp_path / "x.parquet")  # fmt: skip
-    with pytest.raises(BadInput, match="no labels of a frame parser"):
-        main(AnnotateParameters(batch=1, chunk=1), None, parser=folder / "base", questions=folder / "train.json",
              out=tmp_path / "x.parquet")  # fmt: skip
     assert not (tmp_path / "x.parquet").exists()

@@ -18,10 +18,10 @@ from trivium.complexity.frames.labels import (
     collect_labels,
     occurrences,
 )
-from trivium.complexity.frames.parser_folder import Asked, load_parser, start_parser
+from trivium.complexity.frames.parser_folder import load_parser, start_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, teach
-from trivium.complexity.frames.parsing import find_elements, frames_of_triggers, parse, read_tags
-from trivium.complexity.frames.scores import elements_in, frames_in
+from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
+from trivium.complexity.frames.tagger import Reading, find_elements, read_tags
 from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
@@ -143,18 +143,12 @@ def test_curves_are_tracked(trained):
 
 def test_an_exported_parser_reads_the_same_whatever_the_batch(trained):
     folder, metrics, _ = trained
-    parser = load_parser(folder / "parser")
     test = make_texts(40, seed=2, prefix="test")
     plain = [text.text for text in test]
-    windows, _ = windows_of(plain, parser.tokenizer, parser.max_tokens)
-    found = parse(parser, plain, windows, 32)
-    assert parse(parser, plain, windows, 5) == found
-    right = sum(len(frames_in(a) & frames_in(b.frames)) for a, b in zip(found, test, strict=True))
-    size = sum(len(a) + len(b.frames) for a, b in zip(found, test, strict=True))
-    assert 2 * right / size == pytest.approx(metrics["frame_f1"])
-    right = sum(len(elements_in(a) & elements_in(b.frames)) for a, b in zip(found, test, strict=True))
-    size = sum(len(elements_in(a)) + len(elements_in(b.frames)) for a, b in zip(found, test, strict=True))
-    assert 2 * right / size == pytest.approx(metrics["element_f1"])
+    found = load_parser(folder / "parser", 32).parse(plain)
+    assert load_parser(folder / "parser", 5).parse(plain) == found
+    assert total(score_texts(found, test, frames_in)).f1 == pytest.approx(metrics["frame_f1"])
+    assert total(score_texts(found, test, elements_in)).f1 == pytest.approx(metrics["element_f1"])
     lemmas = {each.lexical_unit.lemma for frames in found for each in frames}
     assert lemmas == {"découvrir", "perdre", "perte", "disparition"}
     card = (folder / "parser" / "README.md").read_text()
@@ -201,7 +195,7 @@ def test_gold_tags_give_back_triggers_and_elements(base):
     assert lost == 0
     assert set(counts.values()) == {0}
     found = {
-        (taught.asked.window.text, labels.frames[kind], taught.asked.window.words[first].start)
+        (taught.reading.window.text, labels.frames[kind], taught.reading.window.words[first].start)
         for taught in triggers
         for kind, first, _ in bio_spans(taught.tags)
     }
@@ -209,7 +203,7 @@ def test_gold_tags_give_back_triggers_and_elements(base):
         (place, each.frame, each.lexical_unit.span.start) for place, text in enumerate(texts) for each in text.frames
     }
     for taught, each in zip(elements, placed, strict=True):
-        words = taught.asked.window.words
+        words = taught.reading.window.words
         assert [
             (labels.names[kind], Span(words[first].start, words[last].end))
             for kind, first, last in bio_spans(taught.tags)
@@ -290,7 +284,7 @@ def test_elements_of_other_frames_are_impossible(trained):
     text = "Le roi découvrit le complot en 1916."
     (window,), _ = windows_of([text], parser.tokenizer, 60)
     for frame, name in enumerate(parser.labels.frames):
-        (elements,) = find_elements(parser, [(window, (frame, 2, 2))], 4)
+        (elements,) = find_elements(parser, [(window, (frame, 2, 2))])
         assert {element for element, _ in elements} <= set(parser.labels.elements[name])
 
 
@@ -300,30 +294,13 @@ def test_the_lexicon_masks_frames_of_known_words(trained):
     (window,), _ = windows_of([text], parser.tokenizer, 60)
     realising = parser.labels.frames.index("Realising")
 
-    def prefer_realising(asked, scores):
+    def prefer_realising(reading, scores):
         scores[2, 1 + 2 * realising] = 50.0
 
-    (tags,) = read_tags(parser, [Asked(window)], 1, prefer_realising)
+    (tags,) = read_tags(parser, [Reading(window)], prefer_realising)
     assert bio_spans(tags)[0][0] == realising
-    (found,) = parse(parser, [text], [window], 1)
+    (found,) = parser.parse([text])
     assert {each.frame for each in found} <= {"Losing"}
-
-
-def test_tags_are_decided_while_the_next_readings_are_computed(trained, monkeypatch):
-    parser = load_parser(trained[0] / "parser")
-    text = "Le roi découvrit le complot. La légion perdit le temple en 212. La reine découvre une nécropole."
-    windows, _ = windows_of([text], parser.tokenizer, 60)
-    asked = [Asked(window) for window in windows]
-    expected = [tags.tolist() for tags in read_tags(parser, asked, 1)]
-    told, logits = [], parser.logits
-
-    def computed(batch):
-        told.append("compute")
-        return logits(batch)
-
-    monkeypatch.setattr(parser, "logits", computed)
-    assert [tags.tolist() for tags in read_tags(parser, asked, 1, lambda *_: told.append("decide"))] == expected
-    assert told == ["compute", "compute", "decide", "compute", "decide", "decide"]
 
 
 def test_unknown_form_is_its_own_lemma(trained):
@@ -331,8 +308,7 @@ def test_unknown_form_is_its_own_lemma(trained):
     labels = parser.labels
     parser.labels = replace(labels, forms={form: units for form, units in labels.forms.items() if form != "perdit"})
     text = "La légion perdit le temple en 1916."
-    windows, _ = windows_of([text], parser.tokenizer, 60)
-    (found,) = parse(parser, [text], windows, 1)
+    (found,) = parser.parse([text])
     assert [(each.frame, each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in found] == [
         ("Losing", "perdit", "other")
     ]
@@ -362,12 +338,19 @@ def test_bad_input(tmp_path, base, corpus, trained):
 def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):
     parser = load_parser(trained[0] / "parser")
     text = "Le roi découvrit le complot. La légion perdit le temple en 212."
-    windows, _ = windows_of([text], parser.tokenizer, 60)
-    given = [(windows[0], 2), (windows[1], 2)]
-    assert [parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [None, None], 1)] == [
-        "Realising",
-        "Losing",
-    ]
-    for only, name in enumerate(parser.labels.frames):
-        mask = np.arange(3) == only
-        assert {parser.labels.frames[frame] for frame in frames_of_triggers(parser, given, [mask, mask], 2)} == {name}
+    given = (instance(text, "?", "découvrir", "découvrit"), instance(text, "?", "perdre", "perdit"))
+    assert parser.frames_of([text], [given], masked=False) == [["Realising", "Losing"]]
+    for name in parser.labels.frames:
+        only = {("découvrir", "verb"): {name: 1}, ("perdre", "verb"): {name: 1}}
+        parser.labels = replace(parser.labels, units=only)
+        assert parser.frames_of([text], [given]) == [[name, name]]
+
+
+def test_the_linear_kind_needs_no_base_model(tmp_path, corpus):
+    metrics, points = run(tmp_path, tmp_path / "none", corpus, PARAMETERS.model_copy(update={"kind": "linear"}))
+    assert points == []
+    assert "frame_f1_unmasked" not in metrics
+    assert metrics["frame_accuracy"] > metrics["baseline_frame_accuracy"] + 0.1
+    assert metrics["frame_f1"] > 0.9
+    assert metrics["element_given_frame_f1"] > 0.8
+    assert "- started from: nothing" in (tmp_path / "parser" / "README.md").read_text()

@@ -1,12 +1,13 @@
-"""Training of the frame parser on frame-annotated texts (complexity.md §1).
+"""Training of a frame parser on frame-annotated texts (complexity.md §1).
 
-Both kinds of reading are trained side by side, for a fixed number of steps; an interrupted training goes on.
+With an encoder, both kinds of reading are trained side by side, for a fixed number of steps; an interrupted training
+goes on.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,11 +16,10 @@ from pydantic import Field
 from transformers import get_linear_schedule_with_warmup
 
 from trivium.complexity.frames.labels import FrameLabels, collect_labels
-from trivium.complexity.frames.parser_folder import Asked, FrameParser, collate, save_parser, start_parser
-from trivium.complexity.frames.parsing import parse
+from trivium.complexity.frames.parser_folder import AnyParser, save_parser, start_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
-from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, windows_of, words_under
-from trivium.core.csv_tables import write_csv
+from trivium.complexity.frames.tagger import FrameParser, Reading, collate
+from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, words_under
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -35,7 +35,7 @@ from trivium.nets.frame_parser import tagging_loss
 class Taught:
     """A reading and the tag of each of its words."""
 
-    asked: Asked
+    reading: Reading
     tags: NDArray[np.int64]
 
 
@@ -67,9 +67,9 @@ def teach(
             counts["elements_widened"] += span_of(each.window, *words) != element.span
             if not _add(spans, (name_numbers[element.name], *words)):
                 counts["elements_overlapping"] += 1
-        asked = Asked(each.window, 1 + frame, (each.first, each.last))
-        elements.append(Taught(asked, bio_tags(spans, len(each.window.words))))
-    first = [Taught(Asked(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
+        reading = Reading(each.window, 1 + frame, (each.first, each.last))
+        elements.append(Taught(reading, bio_tags(spans, len(each.window.words))))
+    first = [Taught(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
     return first, elements, counts
 
 
@@ -81,9 +81,15 @@ def _add(spans: list[KindSpan], span: KindSpan) -> bool:
     return True
 
 
-class FrameTrainingParameters(Parameters):
-    """How the parser is trained."""
+class FrameParserParameters(Parameters):
+    """Section `complexity.frame_parser`; the kind `linear` reads `seed`, `no_frames`, `partial` and `permutations`."""
 
+    kind: Literal["encoder", "linear"] = Field(
+        default="encoder", description="An encoder that tags words, or linear models, which need no base model"
+    )
+    seed: int = Field(ge=0, description="Of new weights and of the order of the sentences")
+    max_tokens: int = Field(ge=8, le=4096, description="Tokens of a sentence; longer ones are read in pieces")
+    batch: int = Field(default=128, ge=1, description="Readings at a time when nothing is trained")
     windows: int = Field(ge=1, description="Sentences read for triggers in a step")
     frames: int = Field(ge=1, description="Frames whose elements are read in a step")
     mini_batch: int = Field(default=64, ge=1, description="Readings at a time; halves itself when GPU memory runs out")
@@ -96,11 +102,17 @@ class FrameTrainingParameters(Parameters):
     max_gradient_norm: float = Field(default=1.0, gt=0, description="A longer gradient is scaled to this norm")
     validate_every: int = Field(ge=1, description="Steps between validations")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
+    validation_texts: int = Field(ge=0, description="Validation texts read at each validation, from the first on")
+    permutations: int = Field(default=10_000, ge=1, description="Of the paired randomization test against the baseline")
+    no_frames: tuple[str, ...] = Field(
+        default=(), description="Names of annotations that say that a word evokes no frame, such as Other_sense"
+    )
+    partial: bool = Field(default=False, description="A word without annotation may evoke a frame all the same")
 
 
 def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
-    logits = parser.logits(collate([each.asked for each in taught], parser.tokenizer.pad_token_id))
+    logits = parser.logits(collate([each.reading for each in taught], parser.tokenizer.pad_token_id))
     tags = torch.full(logits.shape[:2], -100)
     for row, each in enumerate(taught):
         tags[row, : len(each.tags)] = torch.from_numpy(each.tags)
@@ -111,7 +123,7 @@ def train(
     parser: FrameParser,
     triggers: Sequence[Taught],
     elements: Sequence[Taught],
-    parameters: FrameTrainingParameters,
+    parameters: FrameParserParameters,
     *,
     seed: int,
     work: Path,
@@ -170,19 +182,6 @@ def _add_gradient(parser: FrameParser, taught: Sequence[Taught], together: int) 
     )
 
 
-LICENCE = "mit"
-
-
-class FrameParserParameters(FrameTrainingParameters):
-    """Section `complexity.frame_parser`."""
-
-    seed: int = Field(ge=0, description="Of new weights and of the order of the sentences")
-    max_tokens: int = Field(ge=8, le=4096, description="Tokens of a sentence; longer ones are read in pieces")
-    batch: int = Field(default=128, ge=1, description="Readings at a time when nothing is trained")
-    validation_texts: int = Field(ge=0, description="Validation texts read at each validation, from the first on")
-    permutations: int = Field(default=10_000, ge=1, description="Of the paired randomization test against the baseline")
-
-
 def parser_job(
     checkpoints: Path, *, parameters: FrameParserParameters, base: Path, texts: Path, out: Path, log: Curve
 ) -> tuple[Metrics, list[Point]]:
@@ -190,14 +189,30 @@ def parser_job(
 
     Its card is written once more where it is measured.
     """
-    training, validation = (read_texts(texts / f"{name}.jsonl") for name in ("train", "validation"))
-    torch.manual_seed(parameters.seed)
-    parser = start_parser(base, collect_labels(training), parameters.max_tokens)
-    parser.to(pick_device())
-    followed = validation[: parameters.validation_texts]
-    metrics = train_parser(parser, training, followed, parameters, work=checkpoints, log=log)
-    save_parser(out, parser, base=base, data=str(texts), licence=LICENCE)
+    training = read_texts(texts / "train.jsonl")
+    parser: AnyParser
+    if parameters.kind == "linear":
+        from trivium.complexity.frames.linear.parser import LinearFrameParser
+
+        no_frames = frozenset(parameters.no_frames)
+        parser = LinearFrameParser.learn(
+            training, no_frames=no_frames, partial=parameters.partial, seed=parameters.seed
+        )
+        metrics = {"train_texts": float(len(training))}
+    else:
+        followed = read_texts(texts / "validation.jsonl")[: parameters.validation_texts]
+        torch.manual_seed(parameters.seed)
+        parser = start_parser(base, collect_labels(training), parameters.max_tokens)
+        parser.batch = parameters.batch
+        parser.to(pick_device())
+        metrics = train_parser(parser, training, followed, parameters, work=checkpoints, log=log)
+    save_parser(out, parser, base=base_of(parameters, base), data=str(texts))
     return metrics, log.points
+
+
+def base_of(parameters: FrameParserParameters, base: Path) -> str:
+    """What a parser's card says that it started from."""
+    return str(base) if parameters.kind == "encoder" else "nothing"
 
 
 def train_parser(
@@ -214,39 +229,23 @@ def train_parser(
     Raises:
         BadInput: no frame can be taught, or see `train`.
     """
-    windows, cut = windows_of([text.text for text in texts], parser.tokenizer, parser.max_tokens)
+    windows, cut = parser.prepare([text.text for text in texts])
     placed, lost = place_frames(texts, windows)
     triggers, elements, counts = teach(windows, placed, parser.labels)
     if not elements:
         raise BadInput("no frame to learn from", got=f"{len(texts)} texts", expected="annotated texts")
     plain = [text.text for text in validation]
-    read, _ = windows_of(plain, parser.tokenizer, parser.max_tokens)
 
     def validate() -> dict[str, float]:
-        found = parse(parser, plain, read, parameters.batch)
+        found = parser.parse(plain)
         return {
             "validation_frame_f1": total(score_texts(found, validation, frames_in)).f1,
             "validation_element_f1": total(score_texts(found, validation, elements_in)).f1,
         }
 
-    metrics = train(
-        parser,
-        triggers,
-        elements,
-        parameters,
-        seed=parameters.seed,
-        work=work,
-        validate=validate,
-        log=log,
-    )
-    metrics |= {"train_texts": float(len(texts)), "train_sentences": float(len(windows))}
-    metrics |= {"train_frames": float(len(placed)), "train_sentences_cut": float(cut)}
-    metrics |= {"train_triggers_outside_windows": float(lost)}
-    # Such words cannot be told apart: the tokenizer should keep punctuation from letters.
-    metrics |= {"train_words_sharing_tokens": float(sum(len(w.words) - len(set(w.first_tokens)) for w in windows))}
+    metrics = train(parser, triggers, elements, parameters, seed=parameters.seed, work=work, validate=validate, log=log)
+    # Words that share a token cannot be told apart: the tokenizer should keep punctuation from letters.
+    shared = sum(len(window.words) - len(set(window.first_tokens)) for window in windows)
+    counts |= {"texts": len(texts), "sentences": len(windows), "frames": len(placed), "sentences_cut": cut}
+    counts |= {"triggers_outside_windows": lost, "words_sharing_tokens": shared}
     return metrics | {f"train_{name}": float(count) for name, count in counts.items()}
-
-
-def write_frames(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """One CSV line a frame; accuracies are empty where the held-out texts lack it."""
-    write_csv(path, list(rows[0]), rows)

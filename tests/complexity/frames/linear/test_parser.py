@@ -1,14 +1,17 @@
 """The linear parser on a small invented world: what it learns, and what it must not look at."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.complexity.frame_world import PEOPLE, SITES, find, make_texts
-from trivium.complexity.frames.linear.elements import Asked, Elements
-from trivium.complexity.frames.linear.features import Words, class_of, fit_logistic, hashed, joined, matrix
-from trivium.complexity.frames.linear.parser import LinearFrameParser, Occurrence, Triggers, occurrences_of
+from trivium.complexity.frames.linear.elements import Evoked, learn_elements
+from trivium.complexity.frames.linear.features import Words, class_of, fit_logistic, hashed, joined, log_odds, matrix
+from trivium.complexity.frames.linear.parser import LinearFrameParser
+from trivium.complexity.frames.linear.triggers import Triggers, annotated_occurrences, count_lexicon
+from trivium.complexity.frames.parser_folder import load_parser, save_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
@@ -30,7 +33,7 @@ def one_sentence(count: int, seed: int) -> list[AnnotatedText]:
 
 @pytest.fixture(scope="module")
 def parser() -> LinearFrameParser:
-    return LinearFrameParser(one_sentence(150, 0), no_frames=NONE, seed=0)
+    return LinearFrameParser.learn(one_sentence(150, 0), no_frames=NONE, partial=True, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +63,9 @@ def test_given_frames_and_units_are_used_and_nothing_else_of_them(parser: Linear
     elements = parser.with_elements(plain, given)
     assert elements == parser.with_elements(plain, bare)
     assert total(score_texts(elements, true(held), elements_in)).f1 > 0.9
-    for text, frames in zip(plain, given, strict=True):
-        wrong = [replace(each, frame="Losing") for each in frames]
-        assert parser.frames_of(text, wrong) == parser.frames_of(text, frames)
-    named = [parser.frames_of(text, frames) for text, frames in zip(plain, given, strict=True)]
+    wrong = [[replace(each, frame="Losing") for each in frames] for frames in given]
+    named = parser.frames_of(plain, given)
+    assert parser.frames_of(plain, wrong) == named
     right = [
         name == each.frame
         for names, frames in zip(named, given, strict=True)
@@ -86,47 +88,59 @@ def test_words_without_frame_and_unknown_units(parser: LinearFrameParser):
     assert parser.parse(["La découverte le temple plaît à La reine.", "Rien.", ""]) == [[], [], []]
     text = "Il mange."
     unknown = FrameInstance("?", LexicalUnit("manger", "verb", find(text, "mange")), ())
-    assert parser.frames_of(text, [unknown]) == ["Discovery"]  # the most frequent one
+    assert parser.frames_of([text], [[unknown]]) == [["Discovery"]]  # the most frequent one
     assert parser.with_elements([text], [[unknown]]) == [[unknown]]
     nowhere = replace(unknown, lexical_unit=replace(unknown.lexical_unit, span=Span(2, 3)))  # a space
-    assert parser.frames_of(text, [nowhere]) == ["Discovery"]
+    assert parser.frames_of([text], [[nowhere]]) == [["Discovery"]]
 
 
-def test_the_same_seed_gives_the_same_parser(parser: LinearFrameParser, held: list[AnnotatedText]):
-    again = LinearFrameParser(one_sentence(150, 0), no_frames=NONE, seed=0)
-    plain = [text.text for text in held]
-    assert again.parse(plain) == parser.parse(plain)
+def test_a_saved_parser_of_the_same_seed_reads_the_same(
+    parser: LinearFrameParser, held: list[AnnotatedText], tmp_path: Path
+):
+    again = LinearFrameParser.learn(one_sentence(150, 0), no_frames=NONE, partial=True, seed=0)
+    save_parser(tmp_path / "parser", again, base="nothing", data="texts")
+    loaded, plain = load_parser(tmp_path / "parser"), [text.text for text in held]
+    assert loaded.parse(plain) == parser.parse(plain)
+    assert loaded.labels == parser.labels
+    assert "logistic regressions" in (tmp_path / "parser" / "README.md").read_text()
+
+
+def test_words_that_full_annotation_leaves_out_evoke_nothing():
+    """Nothing is annotated where `découverte` stands; with full annotation, `perd` without annotation teaches, too."""
+    texts = make_texts(60, seed=0, sentences=2)
+    silent = [AnnotatedText(f"s{n}", "", "On perd toujours.", (), ()) for n in range(30)]
+    (full, partial) = (
+        LinearFrameParser.learn([*texts, *silent], no_frames=frozenset(), partial=partial, seed=0)
+        for partial in (False, True)
+    )
+    assert [len(frames) for frames in full.parse(["On perd toujours."])] == [0]
+    assert [len(frames) for frames in partial.parse(["On perd toujours."])] == [1]
+    scores = total(score_texts(full.parse([text.text for text in texts]), texts, frames_in))
+    assert scores.f1 > 0.9
 
 
 def test_nothing_to_learn_from_is_refused():
     with pytest.raises(BadInput, match="no frame with elements to learn from; got '3 texts'"):
-        LinearFrameParser([replace(text, frames=()) for text in one_sentence(3, 0)], no_frames=NONE, seed=0)
+        LinearFrameParser.learn(
+            [replace(text, frames=()) for text in one_sentence(3, 0)], no_frames=NONE, partial=True, seed=0
+        )
 
 
 def test_an_example_does_not_tell_its_own_answer():
     """A lexical unit that is seen once: without itself nothing is known of it, and the model must not learn otherwise."""
-    texts = one_sentence(30, 0)
-    taught = [each for text in texts for each in occurrences_of(text, Words.of(text.text), NONE)]
-    triggers = Triggers(taught, 0)
-    each = taught[0]
-    ((option,),) = (each.right,)
-    unit, frame = option
-    for counts in (triggers._units, triggers._forms, triggers._stems):
-        counts.clear()
-    triggers._units[unit][frame] = triggers._forms[each.form][option] = triggers._stems[each.stem][option] = 1
-    (own,) = triggers._rows([(each, option)], own=1)
-    for counts in (triggers._forms, triggers._stems):
-        counts.clear()
-    triggers._units.clear()
-    (unknown,) = triggers._rows([(replace(each, right=frozenset()), option)])
+    text = one_sentence(1, 0)[0]
+    (place,) = annotated_occurrences(Words.of(text.text), text.frames, NONE)
+    (option,) = place.right
+    (own,) = Triggers(count_lexicon([place])).rows([(place, option)], own=1)
+    (unknown,) = Triggers({}).rows([(replace(place, right=frozenset()), option)])
     assert own.tolist() == unknown.tolist()
 
 
 def test_elements_lie_one_in_the_other_but_do_not_cross():
     words = Words.of("Le roi de la ville perd son or .")
     elements = frozenset({("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)})
-    taught = [Asked(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
-    model = Elements(taught, 0)
+    taught = [Evoked(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
+    model = learn_elements(taught, {"Losing": ["Owner", "Place", "Possession"]}, 0)
     (found,) = model.find([replace(taught[0], elements=frozenset())])
     assert found == [("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)]
     assert model.find([]) == []
@@ -137,9 +151,9 @@ def test_an_element_without_a_word_is_left_out():
     instance = FrameInstance(
         "Losing", LexicalUnit("perdre", "verb", Span(3, 7)), (FrameElement("Owner", Span(2, 3), "core"),)
     )
-    asked = Asked.of(Words.of(text), instance)
-    assert asked is not None
-    assert asked.elements == frozenset()
+    evoked = Evoked.of(Words.of(text), instance)
+    assert evoked is not None
+    assert evoked.elements == frozenset()
 
 
 def test_classes_are_hints():
@@ -150,7 +164,6 @@ def test_classes_are_hints():
     )  # fmt: skip
     assert class_of("e\u0301tudier") == "infinitive"
     assert words.around(-1) == words.around(99) == ("#", "#", "#")
-    assert Occurrence(words, 3, 5).form == "a pas"
 
 
 def test_logistic_regression_by_hashed_features_equals_one_without():
@@ -165,7 +178,7 @@ def test_logistic_regression_by_hashed_features_equals_one_without():
     rows = matrix([hashed(row) for row in names])
     assert rows.shape[0] == 600
     assert (np.asarray(rows.sum(axis=1)).ravel() == [len(row) for row in names]).all()
-    mine = fit_logistic(rows, labels, 1e-4, 0).decision_function(rows)
+    mine = log_odds(fit_logistic(rows, labels, 1e-4, 0), rows)
     theirs = LogisticRegression(C=1 / (600 * 1e-4)).fit(plain, labels).decision_function(plain)
     assert np.corrcoef(mine, theirs)[0, 1] > 0.98
     assert len(set(joined(hashed(["a", "b"]), "k").tolist()) | set(hashed(["a", "b"]).tolist())) == 4

@@ -1,11 +1,9 @@
 """What linear models read: words of French sentences, features hashed to columns, and logistic regression on them.
 
-A machine without downloads knows of a word its stem, its ending and a rough class: function words have theirs by heart;
-others by ending, capital or digit. A class is a hint, no part of speech.
-
-Features are names, hashed to columns (Weinberger et al. 2009). A feature may be joined with a key, such as the element
-that is asked about: it then counts for that element alone, while the bare feature counts for all, so that rare elements
-lean on frequent ones.
+Of a word, its stem, its ending and a rough class are known: function words are listed, others are classed by ending,
+capital or digit. Features are names, hashed to columns (Weinberger et al. 2009). A feature joined with a key, such as
+an element's name, counts for that element alone; the bare feature counts for all, so that rare elements profit from
+frequent ones.
 """
 
 import re
@@ -13,13 +11,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.linear_model import SGDClassifier
 
 from trivium.complexity.frames.windows import words_of
 from trivium.formats.framed_texts import Span
@@ -87,7 +83,7 @@ def class_of(word: str) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text: where they stand, in lower case, their stems and classes."""
+    """The words of a sentence: where they stand in the text, in lower case, their stems and classes."""
 
     spans: tuple[Span, ...]
     lower: tuple[str, ...]
@@ -95,9 +91,10 @@ class Words:
     classes: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Words":
-        """Cut a text into words."""
-        spans = tuple(words_of(text))
+    def of(cls, text: str, sentence: Span | None = None) -> "Words":
+        """Cut a sentence of a text, or the whole text, into words."""
+        sentence = sentence or Span(0, len(text))
+        spans = tuple(words_of(sentence.of(text), sentence.start))
         forms = [span.of(text) for span in spans]
         lower = tuple(form.lower().replace("’", "'") for form in forms)
         return cls(spans, lower, tuple(map(stem_of, lower)), tuple(map(class_of, forms)))
@@ -121,8 +118,7 @@ class Words:
         return "#", "#", "#"
 
 
-BITS = 22
-"""Of a column's number: some hundred thousand features share four million columns."""
+BITS = 22  # of a column's number: some hundred thousand features share four million columns
 Features = NDArray[np.uint32]
 _MIX = np.uint32(0x9E3779B1)  # the golden ratio's, for multiplicative hashing
 
@@ -141,22 +137,32 @@ def matrix(rows: Sequence[Features]) -> csr_matrix:
     """(rows, columns) of 1 where a row has a feature."""
     ends = np.cumsum([0, *map(len, rows)])
     columns = (np.concatenate(rows) if rows else np.zeros(0, np.uint32)) >> np.uint32(32 - BITS)
-    found = csr_matrix(
-        (np.ones(len(columns), np.float32), columns.astype(np.int32), ends), shape=(len(rows), 1 << BITS)
-    )
-    found.sum_duplicates()
-    found.data[:] = 1
-    return found
+    ones = np.ones(len(columns), np.float32)
+    sparse = csr_matrix((ones, columns.astype(np.int32), ends), shape=(len(rows), 1 << BITS))
+    sparse.sum_duplicates()
+    sparse.data[:] = 1
+    return sparse
 
 
-def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed: int) -> Any:
-    """Two-class logistic regression by averaged stochastic gradients; `decision_function` is log p / (1 - p).
+Weights = NDArray[np.float64]  # (columns + 1,), the last one is the intercept
+
+
+def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed: int) -> Weights:
+    """Two-class logistic regression by averaged stochastic gradients.
 
     Args:
         rows: (rows, columns) features.
         true: (rows,) the class; both must occur.
-        penalty: weight of the squared norm; more makes milder decisions.
+        penalty: weight of the squared norm.
         seed: of the order of the rows.
     """
+    from sklearn.linear_model import SGDClassifier  # takes a second to import
+
     model = SGDClassifier(loss="log_loss", alpha=penalty, average=True, max_iter=8, tol=None, random_state=seed)
-    return model.fit(rows, true)
+    model.fit(rows, true)
+    return np.append(model.coef_[0], model.intercept_)
+
+
+def log_odds(weights: Weights, rows: csr_matrix) -> NDArray[np.float64]:
+    """(rows,) log p / (1 - p)."""
+    return np.asarray(rows @ weights[:-1] + weights[-1])

@@ -1,0 +1,247 @@
+"""The frame parser that tags words with an encoder: triggers with their frames, then the elements of each (§1).
+
+A sentence is read once for its triggers, and once more for the elements of each of them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from tqdm import tqdm
+from transformers import PreTrainedTokenizerBase
+
+from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
+from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, windows_of, words_of
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.measures.bio import best_bio_tags, bio_spans
+from trivium.nets.device import length_sorted_batches
+from trivium.nets.feeding import Leaving, Pipeline
+from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
+
+Trigger = tuple[int, int, int]  # frame, first word, last word
+Restrict = Callable[["Reading", NDArray[np.float32]], None]  # sets log-probabilities (words, tags) to −∞, in place
+Given = Sequence[Sequence[FrameInstance]]  # of each text
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a window: for its triggers, or for the elements of one frame there.
+
+    Attributes:
+        frame: 1 + the frame whose elements are asked for; 0 when triggers are.
+        trigger: first and last word of that frame's trigger.
+    """
+
+    window: Window
+    frame: int = 0
+    trigger: tuple[int, int] = (0, 0)
+
+
+@dataclass
+class FrameParser:
+    """A network with what it needs to read texts, `batch` readings at a time."""
+
+    network: FrameTagger
+    tokenizer: PreTrainedTokenizerBase
+    labels: FrameLabels
+    max_tokens: int
+    batch: int = 128
+
+    def __post_init__(self) -> None:
+        self.to(self.device)
+
+    def to(self, device: torch.device) -> None:
+        """Move the network, and the mask of the elements that each frame may have, to a device."""
+        self.network.to(device)
+        self.allowed = torch.from_numpy(self.labels.allowed_elements()).to(device)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return self.network.frame.weight.device
+
+    def logits(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Tag logits of what `collate` made of readings that all ask for triggers, or all for elements.
+
+        Returns:
+            (batch, words, tags), −∞ for elements that the frame does not have.
+        """
+        on_device = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
+        states = self.network(**on_device)
+        if not batch["frame"][0]:
+            return self.network.triggers(states)
+        allowed = self.allowed[on_device["frame"] - 1]
+        return self.network.elements(states).masked_fill(~allowed[:, None], -torch.inf)
+
+    def prepare(self, texts: Sequence[str]) -> tuple[list[Window], int]:
+        """What `parse` reads of texts, and how many sentences had to be cut."""
+        return windows_of(texts, self.tokenizer, self.max_tokens)
+
+    def parse(
+        self, texts: Sequence[str], windows: Sequence[Window] | None = None, *, masked: bool = True
+    ) -> list[list[FrameInstance]]:
+        """Frames of each text with their elements, as the parser finds them.
+
+        A trigger of a form that the lexicon lacks, or that evokes another frame there, gets its form as lemma and the
+        part of speech `other`. With `masked`, a word that the lexicon knows evokes only frames that it has there.
+        """
+        windows = self.prepare(texts)[0] if windows is None else windows
+        restrict = lexicon_mask(self.labels, texts) if masked else None
+        tags = read_tags(self, [Reading(window) for window in windows], restrict)
+        given = [(window, trigger) for window, row in zip(windows, tags, strict=True) for trigger in bio_spans(row)]
+        frames: list[list[FrameInstance]] = [[] for _ in texts]
+        for (window, (frame, first, last)), elements in zip(given, find_elements(self, given), strict=True):
+            name, span = self.labels.frames[frame], span_of(window, first, last)
+            form = form_of(span.of(texts[window.text]))
+            unit = self.labels.unit_of(form, name) or (form, UNKNOWN)
+            frames[window.text].append(FrameInstance(name, LexicalUnit(*unit, span), self._elements(name, elements)))
+        return frames
+
+    def frames_of(self, texts: Sequence[str], given: Given, *, masked: bool = True) -> list[list[str]]:
+        """The best frame of each given trigger, "" for one that no window holds whole.
+
+        Its lexical unit is told, its frame is not looked at. With `masked`, a unit of the lexicon evokes only frames
+        that it has there.
+        """
+        names, units, best = self.labels.frames, self.labels.units, {}
+        placed = self._placed(texts, given)
+        for places, logits in _scores(self, [Reading(each.window) for each in placed], range(len(placed)), _same):
+            for place, row in zip(places, logits, strict=True):
+                each = placed[place]
+                scores = row[each.first, 1::2]
+                unit = units.get((each.instance.lexical_unit.lemma, each.instance.lexical_unit.part_of_speech))
+                if masked and unit is not None:
+                    scores = np.where([frame in unit for frame in names], scores, -np.inf)
+                best[id(each.instance)] = names[int(scores.argmax())]
+        return [[best.get(id(instance), "") for instance in frames] for frames in given]
+
+    def with_elements(self, texts: Sequence[str], given: Given) -> list[list[FrameInstance]]:
+        """Given frames of each text with the elements that the parser finds; none of a frame that it does not know."""
+        numbers = {name: place for place, name in enumerate(self.labels.frames)}
+        placed = [each for each in self._placed(texts, given) if each.instance.frame in numbers]
+        asked = [(each.window, (numbers[each.instance.frame], each.first, each.last)) for each in placed]
+        found = {
+            id(each.instance): self._elements(each.instance.frame, elements)
+            for each, elements in zip(placed, find_elements(self, asked), strict=True)
+        }
+        return [[replace(each, elements=found.get(id(each), ())) for each in frames] for frames in given]
+
+    def _elements(self, frame: str, elements: Sequence[tuple[str, Span]]) -> tuple[FrameElement, ...]:
+        cores = self.labels.elements[frame]
+        return tuple(FrameElement(name, span, cores[name]) for name, span in elements)
+
+    def _placed(self, texts: Sequence[str], given: Given) -> list[Placed]:
+        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, given, strict=True)]
+        return place_frames(framed, self.prepare(texts)[0])[0]
+
+
+def collate(readings: Sequence[Reading], padding: int | None) -> dict[str, Tensor]:
+    """The network's inputs, padded on the right."""
+    tokens = max(len(each.window.input_ids) for each in readings)
+    words = max(len(each.window.words) for each in readings)
+    batch = {
+        "input_ids": np.full((len(readings), tokens), padding or 0),
+        "attention_mask": np.zeros((len(readings), tokens), dtype=np.int64),
+        "frame": np.array([each.frame for each in readings]),
+        "side": np.zeros((len(readings), tokens), dtype=np.int64),
+        "words": np.zeros((len(readings), words), dtype=np.int64),
+    }
+    for row, reading in enumerate(readings):
+        window = reading.window
+        length = len(window.input_ids)
+        batch["input_ids"][row, :length] = window.input_ids
+        batch["attention_mask"][row, :length] = 1
+        batch["side"][row, :length] = sides(reading)
+        batch["words"][row, : len(window.words)] = window.first_tokens
+    return {name: torch.from_numpy(value) for name, value in batch.items()}
+
+
+def sides(reading: Reading) -> NDArray[np.int64]:
+    """(tokens,) where each token stands: before the trigger, in it, after it; `NOT_ASKED` when triggers are asked."""
+    result = np.full(len(reading.window.input_ids), NOT_ASKED, dtype=np.int64)
+    if reading.frame:
+        first = reading.window.first_tokens[reading.trigger[0]]
+        last = reading.window.last_tokens[reading.trigger[1]]
+        result[:first], result[first : last + 1], result[last + 1 :] = BEFORE, TRIGGER, AFTER
+    return result
+
+
+def _same(logits: Tensor) -> Tensor:
+    return logits
+
+
+def _scores(
+    parser: FrameParser, readings: Sequence[Reading], order: Sequence[int], of: Callable[[Tensor], Tensor]
+) -> Iterator[tuple[Sequence[int], NDArray[np.float32]]]:
+    """Places of readings, a batch at a time in this order, and what `of` makes of their logits.
+
+    While a GPU computes one batch, the caller decides about the last. No process pads the next: that takes less time
+    than to start one.
+    """
+
+    def make(places: Sequence[int]) -> tuple[Sequence[int], dict[str, Tensor]]:
+        return places, collate([readings[place] for place in places], parser.tokenizer.pad_token_id)
+
+    def launch(batch: tuple[Sequence[int], dict[str, Tensor]]) -> Leaving:
+        with torch.inference_mode():
+            return Leaving(of(parser.logits(batch[1])))
+
+    yield from Pipeline(
+        order, parser.batch, make=make, launch=launch, collect=lambda batch, left: (batch[0], left.arrived()[0].numpy())
+    )
+
+
+def read_tags(
+    parser: FrameParser, readings: Sequence[Reading], restrict: Restrict | None = None
+) -> list[NDArray[np.int64]]:
+    """The best valid tags of the words of each reading; all ask for triggers, or all for elements."""
+    tags: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(readings)
+    batches = length_sorted_batches([len(each.window.input_ids) for each in readings], parser.batch)
+    order = [place for batch in batches for place in batch.tolist()]
+    with tqdm(total=len(order), desc="windows", unit="window", mininterval=5, leave=False) as bar:
+        for places, scores in _scores(parser, readings, order, partial(torch.log_softmax, dim=-1)):
+            if restrict is not None:
+                for row, place in enumerate(places):
+                    restrict(readings[place], scores[row])
+            lengths = np.array([len(readings[place].window.words) for place in places])
+            for place, row, length in zip(places, best_bio_tags(scores, lengths), lengths, strict=True):
+                tags[place] = row[:length]
+            bar.update(len(places))
+    return tags
+
+
+def lexicon_mask(labels: FrameLabels, texts: Sequence[str]) -> Restrict:
+    """Forbids a word that the lexicon knows every frame that none of its lexical units was seen with.
+
+    A word of a trigger of several words may have all frames of whatever trigger it is part of.
+    """
+    frames = {frame: place for place, frame in enumerate(labels.frames)}
+    forbidden: dict[str, NDArray[np.bool_]] = {}
+    for form in labels.forms:
+        for word in words_of(form):
+            row = forbidden.setdefault(word.of(form), np.ones(2 * len(frames), dtype=bool))
+            for frame in labels.frames_of(form):
+                row[2 * frames[frame] : 2 * frames[frame] + 2] = False
+
+    def restrict(reading: Reading, scores: NDArray[np.float32]) -> None:
+        text = texts[reading.window.text]
+        for word, span in enumerate(reading.window.words):
+            row = forbidden.get(form_of(span.of(text)))
+            if row is not None:
+                scores[word, 1:][row] = -np.inf
+
+    return restrict
+
+
+def find_elements(parser: FrameParser, given: Sequence[tuple[Window, Trigger]]) -> list[list[tuple[str, Span]]]:
+    """The elements of given frames, as (name, characters), in the order of the text."""
+    readings = [Reading(window, 1 + frame, (first, last)) for window, (frame, first, last) in given]
+    names = parser.labels.names
+    return [
+        [(names[kind], span_of(reading.window, first, last)) for kind, first, last in bio_spans(tags)]
+        for reading, tags in zip(readings, read_tags(parser, readings), strict=True)
+    ]
