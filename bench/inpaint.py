@@ -20,10 +20,9 @@ from torch import Tensor, nn
 
 from bench import harness
 from trivium.decorrelation.painting.filling import composite
-from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.decorrelation.painting.inpainting import encode
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 RADIUS = 4
 SIZES = {"sample": (48, 48, 1024), "coco": (480, 640, 16)}  # height, width, pictures

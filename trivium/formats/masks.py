@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
+Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 Box = tuple[float, float, float, float]
 _ROUNDING = 1e-6  # pixels; left + width of decimal numbers may exceed a pixel's border by a rounding error
 _GROUPS = 7  # 5-bit groups of the longest run: 2³⁴ pixels

@@ -1,6 +1,5 @@
 """The worker: locked with the project's own versions, the same as lama-cleaner called directly, clear when it fails."""
 
-import io
 import re
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import torch
 from tests.stages.decorrelation.test_inpaint import Greyed, needs_uv, picture
 from trivium.core.errors import BadInput
 from trivium.decorrelation.painting import inpainter
-from trivium.decorrelation.painting.frames import Closed, read_reply, read_request, write_reply, write_request
 from trivium.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter, find_uv, worker_environment
 
 OWN = {"lama-cleaner", "loguru", "standard-imghdr", "win32-setctime"}
@@ -130,30 +128,3 @@ def test_the_lock_names_the_public_index_only():
     assert {each["source"]["registry"] for each in locked(lock)} == {"https://pypi.org/simple"}
     assert set(re.findall(r"https?://([^/\"]+)", lock.read_text())) == {"pypi.org", "files.pythonhosted.org"}
     assert not re.search(r"file:|path =|\"/", lock.read_text())
-
-
-def test_frames_come_back_whole_or_not_at_all():
-    sent = [(pixels, mask.astype(np.uint8)) for pixels, mask in pictures()]
-    stream = io.BytesIO()
-    write_request(stream, sent)
-    stream.seek(0)
-    received = read_request(stream)
-    assert received is not None
-    for one, other in zip(sent, received, strict=True):
-        np.testing.assert_array_equal(one[0], other[0])
-        np.testing.assert_array_equal(one[1], other[1])
-    assert read_request(stream) is None
-
-    replies = io.BytesIO()
-    write_reply(replies, [pixels for pixels, _ in sent])
-    whole = replies.getvalue()
-    for one, other in zip(sent, read_reply(io.BytesIO(whole), sent), strict=True):
-        np.testing.assert_array_equal(one[0], other)
-    begun = read_reply(io.BytesIO(sent[0][0].tobytes()), sent)
-    np.testing.assert_array_equal(next(begun), sent[0][0])  # before the others are there
-    with pytest.raises(Closed):
-        next(begun)
-    with pytest.raises(Closed):
-        list(read_reply(io.BytesIO(whole[:-1]), sent))
-    with pytest.raises(Closed):
-        read_request(io.BytesIO(stream.getvalue()[:-1]))

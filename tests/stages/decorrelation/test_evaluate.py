@@ -179,56 +179,7 @@ def test_a_painting_that_failed_is_counted(copy):
     assert run(copy)["coco_synthetic_not_asked"] == 3
 
 
-def rewrite(path, **columns):
-    table = read_table(path)
-    for name, change in columns.items():
-        values = change(table[name].to_pylist())
-        place, kind = table.schema.get_field_index(name), table.schema.field(name).type
-        table = table.set_column(place, name, pa.array(values, kind))
-    write_table(path, table)
-
-
 OURS = "retrieved/coco_clip_ours_0"
-
-
-@pytest.mark.parametrize(
-    ("file", "changes", "message"),
-    [
-        (
-            f"{OURS}/synthetic.parquet",
-            {"query": lambda names: ["9_zebra", *names[1:]]},
-            "query that the data set lacks",
-        ),
-        (f"{OURS}/synthetic.parquet", {"query": lambda names: [names[1], *names[1:]]}, "query twice"),
-        (
-            f"{OURS}/synthetic.parquet",
-            {"captions": lambda lists: [each[:4] for each in lists]},
-            "lists too short; got 4",
-        ),
-        (f"{OURS}/original.parquet", {"captions": lambda lists: [lists[0][:11], *lists[1:]]}, "different lengths"),
-        (
-            f"{OURS}/empty.parquet",
-            {"captions": lambda lists: [[999, *each[1:]] for each in lists]},
-            "the gallery lacks",
-        ),
-        (f"{OURS}/text_to_image.parquet", {"rank": lambda ranks: [0, *ranks[1:]]}, "not a rank; got 0"),
-        (f"{OURS}/image_to_text.parquet", {"query": lambda ids: [ids[1], *ids[1:]]}, "no query, or one twice"),
-        ("phrases/coco.parquet", {"classes": lambda lists: [["zebra"], *lists[1:]]}, "got 'zebra'"),
-        ("phrases/coco.parquet", {"caption": lambda ids: [ids[1], *ids[1:]]}, "caption twice"),
-    ],
-)
-def test_files_that_cannot_be_used(copy, file, changes, message):
-    rewrite(copy / file, **changes)
-    (copy / "evaluation.parquet").unlink()
-    with pytest.raises(BadInput, match=message):
-        run(copy)
-    assert not (copy / "evaluation.parquet").exists()
-
-
-def test_a_cell_that_was_not_asked(copy):
-    shutil.rmtree(copy / OURS)
-    with pytest.raises(BadInput, match="no retrieved sentences of this cell"):
-        run(copy)
 
 
 def test_seeds_with_different_queries(copy):

@@ -7,7 +7,6 @@ Search, judgement, recall and bootstrap are those of the graph (decorrelation.md
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +71,7 @@ def score(asked: BenchmarkSet, vectors: SetVectors, answers: SetAnswers | None =
             ranks_of_embeddings(vectors.pictures, texts, own, described),
             ranks_of_embeddings(texts, vectors.pictures, described, own),
         )
-    judged = judge(asked.gallery, asked.queries, answers.captions, Path(asked.dataset))
+    judged = judge(asked.gallery, asked.queries, answers.captions)
     values = {name: judged[name] for name in ODMAP} | {STILL_NAMED: judged["removed_named"]}
     pictures = dict.fromkeys(values, asked.queries.pictures)
     for names, owners, ranks in ((TO_TEXT, own, answers.to_text), (TO_IMAGE, described, answers.to_image)):

@@ -3,16 +3,15 @@
 See decorrelation.md §3.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.pictures import Picture, removal_id
 
@@ -31,13 +30,9 @@ class Gallery:
     pictures: NDArray[np.int64]
     names: NDArray[np.bool_]
 
-    def rows(self, captions: NDArray[np.int64], file: Path) -> NDArray[np.int64]:
-        """Where captions stand; `BadInput` names one that is not in the gallery."""
-        places = np.minimum(np.searchsorted(self.ids, captions), len(self.ids) - 1)
-        unknown = self.ids[places] != captions
-        if unknown.any():
-            raise BadInput("a caption that the gallery lacks", file=file, got=int(captions[unknown][0]))
-        return places
+    def rows(self, captions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where captions of the gallery stand."""
+        return np.searchsorted(self.ids, captions)
 
 
 @dataclass(frozen=True)
@@ -59,13 +54,9 @@ class Queries:
     present: NDArray[np.bool_]
     partner_remains: NDArray[np.bool_]
 
-    def select(self, ids: Sequence[str], file: Path | None = None) -> "Queries":
-        """These queries, in this order; `BadInput` names one that should not have been asked, or asked twice."""
+    def select(self, ids: Sequence[str]) -> "Queries":
+        """These queries, in this order."""
         place = {name: row for row, name in enumerate(self.ids)}
-        if unknown := [name for name in ids if name not in place]:
-            raise BadInput("query that the data set lacks", file=file, field="query", got=unknown[0])
-        if len(set(ids)) < len(ids):
-            raise BadInput("query twice", file=file, field="query")
         rows = np.array([place[name] for name in ids], dtype=np.int64)
         return Queries(
             tuple(ids),
@@ -78,90 +69,61 @@ class Queries:
 
 
 def read_gallery(phrases: Path, classes: Sequence[str]) -> Gallery:
-    """Read the captions of a data set and the classes that each names.
-
-    Raises:
-        BadInput: a caption twice, or a class that the data set lacks.
-    """
+    """The captions of a data set and the classes that each names, from the file of stage phrases."""
     table = read_table(phrases, ["caption", "picture", "classes"]).sort_by("caption")
-    ids = table["caption"].to_numpy()
-    if (np.diff(ids) == 0).any():
-        raise BadInput("caption twice", file=phrases, field="caption", got=int(ids[1:][np.diff(ids) == 0][0]))
-    return Gallery(ids, table["picture"].to_numpy(), _class_matrix(table["classes"], classes, phrases))
-
-
-def _class_matrix(column: pa.ChunkedArray, classes: Sequence[str], file: Path) -> NDArray[np.bool_]:
-    """(rows, classes) from a column of lists of class names."""
-    lists = column.combine_chunks()
-    rows, names = pc.list_parent_indices(lists), pc.list_flatten(lists)
-    codes = pc.index_in(names, pa.array(classes, pa.string()))
-    if codes.null_count:
-        unknown = names.filter(pc.is_null(codes))[0].as_py()
-        raise BadInput("class that the data set lacks", file=file, got=unknown, choices=classes)
-    matrix = np.zeros((len(lists), len(classes)), dtype=np.bool_)
-    matrix[rows.to_numpy(), codes.to_numpy()] = True
-    return matrix
+    names = _class_matrix(table["classes"].to_pylist(), classes)
+    return Gallery(table["caption"].to_numpy(), table["picture"].to_numpy(), names)
 
 
 def read_removals(file: Path, classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
     """The test queries of a table of removals, masks not read."""
-    columns = ["removal", "picture", "split", "class", "removed", "remaining"]
-    table = read_table(file, columns)
+    table = read_table(file, ["removal", "picture", "split", "class", "removed", "remaining"])
     table = table.filter(pc.equal(table["split"], "test"))
-    present = _class_matrix(table["remaining"], classes, file)
-    names = table["class"].to_pylist()
-    return Queries(
-        tuple(table["removal"].to_pylist()),
-        table["picture"].to_numpy(),
-        tuple(names),
-        _class_matrix(table["removed"], classes, file),
-        present,
-        _partner_remains(names, present, classes, partners),
-    )
+    columns = [table[name].to_pylist() for name in ("removal", "picture", "class", "removed", "remaining")]
+    return _queries(zip(*columns, strict=True), classes, partners)
 
 
 def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
     """Every test picture without one of its classes: a scene that was rendered again lacks that class alone."""
-    return _without(pictures, classes, partners, lambda picture: picture.classes, removal_id)
+    rows = (
+        (
+            removal_id(picture.id, name),
+            picture.id,
+            name,
+            (name,),
+            tuple(each for each in picture.classes if each != name),
+        )
+        for picture in pictures
+        if picture.split == "test"
+        for name in picture.classes
+    )
+    return _queries(rows, classes, partners)
 
 
 def original_queries(pictures: Iterable[Picture], classes: Sequence[str]) -> Queries:
     """The test pictures as they are."""
-    return _without(pictures, classes, {}, lambda _: ("",), lambda picture, _: str(picture))
+    tested = (picture for picture in pictures if picture.split == "test")
+    return _queries(((str(picture.id), picture.id, "", (), picture.classes) for picture in tested), classes, {})
 
 
-def _without(
-    pictures: Iterable[Picture],
-    classes: Sequence[str],
-    partners: Mapping[str, str],
-    gone: Callable[[Picture], Sequence[str]],
-    identifier: Callable[[int, str], str],
-) -> Queries:
-    """Test pictures, each once for every class that `gone` names."""
-    asked = [(each, name) for each in pictures if each.split == "test" for name in gone(each)]
-    names = [name for _, name in asked]
+def _queries(rows: Iterable[Sequence[Any]], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
+    """Queries of rows (id, picture, c_r, classes that went, classes that stayed)."""
+    made = list(rows)
+    ids, pictures, names, removed, present = zip(*made, strict=True) if made else ((), (), (), (), ())
+    stays = _class_matrix(present, classes)
     code = {name: place for place, name in enumerate(classes)}
-    removed, present = np.zeros((2, len(asked), len(classes)), dtype=np.bool_)
-    for row, (picture, name) in enumerate(asked):
-        present[row, [code[each] for each in picture.classes if each != name]] = True
-        if name:
-            removed[row, code[name]] = True
-    return Queries(
-        tuple(identifier(picture.id, name) for picture, name in asked),
-        np.array([picture.id for picture, _ in asked], dtype=np.int64),
-        tuple(names),
-        removed,
-        present,
-        _partner_remains(names, present, classes, partners),
-    )
+    partner = np.array([code[partners[name]] if name in partners else -1 for name in names], dtype=np.int64)
+    remains = (partner >= 0) & stays[np.arange(len(names)), partner]
+    return Queries(ids, np.array(pictures, np.int64), names, _class_matrix(removed, classes), stays, remains)
 
 
-def _partner_remains(
-    names: Sequence[str], present: NDArray[np.bool_], classes: Sequence[str], partners: Mapping[str, str]
-) -> NDArray[np.bool_]:
+def _class_matrix(rows: Sequence[Sequence[str]], classes: Sequence[str]) -> NDArray[np.bool_]:
+    """(rows, classes) whether each row holds the class."""
     code = {name: place for place, name in enumerate(classes)}
-    wanted = np.array([code[partners[name]] if name in partners else -1 for name in names], dtype=np.int64)
-    return (wanted >= 0) & present[np.arange(len(names)), wanted]
+    matrix = np.zeros((len(rows), len(classes)), dtype=np.bool_)
+    for row, names in enumerate(rows):
+        matrix[row, [code[name] for name in names]] = True
+    return matrix
 
 
 _CHUNK = 1024  # queries at a time

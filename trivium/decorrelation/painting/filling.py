@@ -17,8 +17,7 @@ from pydantic import AfterValidator
 
 from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
-from trivium.decorrelation.painting.frames import Pixels
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 FAMILY = "trivium.decorrelation.painting.fillings"
 

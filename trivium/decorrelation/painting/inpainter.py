@@ -1,7 +1,12 @@
-"""The in-painting worker as seen from the project's environment: started, asked, and missed when it dies."""
+"""The in-painting worker as seen from the project's environment: started, asked, and missed when it dies.
+
+Both sides speak pickle on a pair of pipes: a list of (pixels, region) goes to the worker, and as many pictures come
+back, in the same order. A region is (height, width), 255 where the picture is to be painted, else 0.
+"""
 
 import contextlib
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -13,8 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.painting.frames import Closed, Pixels, read_reply, write_request
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 ROOT = Path(__file__).parents[3]
 WORKER = Path(__file__).with_name("worker.py")
@@ -82,11 +86,12 @@ class Inpainter:
         """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        request = [(pixels, np.where(mask, np.uint8(255), np.uint8(0))) for pixels, mask in pictures]
         try:
-            write_request(self.process.stdin, request)
-            yield from read_reply(self.process.stdout, request)
-        except (Closed, BrokenPipeError):
+            pickle.dump([(pixels, 255 * mask.astype(np.uint8)) for pixels, mask in pictures], self.process.stdin)
+            self.process.stdin.flush()
+            for _ in pictures:
+                yield pickle.load(self.process.stdout)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             raise self._died() from None
 
     def _died(self) -> BadInput:

@@ -23,6 +23,7 @@ import argparse
 import contextlib
 import hashlib
 import os
+import pickle
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,9 +35,9 @@ import torch
 from loguru import logger
 
 from trivium.decorrelation.painting.bf16 import in_bf16
-from trivium.decorrelation.painting.frames import Pixels, Region, read_request, write_reply
+from trivium.formats.masks import Pixels
 
-Paint = Callable[[Sequence[tuple[Pixels, Region]]], Iterable[Pixels]]
+Paint = Callable[[Sequence[tuple[Pixels, np.ndarray]]], Iterable[Pixels]]  # pixels and region, see `inpainter`
 
 
 def opencv(flag: str, radius: int) -> Paint:
@@ -97,7 +98,7 @@ def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
             painted = model.model(*inputs).float().permute(0, 2, 3, 1).cpu().numpy()
         return np.clip(painted * 255, 0, 255).astype(np.uint8)
 
-    def paint(pictures: Sequence[tuple[Pixels, Region]]) -> Iterator[Pixels]:
+    def paint(pictures: Sequence[tuple[Pixels, np.ndarray]]) -> Iterator[Pixels]:
         nonlocal batch_size
         padded = [[norm_img(pad_img_to_modulo(each, mod=model.pad_mod)) for each in pair] for pair in pictures]
         same_size: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -146,8 +147,11 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not get between the pictures
     models: dict[str, Callable[..., Paint]] = {"cv2": opencv, "lama": lama}
     paint = models[arguments.pop("filling")](**arguments)
-    while (pictures := read_request(sys.stdin.buffer)) is not None:
-        write_reply(replies, paint(pictures))
+    with contextlib.suppress(EOFError):
+        while True:
+            for painted in paint(pickle.load(sys.stdin.buffer)):
+                pickle.dump(np.ascontiguousarray(painted), replies)
+                replies.flush()
 
 
 if __name__ == "__main__":

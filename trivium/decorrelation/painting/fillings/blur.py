@@ -7,8 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 
 class BlurSettings(Settings):

@@ -6,9 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 _FLAGS = {"telea": "INPAINT_TELEA", "navier_stokes": "INPAINT_NS"}
 

@@ -7,9 +7,8 @@ from pydantic import Field
 
 from trivium.core.arithmetic import is_portable
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
 from trivium.decorrelation.painting.inpainter import Inpainter
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 
 class LamaSettings(Settings):

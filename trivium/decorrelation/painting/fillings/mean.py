@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 
 class Mean(Filling[Settings]):

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 
 class Nothing(Filling[Settings]):

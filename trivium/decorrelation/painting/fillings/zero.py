@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.decorrelation.painting.filling import Filling, Settings
-from trivium.decorrelation.painting.frames import Pixels
-from trivium.formats.masks import Mask
+from trivium.formats.masks import Mask, Pixels
 
 
 class Zero(Filling[Settings]):
