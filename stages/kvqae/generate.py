@@ -1,25 +1,39 @@
 """Stage `kvqae-generate`. TriviaQA's questions about entities made into questions about pictures (kvqae.md §2)."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import pyarrow as pa
 from pydantic import Field
 
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json
-from trivium.kvqae.construction.candidate_images import CandidateImagesParameters, write_candidates
-from trivium.kvqae.construction.generation import write_questions
-from trivium.kvqae.construction.linking import LinkParameters, write_links
-from trivium.kvqae.construction.mentions import MentionsParameters, write_mentions
-from trivium.kvqae.construction.subjects import write_subjects
+from trivium.core.tables import write_json, write_json_lines, write_table
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.formats.wikidata import WikidataFile
+from trivium.kvqae.construction import candidate_images
+from trivium.kvqae.construction.generation import generate_questions
+from trivium.kvqae.construction.linking import LINK_SCHEMA, link_mentions, read_linked_articles
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, MentionsParameters, find_mentions
+from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA, add_subjects, read_concrete_types
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
 
-class GenerateParameters(MentionsParameters, LinkParameters, KnowledgeBaseParameters, CandidateImagesParameters):
+class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_images.CandidateImagesParameters):
     """Section `kvqae.generate`, of all steps."""
 
-    elsewhere: ClassVar = {**KnowledgeBaseParameters.elsewhere, **CandidateImagesParameters.elsewhere}
+    elsewhere: ClassVar = {
+        **KnowledgeBaseParameters.elsewhere,
+        **candidate_images.CandidateImagesParameters.elsewhere,
+    }
+    max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
     seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")
+
+
+def mentions_in(triviaqa: Path, model: Path, parameters: MentionsParameters) -> tuple[list[Mention], dict[str, float]]:
+    """What `find_mentions` finds in TriviaQA's questions by the spaCy pipeline of a folder."""
+    from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
+
+    return find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters)
 
 
 def main(
@@ -39,41 +53,36 @@ def main(
 ) -> dict[str, float]:
     """Find mentions, link them, choose subjects and their pictures, and generate a question of each.
 
-    Args:
-        parameters: section `kvqae.generate`.
-        context: of the harness.
-        sources: what stage `kvqae-sources` wrote.
-        model: folder of the spaCy pipeline.
-        articles, wikidata, references: of the knowledge base: KILT's articles, entities, and shards of its images.
-        out: folder of a table a step, and of the questions, which annotators judge.
-        out_mentions_counts, out_link_counts, out_subjects_counts, out_images_counts: metrics of the steps before the
-            last one, whose metrics are returned.
+    Each step's table, and its counts, are kept beside the questions, which annotators judge.
     """
-    triviaqa, mentions, linked = sources / "triviaqa.json", out / "mentions.parquet", out / "linked.parquet"
-    subjects, candidates = out / "subjects.parquet", out / "candidates.parquet"
-    steps = {
-        out_mentions_counts: write_mentions(parameters, triviaqa=triviaqa, model=model, out=mentions),
-        out_link_counts: write_links(parameters, mentions=mentions, triviaqa=triviaqa, articles=articles, out=linked),
-        out_subjects_counts: write_subjects(
-            parameters,
-            linked=linked,
-            wikidata=sources / "wikidata.jsonl",
-            kb_wikidata=wikidata,
-            concrete_types=sources / "concrete_types.csv",
-            out=subjects,
-        ),
-        out_images_counts: write_candidates(
-            parameters,
-            subjects=subjects,
-            commons=sources / "commons.jsonl",
-            images=sources / "images",
-            kb_images=references,
-            out=candidates,
-        ),
-    }
-    for path, metrics in steps.items():
-        write_json(path, metrics)
-    return write_questions(subjects=subjects, candidates=candidates, out=out / "generated.jsonl", seed=parameters.seed)
+
+    def keep(
+        name: str, schema: pa.Schema, made: tuple[list[dict[str, Any]], dict[str, float]], counts: Path
+    ) -> list[dict[str, Any]]:
+        rows, metrics = made
+        write_table(out / f"{name}.parquet", pa.Table.from_pylist(rows, schema=schema))
+        write_json(counts, metrics)
+        return rows
+
+    mentions, metrics = mentions_in(sources / "triviaqa.json", model, parameters)
+    keep("mentions", MENTION_SCHEMA, (list(map(vars, mentions)), metrics), out_mentions_counts)
+    wanted = {mention.question for mention in mentions}
+    questions = {each.id: each for each in read_triviaqa(sources / "triviaqa.json") if each.id in wanted}
+    linked = read_linked_articles(articles, questions.values())
+    found = link_mentions(mentions, questions, linked, max_distance=parameters.max_distance)
+    rows = keep("linked", LINK_SCHEMA, found, out_link_counts)
+    entities, base = WikidataFile(sources / "wikidata.jsonl"), WikidataFile(wikidata)
+    concrete = read_concrete_types(sources / "concrete_types.csv")
+    found = add_subjects(rows, entities, base, concrete, parameters.image_properties)
+    rows = keep("subjects", SUBJECT_SCHEMA, found, out_subjects_counts)
+    commons, images = sources / "commons.jsonl", sources / "images"
+    found = candidate_images.find_candidates(rows, parameters, commons=commons, images=images, kb_images=references)
+    candidates = keep("candidates", candidate_images.SCHEMA, found, out_images_counts)
+    generated, metrics = generate_questions(
+        rows, {row["key"]: row["images"] for row in candidates}, seed=parameters.seed
+    )
+    write_json_lines(out / "generated.jsonl", generated)
+    return metrics
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """From mentions to generated questions by the command line of stage `kvqae-generate`, on a world of four entities."""
 
 import io
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from tests.kvqae.tiny_construction import (
     mention,
     person,
     write_lines,
-    write_mentions,
     write_triviaqa,
 )
 from tests.kvqae.tiny_wikipedia import write_params
@@ -31,6 +29,14 @@ QUESTIONS = {
     "q4": ("Which way to Tarn?", ["Left"], ["Dor"]),
     "q5": ("No mention here?", ["Left"], []),
 }
+TEXTS = {name: question[0] for name, question in QUESTIONS.items()}
+MENTIONS = [
+    mention("q1", TEXTS["q1"], "Iron Span", "dobj", subtree_start=12, subtree_end=43),
+    mention("q1", TEXTS["q1"], "Ada Lark", "pobj"),
+    mention("q2", TEXTS["q2"], "Bo Finch", "poss", possessive=True),
+    mention("q3", TEXTS["q3"], "Cy Wren", "poss", possessive=True),
+    mention("q4", TEXTS["q4"], "Tarn", "pobj"),
+]
 SECTION = {
     "dependencies": ["pobj"],
     "dropped_labels": [],
@@ -39,7 +45,6 @@ SECTION = {
     "image_properties": ["P18"],
     "images": 8,
     "max_bits": 6,
-    "max_side": 64,
     "max_pixels": 10**6,
 }
 
@@ -53,15 +58,6 @@ def picture(seed):
 def write_world(folder):
     sources = folder / "sources"
     sources.mkdir()
-    texts = {name: question[0] for name, question in QUESTIONS.items()}
-    mentions = [
-        mention("q1", texts["q1"], "Iron Span", "dobj", subtree_start=12, subtree_end=43),
-        mention("q1", texts["q1"], "Ada Lark", "pobj"),
-        mention("q2", texts["q2"], "Bo Finch", "poss", possessive=True),
-        mention("q3", texts["q3"], "Cy Wren", "poss", possessive=True),
-        mention("q4", texts["q4"], "Tarn", "pobj"),
-    ]
-    write_mentions(folder / "mentions.parquet", mentions)
     write_triviaqa(sources / "triviaqa.json", QUESTIONS)
     articles = [
         article("1", "Iron Span", "Bo Finch crossed it.", item="Q1"),
@@ -93,12 +89,7 @@ def test_the_chain(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_world(tmp_path)
 
-    def given_mentions(parameters, *, triviaqa, model, out):
-        out.parent.mkdir()
-        shutil.copyfile(tmp_path / "mentions.parquet", out)
-        return {"mentions": 5}
-
-    monkeypatch.setattr(generate, "write_mentions", given_mentions)
+    monkeypatch.setattr(generate, "mentions_in", lambda triviaqa, model, parameters: (MENTIONS, {"mentions": 5}))
     argv = [f"--params={write_params(tmp_path, generate=SECTION)}", f"--model={tmp_path}", "--out=o"]
     argv += ["--sources=sources", "--articles=articles.jsonl", "--wikidata=wikidata.jsonl", "--references=kb"]
     counts = ("mentions", "link", "subjects", "images")

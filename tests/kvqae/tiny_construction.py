@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from trivium.core.tables import write_json_lines, write_table
-from trivium.kvqae.construction.mentions import Mention, mention_batch
+from trivium.core.tables import write_json_lines
+from trivium.kvqae.construction.mentions import Mention
 
 MALE, FEMALE = "Q6581097", "Q6581072"
 
@@ -20,12 +18,6 @@ def mention(question: str, text: str, surface: str, dependency: str = "nsubj", *
     end = start + len(surface)
     span = {"subtree_start": start, "subtree_end": end, "possessive": False, "label": "PERSON", "head": "x"}
     return Mention(question=question, text=text, start=start, end=end, dependency=dependency, **span | fields)
-
-
-def write_mentions(path: Path, mentions: Sequence[Mention]) -> Path:
-    batch = mention_batch(mentions)
-    write_table(path, pa.Table.from_batches([batch]))
-    return path
 
 
 def write_triviaqa(path: Path, questions: dict[str, tuple[str, list[str], list[str]]]) -> Path:

@@ -1,17 +1,15 @@
-"""Stage kvqae-candidate_images: order, limits, every reason to refuse a file, on pictures of a few pixels."""
+"""Candidate images: order, limits, every reason to refuse a file, on pictures of a few pixels."""
 
 import io
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from PIL import Image
 
 from tests.kvqae.tiny_construction import commons_file, write_lines
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
-from trivium.core.tables import read_table, write_table
-from trivium.kvqae.construction.candidate_images import REASONS, CandidateImagesParameters, write_candidates
+from trivium.kvqae.construction.candidate_images import REASONS, CandidateImagesParameters, find_candidates
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
 
 NAMED = {"description": "Ada Lark", "depicts": ["Q1"]}
@@ -30,22 +28,19 @@ def subject(question="q1", item="Q1", name="Ada Lark", commons="Ada Lark", refer
 
 
 def run(folder, files, *, subjects=(), pictures=None, images=8, max_bits=6, base=None):
-    """Run the stage; pictures are made up for the files that get none. Returns metrics and candidates by key."""
+    """Find them; pictures are made up for the files that get none. Returns metrics and candidates by key."""
     made = {file["title"].removeprefix("File:"): picture(seed) for seed, file in enumerate(files, 1000)}
     pictures = {name: data for name, data in (made | (pictures or {})).items() if data is not None}
     write_images(folder / "commons", (pictures or {"none.jpg": b""}).items())
     write_images(folder / "kb", (base or {"Ref.jpg": picture(0)}).items())
-    rows = pa.Table.from_pylist(list(subjects) or [subject()], schema=SUBJECT_SCHEMA)
-    write_table(folder / "subjects.parquet", rows)
-    metrics = write_candidates(
-        CandidateImagesParameters(images=images, max_bits=max_bits, max_side=64, max_pixels=10**6),
-        subjects=folder / "subjects.parquet",
+    rows, metrics = find_candidates(
+        list(subjects) or [subject()],
+        CandidateImagesParameters(images=images, max_bits=max_bits, max_pixels=10**6),
         commons=write_lines(folder / "commons.jsonl", files),
         images=folder / "commons",
         kb_images=folder / "kb",
-        out=folder / "candidates.parquet",
     )
-    return metrics, {row["key"]: row for row in read_table(folder / "candidates.parquet").to_pylist()}
+    return metrics, {row["key"]: row for row in rows}
 
 
 def test_best_score_first_ties_by_title_and_no_more_than_asked_for(tmp_path):
@@ -165,4 +160,3 @@ def test_a_file_twice_in_a_category_is_refused(tmp_path):
     file = commons_file("Ada Lark", "x.jpg")
     with pytest.raises(BadInput, match=r"commons.jsonl.*file twice in a category; got 'File:x.jpg'"):
         run(tmp_path, [file, file])
-    assert not (tmp_path / "candidates.parquet").exists()

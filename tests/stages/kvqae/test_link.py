@@ -1,11 +1,11 @@
-"""Stage kvqae-link: distances by hand, every reason for no link, and that order does not matter."""
+"""Links: distances by hand, every reason for no link, and that order does not matter."""
 
 import pytest
 
-from tests.kvqae.tiny_construction import article, mention, write_lines, write_mentions, write_triviaqa
+from tests.kvqae.tiny_construction import article, mention, write_lines, write_triviaqa
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_table
-from trivium.kvqae.construction.linking import LinkParameters, mention_distance, write_links
+from trivium.formats.triviaqa import read_triviaqa
+from trivium.kvqae.construction.linking import link_mentions, mention_distance, read_linked_articles
 
 ARTICLES = [
     article("1", "Ada Lark", "Ada Lark was born in Tarn.", item="Q1", aliases=["A. Lark", "The Nightingale"]),
@@ -33,15 +33,10 @@ def test_distance_by_hand(surface, name, distance):
 
 
 def link(folder, questions, mentions, *, articles=ARTICLES, max_distance=0.5):
-    """Run the stage; returns its metrics and its rows by (question, mention)."""
-    metrics = write_links(
-        LinkParameters(max_distance=max_distance),
-        mentions=write_mentions(folder / "mentions.parquet", mentions),
-        triviaqa=write_triviaqa(folder / "triviaqa.json", questions),
-        articles=write_lines(folder / "articles.jsonl", articles),
-        out=folder / "linked.parquet",
-    )
-    rows = read_table(folder / "linked.parquet").to_pylist()
+    """Link them; returns metrics, and rows by (question, mention)."""
+    asked = {q.id: q for q in read_triviaqa(write_triviaqa(folder / "triviaqa.json", questions))}
+    linked = read_linked_articles(write_lines(folder / "articles.jsonl", articles), asked.values())
+    rows, metrics = link_mentions(mentions, asked, linked, max_distance=max_distance)
     return metrics, {(row["question"], row["text"][row["start"] : row["end"]]): row for row in rows}
 
 
@@ -163,12 +158,8 @@ def test_no_mention_at_all_gives_an_empty_table(tmp_path):
 
 
 def test_bad_input_is_named(tmp_path):
-    for stranger in (mention("q9", "Who is Ada Lark?", "Ada Lark"), mention("q1", "Who is Ada Lark?", "Ada Lark")):
-        with pytest.raises(BadInput, match=rf"mentions.parquet:2: field 'question'.*got '{stranger.question}'"):
-            link(tmp_path, QUESTIONS, [MENTIONS[0], stranger])
     with pytest.raises(BadInput, match=r"articles.jsonl:5: .*title twice; got 'Ada Lark'"):
         link(tmp_path, QUESTIONS, MENTIONS, articles=[*ARTICLES, ARTICLES[0]])
     for broken, field in (({"text": "Tarn"}, "text"), ({"wikipedia_id": 1}, "wikipedia_id")):
         with pytest.raises(BadInput, match=rf"articles.jsonl:1: field '{field}'"):
             link(tmp_path, QUESTIONS, MENTIONS, articles=[ARTICLES[0] | broken])
-    assert not (tmp_path / "linked.parquet").exists()

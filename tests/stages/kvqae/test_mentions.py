@@ -1,6 +1,5 @@
 """Mentions by label and dependency, on analyses written by hand."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -14,8 +13,6 @@ from trivium.kvqae.construction.mentions import (
     MentionsParameters,
     find_mentions,
     mentions_of,
-    read_mentions,
-    write_mentions,
 )
 
 DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
@@ -198,30 +195,9 @@ def ask(pipeline, texts):
 
 @pytest.mark.parametrize("batch", [1, 3, 100])
 def test_questions_are_counted_by_mentions_whatever_the_batch(pipeline, batch):
-    counts = Counter()
     parameters = PARAMETERS.model_copy(update={"batch": batch})
-    mentions = list(find_mentions(ask(pipeline, [*ALL, FATHER]), pipeline, parameters, counts))
+    mentions, counts = find_mentions(ask(pipeline, [*ALL, FATHER]), pipeline, parameters)
     assert [mention.question for mention in mentions] == ["tc_0", "tc_1", "tc_1", "tc_3", "tc_3", "tc_4", "tc_5"]
-    expected = {"questions": 6, "mentions": 7, "questions_with_no": 1, "questions_with_one": 3, "questions_with_two": 2}
+    expected = {"questions": 6, "mentions": 7, "mentions_a_question": 7 / 6, "questions_with_no": 1}
+    expected |= {"questions_with_one": 3, "questions_with_two": 2, "questions_with_more": 0}
     assert counts == expected | {"entities": 10, "dropped_label": 2, "dropped_dependency": 1}
-
-
-def test_the_stage_writes_the_table(tmp_path, pipeline, monkeypatch):
-    questions = [{"QuestionId": q.id, "Question": q.text, "Answer": {"Value": "x"}} for q in ask(pipeline, ALL)]
-    (tmp_path / "t.json").write_text(json.dumps({"Data": questions}))
-    monkeypatch.setattr("trivium.kvqae.construction.spacy_pipeline.load_pipeline", lambda folder: pipeline)
-    metrics = write_mentions(PARAMETERS, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
-    mentions = read_mentions(tmp_path / "m.parquet")
-    assert len(mentions) == metrics["mentions"] == 6
-    assert metrics["mentions_a_question"] == 6 / 5
-    assert metrics["questions_with_more"] == 0
-
-
-def test_no_question_has_a_mention(tmp_path, pipeline, monkeypatch):
-    text = analyse(pipeline.vocab, NONE).text
-    record = {"QuestionId": "tc_1", "Question": text, "Answer": {"Value": "x"}}
-    (tmp_path / "t.json").write_text(json.dumps({"Data": [record]}))
-    monkeypatch.setattr("trivium.kvqae.construction.spacy_pipeline.load_pipeline", lambda folder: pipeline)
-    metrics = write_mentions(PARAMETERS, triviaqa=tmp_path / "t.json", model=tmp_path, out=tmp_path / "m.parquet")
-    assert read_mentions(tmp_path / "m.parquet") == []
-    assert metrics["questions_with_no"] == 1

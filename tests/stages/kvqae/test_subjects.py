@@ -1,18 +1,15 @@
-"""Stage kvqae-subjects: every reason to leave a subject out, what is said about those kept, and the real lists."""
+"""Subjects: every reason to leave a subject out, what is said about those kept, and the real lists."""
 
 import csv
 
-import pyarrow as pa
 import pytest
 
 from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
 from tests.kvqae.viquae_entities import read_viquae_entities
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_table, write_table
-from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES
+from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES, WikidataFile
 from trivium.kvqae.construction.linking import LINK_SCHEMA
-from trivium.kvqae.construction.subjects import REASONS, read_concrete_types, write_subjects
-from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
+from trivium.kvqae.construction.subjects import REASONS, add_subjects, read_concrete_types
 
 CLASSES = [
     entity("Q5", "human", P279=["Q900"]),
@@ -34,7 +31,7 @@ SPAN = {"P373": ["Iron Span"], "P18": ["Span.jpg"]}
 
 
 def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", base=None):
-    """Run the stage on a mention of each entity, which the base knows as well unless told otherwise.
+    """Add subjects to a mention of each entity, which the base knows as well unless told otherwise.
 
     Returns metrics and the rows kept by item.
     """
@@ -45,17 +42,15 @@ def run(folder, entities, items=None, concrete="id,label\nQ100,structure\n", bas
         | {"wikidata_id": item}
         for number, item in enumerate(items)
     ]
-    write_table(folder / "linked.parquet", pa.Table.from_pylist(linked, schema=LINK_SCHEMA))
     (folder / "types.csv").write_text(concrete)
-    metrics = write_subjects(
-        KnowledgeBaseParameters(image_properties=IMAGE_PROPERTIES),
-        linked=folder / "linked.parquet",
-        wikidata=write_lines(folder / "wikidata.jsonl", [*CLASSES, *entities]),
-        kb_wikidata=write_lines(folder / "kb.jsonl", entities if base is None else base),
-        concrete_types=folder / "types.csv",
-        out=folder / "subjects.parquet",
+    rows, metrics = add_subjects(
+        linked,
+        WikidataFile(write_lines(folder / "wikidata.jsonl", [*CLASSES, *entities])),
+        WikidataFile(write_lines(folder / "kb.jsonl", entities if base is None else base)),
+        read_concrete_types(folder / "types.csv"),
+        IMAGE_PROPERTIES,
     )
-    return metrics, {row["wikidata_id"]: row for row in read_table(folder / "subjects.parquet").to_pylist()}
+    return metrics, {row["wikidata_id"]: row for row in rows}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +174,6 @@ def test_types_with_or_without_a_heading_and_as_addresses(tmp_path):
 def test_bad_lists_of_types(tmp_path, text, message):
     with pytest.raises(BadInput, match=message):
         run(tmp_path, [], concrete=text)
-    assert not (tmp_path / "subjects.parquet").exists()
 
 
 @pytest.mark.real

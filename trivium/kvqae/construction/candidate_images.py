@@ -11,9 +11,8 @@ in common differ by 40.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,14 +24,13 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table, write_table
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name, licence_standing, read_commons
 from trivium.measures.answers import AnswerMatcher
 from trivium.vision.decoding import FLAWS, Unreadable, decode_picture
 
 BITS = 64
 MAX_GREY = 24.0
-_ROWS = _COLUMNS = 8
+MAX_SIDE = 256  # of a decoded image, pixels
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -42,19 +40,15 @@ SCHEMA = pa.schema(
     ]
 )
 # Why a file of a category is no candidate; the first that applies counts.
-Reason = Literal["licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate"]
+REASONS = ("licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate")
+_UNKNOWN_NAMES = 20  # of licences that the metrics name; there may be any number
 
 
 def image_score(file: CommonsFile, label: str, wikidata_id: str) -> int:
     """In how many of four places the entity appears: every category, the description, the title, what it depicts.
 
-    Args:
-        file: with its metadata; a file without categories has none that names the entity.
-        label: the entity's name; normalised as answers are, found at word boundaries.
-        wikidata_id: of the entity, looked for in `depicts`.
-
-    Returns:
-        0 to 4.
+    Its label is normalised as answers are and found at word boundaries. A file without categories has none that names
+    the entity.
     """
     matcher = AnswerMatcher([label])
     title = file.name.rpartition(".")[0] or file.name
@@ -67,87 +61,55 @@ def image_score(file: CommonsFile, label: str, wikidata_id: str) -> int:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Fingerprint:
-    """What a picture is compared by.
-
-    Attributes:
-        grey: (8, 9), grey values of the reduced picture, 0 to 255.
-        bits: its difference hash as a number, row by row, the first bit the highest.
-    """
-
-    grey: NDArray[np.int16]
-    bits: int
+def fingerprint(picture: Image.Image) -> NDArray[np.int16]:
+    """What a picture is compared by: (8, 9) grey values of the reduced picture, 0 to 255."""
+    return np.asarray(picture.convert("L").resize((9, 8), Image.Resampling.BOX), dtype=np.int16)
 
 
-def fingerprint(picture: Image.Image) -> Fingerprint:
-    """Reduce a picture to what it is compared by."""
-    grey = np.asarray(picture.convert("L").resize((_COLUMNS + 1, _ROWS), Image.Resampling.BOX), dtype=np.int16)
-    grows = grey[:, 1:] > grey[:, :-1]
-    return Fingerprint(grey, int.from_bytes(np.packbits(grows).tobytes(), "big"))
+def hash_distance(a: NDArray[np.int16], b: NDArray[np.int16]) -> int:
+    """In how many of the 64 bits the difference hashes of two fingerprints differ."""
+    return int(((np.diff(a) > 0) != (np.diff(b) > 0)).sum())
 
 
-def hamming(a: int, b: int) -> int:
-    """In how many of the 64 bits two hashes differ."""
-    return (a ^ b).bit_count()
-
-
-def near_duplicates(a: Fingerprint, b: Fingerprint, max_bits: int) -> bool:
+def near_duplicates(a: NDArray[np.int16], b: NDArray[np.int16], max_bits: int) -> bool:
     """Whether hashes differ in at most `max_bits` and grey values by at most `MAX_GREY` on average."""
-    return hamming(a.bits, b.bits) <= max_bits and float(np.abs(a.grey - b.grey).mean()) <= MAX_GREY
+    return hash_distance(a, b) <= max_bits and float(np.abs(a - b).mean()) <= MAX_GREY
 
 
 class Fingerprints:
-    """Fingerprints of a collection's images.
-
-    Args:
-        images: shards that hold the images.
-        max_side, max_pixels: see `images.decode_picture`.
+    """Fingerprints of the images of a folder of shards.
 
     Attributes:
         flawed: names of the images read in spite of a flaw, by flaw (`decoding.FLAWS`).
     """
 
-    def __init__(self, images: Images, *, max_side: int, max_pixels: int) -> None:
-        self._images, self._max_side, self._max_pixels = images, max_side, max_pixels
+    def __init__(self, folder: Path, max_pixels: int) -> None:
+        self._images, self._max_pixels = Images(folder), max_pixels
         self.flawed: dict[str, set[str]] = {flaw: set() for flaw in FLAWS}
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._images
-
-    def of(self, name: str) -> Fingerprint:
-        """The image's fingerprint.
-
-        Raises:
-            BadInput: no such image.
-            Unreadable: its bytes give no picture.
-        """
-        data = self._images.read(name)
-        picture = decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
+    def of(self, name: str) -> NDArray[np.int16] | str:
+        """The image's fingerprint, or why there is none."""
+        if name not in self._images:
+            return "not_at_hand"
+        try:
+            picture = decode_picture(self._images.read(name), max_side=MAX_SIDE, max_pixels=self._max_pixels)
+        except Unreadable:
+            return "unreadable"
         for flaw in picture.flaws:
             self.flawed[flaw].add(name)
         return fingerprint(picture.image)
 
 
-@dataclass(frozen=True)
-class Subject:
-    """The entity that pictures are looked for.
+class CandidateImagesParameters(Parameters):
+    """Part of section `kvqae.generate`."""
 
-    Attributes:
-        wikidata_id: of the entity.
-        name: its label in Wikidata.
-        commons: its Commons category, None when it has none.
-        reference: the knowledge base's image of it, a file name.
-    """
-
-    wikidata_id: str
-    name: str
-    commons: str | None
-    reference: str
+    elsewhere: ClassVar = {"max_pixels": "kvqae.pictures.max_pixels"}
+    images: int = Field(ge=1, description="Candidates a question, at most")
+    max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
+    max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An image that may stand for the entity."""
 
     name: str
@@ -156,35 +118,37 @@ class Candidate:
 
 
 def choose_images(
-    subject: Subject,
+    subject: Mapping[str, Any],
     files: Sequence[CommonsFile],
     commons: Fingerprints,
     base: Fingerprints,
     counts: Counter[str],
-    *,
-    images: int,
-    max_bits: int,
+    parameters: CandidateImagesParameters,
 ) -> list[Candidate]:
-    """The best candidates of an entity, best score first, ties by title.
+    """The best candidates of an entity, best score first, ties by title; files beyond them are not decoded.
 
     Args:
-        subject: the entity.
+        subject: a row of the entity, of `SUBJECT_SCHEMA`.
         files: of its Commons category.
-        commons: their images.
-        base: images of the knowledge base.
+        commons, base: their images, and those of the knowledge base.
         counts: receives the files left out by reason, unknown licences by name, and references that cannot be read.
-        images: candidates at most; files beyond are not decoded.
-        max_bits: hashes of near duplicates differ in at most so many bits.
+        parameters: how many, and what a near duplicate is.
     """
-    reference = _reference_fingerprint(subject, base, counts)
-    scores = {file.title: image_score(file, subject.name, subject.wikidata_id) for file in files}
+    reference = base.of(subject["reference"])
+    if isinstance(reference, str):
+        counts[f"reference_{reference}"] += 1
+    scores = {file.title: image_score(file, subject["name"], subject["wikidata_id"]) for file in files}
     free = [file for file in files if _has_free_licence(file, counts)]
     chosen: list[Candidate] = []
     for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):
-        if len(chosen) == images:
+        if len(chosen) == parameters.images:
             break
-        if reason := _refusal(file, subject, commons, reference, max_bits):
-            counts[reason] += 1
+        same_name = commons_file_name(file.name) == commons_file_name(subject["reference"])
+        own = "reference" if same_name else commons.of(file.name)  # what costs least is looked at first
+        if isinstance(own, str):
+            counts[own] += 1
+        elif not isinstance(reference, str) and near_duplicates(own, reference, parameters.max_bits):
+            counts["near_duplicate"] += 1
         else:
             chosen.append(Candidate(file.name, scores[file.title], file.license))
     return chosen
@@ -199,37 +163,6 @@ def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
     return standing == "free"
 
 
-def _reference_fingerprint(subject: Subject, base: Fingerprints, counts: Counter[str]) -> Fingerprint | None:
-    if subject.reference not in base:
-        counts["reference_not_at_hand"] += 1
-        return None
-    try:
-        return base.of(subject.reference)
-    except Unreadable:
-        counts["reference_unreadable"] += 1
-        return None
-
-
-def _refusal(
-    file: CommonsFile, subject: Subject, commons: Fingerprints, reference: Fingerprint | None, max_bits: int
-) -> Reason | None:
-    """Why a free file is no candidate; what costs least is asked first."""
-    if commons_file_name(file.name) == commons_file_name(subject.reference):
-        return "reference"
-    if file.name not in commons:
-        return "not_at_hand"
-    try:
-        own = commons.of(file.name)
-    except Unreadable:
-        return "unreadable"
-    return "near_duplicate" if reference and near_duplicates(own, reference, max_bits) else None
-
-
-def read_subjects(rows: Sequence[Mapping[str, Any]]) -> dict[str, Subject]:
-    """The entities of the rows of `subjects.parquet`, by their id."""
-    return {row["wikidata_id"]: Subject(**{name: row[name] for name in Subject.__dataclass_fields__}) for row in rows}
-
-
 def read_categories(path: Path, wanted: set[str]) -> dict[str, list[CommonsFile]]:
     """The files of the wanted categories; `BadInput` when a category has a file twice."""
     files: dict[str, dict[str, CommonsFile]] = defaultdict(dict)
@@ -242,53 +175,32 @@ def read_categories(path: Path, wanted: set[str]) -> dict[str, list[CommonsFile]
     return {category: list(several.values()) for category, several in files.items()}
 
 
-REASONS: tuple[Reason, ...] = get_args(Reason)
-
-
-_UNKNOWN_NAMES = 20  # that the metrics name; there may be any number
-
-
-class CandidateImagesParameters(Parameters):
-    """Section `kvqae.candidate_images`."""
-
-    elsewhere: ClassVar = {"max_pixels": "kvqae.pictures.max_pixels"}
-    images: int = Field(ge=1, description="Candidates a question, at most")
-    max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
-    max_side: int = Field(default=256, ge=16, description="Longer side of a decoded image, pixels")
-    max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
-
-
-def write_candidates(
+def find_candidates(
+    rows: Sequence[Mapping[str, Any]],
     parameters: CandidateImagesParameters,
     *,
-    subjects: Path,
     commons: Path,
     images: Path,
     kb_images: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Write the candidate images of every potential question that has some.
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The candidate images of every potential question that has some, rows of `SCHEMA`; and counts.
 
-    `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
+    Args:
+        rows: of `SUBJECT_SCHEMA`.
+        parameters: of the choice.
+        commons: files of categories.
+        images, kb_images: shards of theirs, and of the knowledge base's images.
+
+    Returns:
+        `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
     """
-    columns = ["question", "start", *Subject.__dataclass_fields__]
-    rows = read_table(subjects, columns).to_pylist()
-    entities = read_subjects(rows)
-    categories = read_categories(commons, {subject.commons for subject in entities.values() if subject.commons})
-    limits = {"max_side": parameters.max_side, "max_pixels": parameters.max_pixels}
-    pictures, base = (Fingerprints(Images(folder), **limits) for folder in (images, kb_images))
+    entities = {row["wikidata_id"]: row for row in rows}
+    categories = read_categories(commons, {row["commons"] for row in entities.values() if row["commons"]})
+    pictures, base = (Fingerprints(folder, parameters.max_pixels) for folder in (images, kb_images))
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, "reference_not_at_hand", "reference_unreadable"), 0))
     chosen = {
-        name: choose_images(
-            subject,
-            categories.get(subject.commons or "", ()),
-            pictures,
-            base,
-            counts,
-            images=parameters.images,
-            max_bits=parameters.max_bits,
-        )
-        for name, subject in tqdm(entities.items(), desc="entities", mininterval=5, leave=False)
+        name: choose_images(row, categories.get(row["commons"] or "", ()), pictures, base, counts, parameters)
+        for name, row in tqdm(entities.items(), desc="entities", mininterval=5, leave=False)
     }
     kept = [
         {
@@ -300,27 +212,19 @@ def write_candidates(
         for row in rows
         if (candidates := chosen[row["wikidata_id"]])
     ]
-    write_table(out, pa.Table.from_pylist(kept, schema=SCHEMA))
-    for flaw in FLAWS:
-        counts.update({flaw: len(pictures.flawed[flaw]), f"reference_{flaw}": len(base.flawed[flaw])})
-    without_category = sum(row["commons"] is None for row in rows)
-    return _metrics(len(rows), kept, chosen, counts) | {"no_commons_category": float(without_category)}
-
-
-def _metrics(
-    questions: int, kept: Sequence[Mapping[str, Any]], chosen: Mapping[str, list[Candidate]], counts: Counter[str]
-) -> dict[str, float]:
     unknown = Counter({name: count for name, count in counts.items() if ": " in name})
-    named = {name.replace(": ", "_", 1): count for name, count in unknown.most_common(_UNKNOWN_NAMES)}
     scores = Counter(candidate.score for candidates in chosen.values() for candidate in candidates)
     metrics = {
-        "questions": questions,
-        "questions_without_image": questions - len(kept),
-        "share_without_image": (questions - len(kept)) / questions if questions else 0.0,
+        "questions": len(rows),
+        "questions_without_image": len(rows) - len(kept),
+        "share_without_image": (len(rows) - len(kept)) / len(rows) if rows else 0.0,
+        "no_commons_category": sum(row["commons"] is None for row in rows),
         "entities": len(chosen),
         "entities_without_image": sum(not candidates for candidates in chosen.values()),
+        **{flaw: len(names) for flaw, names in pictures.flawed.items()},
+        **{f"reference_{flaw}": len(names) for flaw, names in base.flawed.items()},
         **{f"images_of_score_{score}": scores[score] for score in range(5)},
         **{name: count for name, count in counts.items() if name not in unknown},
-        **named,
+        **{name.replace(": ", "_", 1): count for name, count in unknown.most_common(_UNKNOWN_NAMES)},
     }
-    return {name: float(value) for name, value in metrics.items()}
+    return kept, {name: float(value) for name, value in metrics.items()}

@@ -10,32 +10,24 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_table, write_json_lines
 from trivium.kvqae.annotation.generated_questions import name_pattern
-from trivium.kvqae.construction.candidate_images import SCHEMA as CANDIDATES
-from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, read_mentions
-from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention
 from trivium.measures.answers import AnswerMatcher
 
 MentionType = Literal["occupation", "type", "gender", "pronoun"]
 MENTION_TYPES: tuple[MentionType, ...] = get_args(MentionType)
 
 
-@dataclass(frozen=True)
-class AmbiguousMention:
+class AmbiguousMention(NamedTuple):
     """One way to refer to the entity, in the form that its place in the question asks for: "this writer's", "her"."""
 
     type: MentionType
     text: str
 
 
-@dataclass(frozen=True)
-class Gendered:
+class Gendered(NamedTuple):
     """Words of one gender: nominative, accusative, possessive before a noun and on its own."""
 
     noun: str
@@ -165,8 +157,6 @@ def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -
 
 # Why a question cannot be generated; `no_mention`: a person of whom neither occupation nor gender is known, say.
 Reason = Literal["no_mention", "name_remains", "answer_in_question"]
-
-
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
@@ -187,17 +177,16 @@ def generate_question(
         return "no_mention"
     further = [(repeat, possible_mentions(repeat, **about)) for repeat in repeats]
     texts = {}
-    for each in possible:
-        others = [(repeat, repeat_mention(each, ways).text) for repeat, ways in further if ways]
-        texts[each] = replace_mentions(mention.text, [(mention, each.text), *others])
+    for way in possible:
+        others = [(repeat, repeat_mention(way, ways).text) for repeat, ways in further if ways]
+        texts[way] = replace_mentions(mention.text, [(mention, way.text), *others])
     surface = mention.surface.removesuffix("'s").removesuffix("’s")
     names = list(dict.fromkeys([surface, *filter(str.strip, subject["names"])]))
-    named = name_pattern(names)
-    unnamed = {each: text for each, text in texts.items() if not named.search(text)}
+    named, answers = name_pattern(names), AnswerMatcher(subject["answers"])
+    unnamed = {way: text for way, text in texts.items() if not named.search(text)}
     if not unnamed:
         return "name_remains"
-    answers = AnswerMatcher(subject["answers"])
-    open_questions = {each: text for each, text in unnamed.items() if not answers.matches(text)}
+    open_questions = {way: text for way, text in unnamed.items() if not answers.matches(text)}
     if not open_questions:
         return "answer_in_question"
     drawn = draw_mention(list(open_questions), seed=seed, key=mention.key)
@@ -209,7 +198,7 @@ def generate_question(
         "names": names,
         "mention_type": drawn.type,
         "ambiguous_mention": drawn.text,
-        "other_mentions": _others(open_questions, drawn),
+        "other_mentions": [text for text in dict.fromkeys(way.text for way in open_questions) if text != drawn.text],
         "answer": {"original_answer": subject["answer"], "answer": subject["answers"]},
         "wikidata_id": subject["wikidata_id"],
         "kilt_id": subject["wikipedia_id"],
@@ -219,53 +208,43 @@ def generate_question(
     }
 
 
-def _others(possible: Iterable[AmbiguousMention], drawn: AmbiguousMention) -> list[str]:
-    return [text for text in dict.fromkeys(each.text for each in possible) if text != drawn.text]
-
-
-def generate_all(
-    subjects: Sequence[Mapping[str, Any]],
-    mentions: Sequence[Mention],
-    images: Mapping[str, Sequence[str]],
-    *,
-    seed: int,
+def generate_questions(
+    subjects: Sequence[Mapping[str, Any]], images: Mapping[str, Sequence[str]], *, seed: int
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The questions that have images and can be generated, in the order of the rows, and counts.
 
     Questions about one entity propose different images, as long as there are enough.
 
     Args:
-        subjects, mentions: row by row the same mentions.
-        images: candidates by key, best first.
+        subjects: rows of `SUBJECT_SCHEMA`, one a mention.
+        images: candidates by the mention's key, best first.
         seed: of the drawn mentions.
     """
     counts: Counter[str] = Counter(dict.fromkeys(("repeated_mention", *REASONS), 0))
+    mentions = [Mention(**{name: row[name] for name in MENTION_SCHEMA.names}) for row in subjects]
     together: dict[tuple[str, str], list[Mention]] = defaultdict(list)
     for subject, mention in zip(subjects, mentions, strict=True):
         together[mention.question, subject["wikidata_id"]].append(mention)
     generated = []
     for subject, mention in zip(subjects, mentions, strict=True):
-        candidates = images.get(mention.key)
-        if not candidates:
+        if mention.key not in images:
             continue
-        first, *repeats = sorted(together[mention.question, subject["wikidata_id"]], key=lambda each: each.start)
-        if mention != first:
-            counts["repeated_mention"] += 1
-            continue
-        question = generate_question(subject, mention, repeats, seed=seed)
+        first, *repeats = sorted(together[mention.question, subject["wikidata_id"]], key=lambda other: other.start)
+        question = "repeated_mention" if mention != first else generate_question(subject, mention, repeats, seed=seed)
         if isinstance(question, str):
             counts[question] += 1
-            continue
-        generated.append(question)
+        else:
+            generated.append(question)
     _illustrate(generated, images)
     types = Counter(question["mention_type"] for question in generated)
+    others = sum(len(question["other_mentions"]) for question in generated)
     metrics: dict[str, float] = {
         "with_images": sum(mention.key in images for mention in mentions),
         "generated": len(generated),
         "from_trivia_questions": len({question["original_question"] for question in generated}),
         "persons": sum(question["human"] for question in generated),
         **{f"mention_{name}": types[name] for name in MENTION_TYPES},
-        "other_mentions_mean": _mean([len(question["other_mentions"]) for question in generated]),
+        "other_mentions_mean": others / len(generated) if generated else 0.0,
         **counts,
     }
     return generated, {name: float(value) for name, value in metrics.items()}
@@ -284,26 +263,3 @@ def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequen
         number[question["wikidata_id"]] += 1
         question["images"] = [*candidates[place:], *candidates[:place]]
         question["image"] = candidates[place]
-
-
-def _mean(values: Sequence[int]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
-def write_questions(
-    *,
-    subjects: Path,
-    candidates: Path,
-    out: Path,
-    seed: int,
-) -> dict[str, float]:
-    """Write one JSON object a generated question: what the annotators judge."""
-    mentions = read_mentions(subjects)
-    columns = [name for name in SUBJECT_SCHEMA.names if name not in MENTION_SCHEMA.names]
-    rows = read_table(subjects, columns).to_pylist()
-    images = {row["key"]: row["images"] for row in read_table(candidates, CANDIDATES.names).to_pylist()}
-    if strangers := sorted(images.keys() - {mention.key for mention in mentions}):
-        raise BadInput("images of an unknown question", file=candidates, field="key", got=strangers[0])
-    generated, metrics = generate_all(rows, mentions, images, seed=seed)
-    write_json_lines(out, generated)
-    return metrics

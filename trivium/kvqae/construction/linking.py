@@ -5,20 +5,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import pyarrow as pa
-from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.core.parameters import Parameters
-from trivium.core.tables import read_json_lines, write_table
+from trivium.core.tables import read_json_lines
 from trivium.formats.kilt_articles import parse_article
-from trivium.formats.triviaqa import TriviaQuestion, read_triviaqa
-from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, read_mentions
+from trivium.formats.triviaqa import TriviaQuestion
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
@@ -103,19 +101,12 @@ LINK_SCHEMA = pa.schema(
 
 # Why a mention is not linked, in the order in which a link can fail: the link that came furthest gives the reason.
 Reason = Literal["no_link", "distance_too_large", "no_article", "answer_not_in_article"]
-
-
 REASONS: tuple[Reason, ...] = get_args(Reason)
-
-
 CLAIMED = "claimed_by_nearer_mention"  # why a link is given up again
-
-
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """The article that a mention stands for, and how far its nearest name is from the mention."""
 
     article: LinkedArticle
@@ -144,25 +135,22 @@ def link_mention(
         articles: the linked articles by title; a link without article is compared by its title alone.
         max_distance: of mention and link.
     """
-    furthest: Reason = "no_link"
+    reached: list[Reason] = ["no_link"]
     candidates: list[Link] = []
     for title in dict.fromkeys(map(page_title, question.links)):
         article = articles.get(title)
         names = article.names if article else (without_parentheses(title),)
         distance = min(mention_distance(mention.surface, name) for name in names)
-        reached: Reason | None = None
         if distance > max_distance:
-            reached = "distance_too_large"
+            reached.append("distance_too_large")
         elif article is None:
-            reached = "no_article"
+            reached.append("no_article")
         elif question.id not in article.answers_to:
-            reached = "answer_not_in_article"
+            reached.append("answer_not_in_article")
         else:
             candidates.append(Link(article, distance))
-        if reached:
-            furthest = max(furthest, reached, key=REASONS.index)
     if not candidates:
-        return furthest
+        return max(reached, key=REASONS.index)
     return min(candidates, key=lambda link: (link.distance, link.article.title))
 
 
@@ -190,7 +178,7 @@ def _bare_words(text: str) -> set[str]:
     return set(normalize_answer(_POSSESSIVE.sub("", fold(text).strip())).split())
 
 
-def link_all(
+def link_mentions(
     mentions: Sequence[Mention],
     questions: Mapping[str, TriviaQuestion],
     articles: Mapping[str, LinkedArticle],
@@ -213,17 +201,16 @@ def link_all(
     counts[CLAIMED] = len(farther)
     rows = []
     for mention in mentions:
-        if mention in farther or mention not in links[mention.question]:
+        question, link = questions[mention.question], links[mention.question].get(mention)
+        if link is None or mention in farther:
             continue
-        question, link = questions[mention.question], links[mention.question][mention]
-        article = link.article
         rows.append(
             vars(mention)
             | {
-                "title": article.title,
-                "wikipedia_id": article.wikipedia_id,
-                "wikidata_id": article.wikidata_id,
-                "names": list(article.names),
+                "title": link.article.title,
+                "wikipedia_id": link.article.wikipedia_id,
+                "wikidata_id": link.article.wikidata_id,
+                "names": list(link.article.names),
                 "answer": question.answer,
                 "answers": list(question.answers),
                 "distance": link.distance,
@@ -236,32 +223,3 @@ def link_all(
         "kept_share": len(rows) / len(mentions) if mentions else 0.0,
     }
     return rows, metrics | {reason: float(count) for reason, count in counts.items()}
-
-
-class LinkParameters(Parameters):
-    """Section `kvqae.link`."""
-
-    max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
-
-
-def write_links(
-    parameters: LinkParameters,
-    *,
-    mentions: Path,
-    triviaqa: Path,
-    articles: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Write the mentions that stand for one of TagMe's links, with its article and the question's answers."""
-    found = read_mentions(mentions)
-    wanted = {mention.question for mention in found}
-    questions = {question.id: question for question in read_triviaqa(triviaqa) if question.id in wanted}
-    for row, mention in enumerate(found, 1):
-        question = questions.get(mention.question)
-        if question is None or question.text != mention.text:
-            problem = "mention of a question that TriviaQA does not have in these words"
-            raise BadInput(problem, file=mentions, row=row, field="question", got=mention.question)
-    linked = read_linked_articles(articles, questions.values())
-    rows, metrics = link_all(found, questions, linked, max_distance=parameters.max_distance)
-    write_table(out, pa.Table.from_pylist(rows, schema=LINK_SCHEMA))
-    return metrics

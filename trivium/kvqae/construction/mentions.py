@@ -1,19 +1,15 @@
 """Mentions of named entities in TriviaQA's questions, by recogniser and dependency (kvqae.md §2, step 1)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import astuple, dataclass
-from itertools import islice
-from pathlib import Path
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table, write_table
-from trivium.formats.triviaqa import TriviaQuestion, read_triviaqa
+from trivium.formats.triviaqa import TriviaQuestion
 
 HOW_MANY = ("no", "one", "two", "more")
 _NEEDED_PIPES = ("tok2vec", "transformer", "parser", "ner")
@@ -78,32 +74,6 @@ class Mention:
         return self.text[self.start : self.end]
 
 
-def mention_batch(mentions: Iterable[Mention]) -> pa.RecordBatch:
-    """Mentions as a batch of `MENTION_SCHEMA`."""
-    rows = list(map(astuple, mentions))
-    columns = zip(*rows, strict=True) if rows else ([] for _ in MENTION_SCHEMA)
-    arrays = [pa.array(list(column), field.type) for column, field in zip(columns, MENTION_SCHEMA, strict=True)]
-    return pa.record_batch(arrays, schema=MENTION_SCHEMA)
-
-
-def read_mentions(path: Path) -> list[Mention]:
-    """Read `mentions.parquet`, or any table that has its columns among others.
-
-    Raises:
-        BadInput: a column is missing, or offsets do not lie in the text.
-    """
-    table = read_table(path, MENTION_SCHEMA.names)
-    mentions = [Mention(**record) for record in table.to_pylist()]
-    for row, mention in enumerate(mentions, 1):
-        places = (0, mention.subtree_start, mention.start, mention.end, mention.subtree_end, len(mention.text))
-        if list(places) != sorted(places) or mention.start == mention.end:
-            raise BadInput(
-                "offsets outside the text", file=path, row=row, field="start, end, subtree_start, subtree_end",
-                got=places[1:-1], expected=f"0 ≤ subtree_start ≤ start < end ≤ subtree_end ≤ {len(mention.text)}",
-            )  # fmt: skip
-    return mentions
-
-
 class MentionsParameters(Parameters):
     """Section `kvqae.mentions`."""
 
@@ -115,11 +85,11 @@ class MentionsParameters(Parameters):
 def mentions_of(
     question: str, document: Any, dependencies: Collection[str], dropped_labels: Collection[str], counts: Counter[str]
 ) -> list[Mention]:
-    """The valid mentions of an analysed question: entities but those of some labels, by the root's dependency.
+    """The valid mentions of a question that spaCy has analysed: entities by label and by the root's dependency.
 
     Args:
         question: its id.
-        document: spaCy's analysis; `document.ents` and the parse are read.
+        document: spaCy's analysis.
         dependencies: kept, in lower case ("root" is spaCy's ROOT).
         dropped_labels: of entities that are dropped.
         counts: counts entities found and dropped.
@@ -178,39 +148,21 @@ def _phrase_end(document: Any, entity: Any) -> int:
 
 
 def find_mentions(
-    questions: Iterable[TriviaQuestion], pipeline: Any, parameters: MentionsParameters, counts: Counter[str]
-) -> Iterator[Mention]:
-    """Stream the valid mentions of all questions; `counts` also counts questions by how many they have."""
+    questions: Iterable[TriviaQuestion], pipeline: Any, parameters: MentionsParameters
+) -> tuple[list[Mention], dict[str, float]]:
+    """The valid mentions of all questions, of which one may have several; and counts."""
     kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
+    names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
+    counts = Counter(dict.fromkeys([*names, *(f"questions_with_{many}" for many in HOW_MANY)], 0))
     texts = ((question.text, question.id) for question in questions)
     idle = [name for name in pipeline.pipe_names if name not in _NEEDED_PIPES]
+    found: list[Mention] = []
     with pipeline.select_pipes(disable=idle):
         for document, question in pipeline.pipe(texts, as_tuples=True, batch_size=parameters.batch):
             mentions = mentions_of(question, document, kept, dropped, counts)
             counts["questions"] += 1
             counts["mentions"] += len(mentions)
             counts[f"questions_with_{HOW_MANY[min(len(mentions), 3)]}"] += 1
-            yield from mentions
-
-
-def write_mentions(
-    parameters: MentionsParameters,
-    *,
-    triviaqa: Path,
-    model: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Write one row of `MENTION_SCHEMA` a valid mention; a question may have several."""
-    from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
-
-    counts: Counter[str] = Counter()
-    mentions = find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters, counts)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        while rows := list(islice(mentions, 4096)):
-            yield mention_batch(rows)
-
-    write_table(out, batches(), MENTION_SCHEMA)
-    names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
-    metrics = {name: float(counts[name]) for name in [*names, *(f"questions_with_{many}" for many in HOW_MANY)]}
-    return metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}
+            found += mentions
+    metrics = {name: float(count) for name, count in counts.items()}
+    return found, metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines
@@ -41,7 +40,7 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
     lacking = {split: len(keys) * share / total for split, share in shares.items()}
     splits = [""] * len(keys)
     for component in order:
-        split = max(lacking, key=lambda each: lacking[each])
+        split = max(lacking, key=lacking.__getitem__)
         lacking[split] -= len(components[component])
         for item in components[component]:
             splits[item] = split
@@ -50,17 +49,15 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
 
 def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
     """Connected components of items that have keys in common: item numbers, ascending; components by first item."""
-    from scipy.sparse import coo_array  # takes long to import, and most of this module does without
-    from scipy.sparse.csgraph import connected_components
+    from scipy.cluster.hierarchy import DisjointSet  # takes long to import, and most of this module does without
 
-    numbers: dict[Hashable, int] = {}
-    pairs = [(item, numbers.setdefault(key, len(numbers))) for item, own in enumerate(keys) for key in own]
-    items, places = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    nodes = len(keys) + len(numbers)
-    graph = coo_array((np.ones(len(pairs)), (items, len(keys) + places)), shape=(nodes, nodes))
+    items, first = DisjointSet(range(len(keys))), dict[Hashable, int]()
+    for item, own in enumerate(keys):
+        for key in own:
+            items.merge(item, first.setdefault(key, item))
     components: dict[int, list[int]] = {}
-    for item, component in enumerate(connected_components(graph, directed=False)[1][: len(keys)].tolist()):
-        components.setdefault(component, []).append(item)
+    for item in range(len(keys)):
+        components.setdefault(items[item], []).append(item)
     return list(components.values())
 
 
@@ -69,7 +66,7 @@ _MARKS = string.punctuation + "“”‘’«»…–—"
 
 def words(text: str) -> list[str]:
     """Words in lower case, without punctuation around them."""
-    return [word for word in (each.strip(_MARKS).lower() for each in text.split()) if word]
+    return [word for part in text.split() if (word := part.strip(_MARKS).lower())]
 
 
 def dataset_statistics(splits: Mapping[str, Sequence[Question]], persons: Container[str]) -> dict[str, float]:
@@ -104,9 +101,6 @@ def dataset_statistics(splits: Mapping[str, Sequence[Question]], persons: Contai
     }
 
 
-Record = dict[str, Any]
-
-
 @dataclass(frozen=True)
 class Kept:
     """A question that annotators kept: what was generated, its final text and image."""
@@ -129,7 +123,7 @@ def image_names(kept: Iterable[Kept]) -> dict[str, str]:
     return names
 
 
-def viquae_record(question: Kept, image: str) -> Record:
+def viquae_record(question: Kept, image: str) -> dict[str, Any]:
     """One line of ViQuAE; `meta.image` is the photograph's name on Commons, for its author and licence."""
     made = question.generated
     return {
@@ -145,9 +139,9 @@ def viquae_record(question: Kept, image: str) -> Record:
     }
 
 
-def behind(kept: Iterable[Kept]) -> list[Record]:
+def behind(kept: Iterable[Kept]) -> list[dict[str, Any]]:
     """The TriviaQA questions that these were made from, each once, as lines of TriviaQA."""
-    records: dict[str, Record] = {}
+    records: dict[str, dict[str, Any]] = {}
     for question in kept:
         made = question.generated
         record = {"id": made.source, "input": made.original_question, "output": _output(made)}
@@ -155,21 +149,18 @@ def behind(kept: Iterable[Kept]) -> list[Record]:
     return list(records.values())
 
 
-def _output(made: GeneratedQuestion) -> Record:
+def _output(made: GeneratedQuestion) -> dict[str, Any]:
     provenance = [{"wikipedia_id": [made.kilt_id], "title": [made.title]}]
     return {"original_answer": made.original_answer, "answer": list(made.answers), "provenance": provenance}
 
 
-def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[Record]:
+def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[dict[str, Any]]:
     """TriviaQA's questions of all splits that none of ours was made from, by id or words, to train on; each once.
 
     Args:
         folder: the released splits of TriviaQA.
         kept: the rebuilt questions, of all splits.
         counts: receives how many of TriviaQA's were left out: triviaqa_behind_questions, triviaqa_repeated.
-
-    Raises:
-        BadInput: a line without a question or an id.
     """
     originals = {normalize_answer(fold(question.generated.original_question)) for question in kept}
     sources = {question.generated.source for question in kept}
@@ -177,11 +168,7 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
     texts: set[str] = set()
     ids: set[str] = set()
     for split in SPLITS:
-        for row, record in read_json_lines(folder / f"{split}.jsonl"):
-            for field in ("id", "input"):
-                if not isinstance(record.get(field), str):
-                    problem = "missing or not a text"
-                    raise BadInput(problem, file=folder / f"{split}.jsonl", row=row, field=field, got=record.get(field))
+        for _, record in read_json_lines(folder / f"{split}.jsonl"):
             text = normalize_answer(fold(record["input"]))
             if text in originals or record["id"] in sources:
                 counts["triviaqa_behind_questions"] += 1
@@ -239,10 +226,6 @@ def keep(
 
 def split_up(kept: list[Kept], parameters: RebuildParameters) -> Mapping[str, list[Kept]]:
     """Questions by split; those that share an image, or were made from one TriviaQA question, stay together."""
-    keys = [{("image", each.image), ("source", each.generated.source)} for each in kept]
-    parts: dict[str, list[Kept]] = {split: [] for split in SPLITS}
-    for question, split in zip(
-        kept, disjoint_splits(keys, parameters.shares.model_dump(), parameters.seed), strict=True
-    ):
-        parts[split].append(question)
-    return parts
+    keys = [{("image", question.image), ("source", question.generated.source)} for question in kept]
+    splits = disjoint_splits(keys, parameters.shares.model_dump(), parameters.seed)
+    return {name: [question for question, split in zip(kept, splits, strict=True) if split == name] for name in SPLITS}

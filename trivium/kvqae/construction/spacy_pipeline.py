@@ -111,12 +111,9 @@ def load_pipeline(folder: Path) -> Language:
     Raises:
         BadInput: see `load_package`; or the folder holds neither.
     """
-    if not (folder / POINTER).exists():
-        return _load(folder, expected=f"a spaCy pipeline, or {POINTER}", field=str(folder))
-    pointer = read_json(folder / POINTER)
-    if not isinstance(pointer, dict) or not isinstance(pointer.get("model"), str):
-        raise BadInput("names no model", file=folder / POINTER, field="model", got=pointer)
-    return load_package(pointer["model"])
+    if (folder / POINTER).exists():
+        return load_package(read_json(folder / POINTER)["model"])
+    return _load(folder, expected=f"a spaCy pipeline, or {POINTER}", field=str(folder))
 
 
 def load_package(name: str) -> Language:
@@ -160,7 +157,7 @@ def _examples(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Exa
 
 
 def _bare(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
-    return [Doc(pipeline.vocab, words=list(each.words), spaces=list(each.spaces)) for each in sentences]
+    return [Doc(pipeline.vocab, words=list(gold.words), spaces=list(gold.spaces)) for gold in sentences]
 
 
 def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
@@ -182,9 +179,9 @@ def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
             }
         },
     )  # fmt: skip
-    for name, state in (("parser", "parser"), ("ner", "ner")):
+    for name in _NEEDED:
         model = {
-            "@architectures": "spacy.TransitionBasedParser.v2", "state_type": state, "extra_state_tokens": False,
+            "@architectures": "spacy.TransitionBasedParser.v2", "state_type": name, "extra_state_tokens": False,
             "hidden_width": width, "maxout_pieces": 2, "use_upper": True, "tok2vec": listener,
         }  # fmt: skip
         pipeline.add_pipe(name, config={"model": model} | ({"min_action_freq": 1} if name == "parser" else {}))

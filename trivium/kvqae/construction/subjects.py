@@ -7,18 +7,18 @@ Wikidata goes on changing: which image that is, the knowledge base's own entitie
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import numpy as np
 import pyarrow as pa
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_csv, read_table, write_table
+from trivium.core.tables import read_csv
 from trivium.formats.wikidata import Entity, WikidataFile
 from trivium.kvqae.construction.linking import LINK_SCHEMA
-from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, describe
+from trivium.kvqae.knowledge_base.articles import describe
 
 
 class ClassHierarchy:
@@ -47,19 +47,7 @@ class ClassHierarchy:
 
     def circular(self) -> int:
         """How many of the classes visited so far are, directly or by a detour, subclasses of themselves."""
-        from scipy.sparse import coo_array  # its import takes a fifth of a second
-        from scipy.sparse.csgraph import connected_components
-
-        number = {item: index for index, item in enumerate(self._above)}
-        edges = [(number[item], number[above]) for item, several in self._above.items() for above in several]
-        if not edges:
-            return 0
-        lower, upper = np.array(edges).T
-        graph = coo_array((np.ones(len(edges)), (lower, upper)), shape=(len(number), len(number)))
-        _, component = connected_components(graph, directed=True, connection="strong")
-        on_a_circle = np.bincount(component)[component] > 1
-        on_a_circle[lower[lower == upper]] = True
-        return int(on_a_circle.sum())
+        return sum(any(item in self.ancestors(above) for above in self._above[item]) for item in list(self._above))
 
 
 SUBJECT_SCHEMA = pa.schema(
@@ -75,14 +63,9 @@ SUBJECT_SCHEMA = pa.schema(
     ]
 )
 
-
 # Why a subject is left out; the first that applies counts.
 Reason = Literal["no_item", "abstract_type", "living_person", "no_kb_image"]
-
-
 REASONS: tuple[Reason, ...] = get_args(Reason)
-
-
 _ITEM = re.compile(r"Q?(\d+)")
 
 
@@ -110,84 +93,88 @@ def read_concrete_types(path: Path) -> dict[str, str]:
     return types
 
 
-class Subjects:
-    """Looks entities up and judges them.
+def describe_subject(
+    entity: Entity | None,
+    in_base: Entity | None,
+    wikidata: WikidataFile,
+    is_concrete: Callable[[str], bool],
+    image_properties: tuple[str, ...],
+) -> dict[str, Any] | Reason:
+    """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out.
 
     Args:
-        wikidata: entities, their types and the class hierarchy.
-        base: the knowledge base's own entities, whose images are at hand under the names they give.
-        concrete: ids of the concrete types; their subtypes follow.
+        entity, in_base: as the sources have it, and as the knowledge base does: its image is at hand under that name.
+        wikidata: labels of types and occupations.
+        is_concrete: whether a class is one of the concrete types or a subtype of one.
         image_properties: where the knowledge base takes images from.
     """
-
-    def __init__(
-        self, wikidata: WikidataFile, base: WikidataFile, concrete: Collection[str], image_properties: tuple[str, ...]
-    ) -> None:
-        self._wikidata, self._base = wikidata, base
-        self._concrete, self._image_properties = frozenset(concrete), image_properties
-        self.hierarchy = ClassHierarchy(self._superclasses)
-        self._known: dict[str, dict[str, Any] | Reason] = {}
-
-    def find(self, identifier: str | None) -> dict[str, Any] | Reason:
-        """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out."""
-        name = identifier or ""
-        if name not in self._known:
-            self._known[name] = self._find(self._wikidata.get(name), self._base.get(name))
-        return self._known[name]
-
-    def _find(self, entity: Entity | None, in_base: Entity | None) -> dict[str, Any] | Reason:
-        if entity is None:
-            return "no_item"
-        concrete = [item for item in entity.values("P31") if not self._concrete.isdisjoint(self._ancestors(item))]
-        if entity.human and not entity.deceased:
-            return "living_person"
-        if not entity.human and not concrete:
-            return "abstract_type"
-        reference = in_base.image(self._image_properties) if in_base else None
-        if reference is None:
-            return "no_kb_image"
-        about = describe(entity, self._wikidata, self._image_properties)
-        commons = next(iter(entity.values("P373")), None)
-        labels = (self._wikidata.label(item) for item in concrete)
-        return {
-            "name": entity.label,
-            "aliases": entity.aliases,
-            "types": _without_ids(["human"] if entity.human else labels),
-            "occupations": _without_ids(about["occupations"]),
-            "gender": about["gender"],
-            "human": entity.human,
-            "commons": commons and commons.removeprefix("Category:").replace("_", " "),
-            "reference": reference,
-        }
-
-    def _superclasses(self, item: str) -> tuple[str, ...]:
-        entity = self._wikidata.get(item)
-        return entity.values("P279") if entity else ()
-
-    def _ancestors(self, item: str) -> set[str]:
-        return self.hierarchy.ancestors(item)
+    if entity is None:
+        return "no_item"
+    concrete = [item for item in entity.values("P31") if is_concrete(item)]
+    if entity.human and not entity.deceased:
+        return "living_person"
+    if not entity.human and not concrete:
+        return "abstract_type"
+    reference = in_base.image(image_properties) if in_base else None
+    if reference is None:
+        return "no_kb_image"
+    about = describe(entity, wikidata, image_properties)
+    commons = next(iter(entity.values("P373")), None)
+    return {
+        "name": entity.label,
+        "aliases": entity.aliases,
+        "types": _without_ids(["human"] if entity.human else map(wikidata.label, concrete)),
+        "occupations": _without_ids(about["occupations"]),
+        "gender": about["gender"],
+        "human": entity.human,
+        "commons": commons and commons.removeprefix("Category:").replace("_", " "),
+        "reference": reference,
+    }
 
 
-def _without_ids(labels: Any) -> list[str]:
+def _without_ids(labels: Iterable[str]) -> list[str]:
     """Labels without doubles; an item without an English label gives its id, which nobody can read."""
     return [label for label in dict.fromkeys(labels) if not _ITEM.fullmatch(label)]
 
 
-def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def add_subjects(
+    rows: Sequence[dict[str, Any]],
+    wikidata: WikidataFile,
+    base: WikidataFile,
+    concrete_types: Collection[str],
+    image_properties: tuple[str, ...],
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Add to each linked mention what Wikidata says about its entity; drop and count those that cannot be asked about.
 
     Args:
         rows: of `LINK_SCHEMA`.
-        subjects: where entities are looked up.
+        wikidata: the sources' entities and classes.
+        base: the knowledge base's entities.
+        concrete_types: ids; their subtypes follow.
+        image_properties: where the knowledge base takes images from.
 
     Returns:
         Rows of `SUBJECT_SCHEMA`, and counts: mentions dropped by reason, persons kept by what is known about them.
         `dropped_share` is the paper's: the living and the abstract among all that are linked.
     """
+
+    def superclasses(item: str) -> tuple[str, ...]:
+        entity = wikidata.get(item)
+        return entity.values("P279") if entity else ()
+
+    hierarchy = ClassHierarchy(superclasses)
+
+    def is_concrete(item: str) -> bool:
+        return not hierarchy.ancestors(item).isdisjoint(concrete_types)
+
+    @cache
+    def subject_of(item: str) -> dict[str, Any] | Reason:
+        return describe_subject(wikidata.get(item), base.get(item), wikidata, is_concrete, image_properties)
+
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, *_PERSON_COUNTS), 0))
     kept = []
     for row in rows:
-        subject = subjects.find(row["wikidata_id"])
+        subject = subject_of(row["wikidata_id"] or "")
         if isinstance(subject, str):
             counts[subject] += 1
             continue
@@ -195,42 +182,13 @@ def add_subjects(rows: list[dict[str, Any]], subjects: Subjects) -> tuple[list[d
         names = [*row["names"], *filter(None, [subject["name"], *subject["aliases"]])]
         kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
         if subject["human"]:
-            counts.update(_about_person(subject))
+            occupations = len(subject["occupations"])
+            known = (True, subject["gender"] is None, occupations == 0, occupations > 1)
+            counts.update(dict(zip(_PERSON_COUNTS, map(int, known), strict=True)))
     dropped = counts["abstract_type"] + counts["living_person"]
     metrics = {"linked": len(rows), "kept": len(kept), "dropped_share": dropped / len(rows) if rows else 0.0}
-    return kept, {name: float(value) for name, value in {**metrics, **counts}.items()}
+    metrics |= {**counts, "circular_classes": hierarchy.circular()}
+    return kept, {name: float(value) for name, value in metrics.items()}
 
 
 _PERSON_COUNTS = ("persons", "person_without_gender", "person_without_occupation", "person_with_several_occupations")
-
-
-def _about_person(subject: Mapping[str, Any]) -> dict[str, int]:
-    occupations = len(subject["occupations"])
-    values = (True, subject["gender"] is None, occupations == 0, occupations > 1)
-    return dict(zip(_PERSON_COUNTS, map(int, values), strict=True))
-
-
-def write_subjects(
-    parameters: KnowledgeBaseParameters,
-    *,
-    linked: Path,
-    wikidata: Path,
-    kb_wikidata: Path,
-    concrete_types: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Write the linked mentions whose entity can be shown, with what is needed to find images and to rephrase.
-
-    Args:
-        parameters: the image properties are those of the knowledge base.
-        linked: the linked mentions.
-        wikidata: the sources' entities and classes.
-        kb_wikidata: the knowledge base's entities, for the names of its images.
-        concrete_types: the list of types.
-        out: table of `SUBJECT_SCHEMA`.
-    """
-    concrete = read_concrete_types(concrete_types)
-    subjects = Subjects(WikidataFile(wikidata), WikidataFile(kb_wikidata), concrete, parameters.image_properties)
-    kept, metrics = add_subjects(read_table(linked, LINK_SCHEMA.names).to_pylist(), subjects)
-    write_table(out, pa.Table.from_pylist(kept, schema=SUBJECT_SCHEMA))
-    return metrics | {"circular_classes": float(subjects.hierarchy.circular())}
