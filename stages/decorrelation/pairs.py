@@ -7,7 +7,7 @@ from typing import get_args
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
-from trivium.decorrelation.captions.pairs import Captions, PaintedCaptions, PairsParameters, make_pairs
+from trivium.decorrelation.captions.pairs import Captions, PairsParameters, captioner_of, make_pairs
 from trivium.decorrelation.regions.removal_table import PAIRS, read_removals
 
 
@@ -28,9 +28,9 @@ def main(
     if captions not in get_args(Captions):
         raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))
     drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "train" and each.drawn]
-    reader = PaintedCaptions(painted, base / "captioner", parameters) if captions == "captioner" else None
+    captioner = captioner_of(base / "captioner", painted, parameters) if captions == "captioner" else None
     counts: Counter[str] = Counter(pairs=0, pictures=0, different_captions=0, dropped_unnamed=0, dropped_emptied=0)
-    pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, reader)  # type: ignore[arg-type]
+    pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, captioner)  # type: ignore[arg-type]
     write_table(out, pairs, PAIRS)
     return {"removals": float(len(drawn)), **{name: float(count) for name, count in counts.items()}}
 

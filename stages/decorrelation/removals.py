@@ -16,8 +16,8 @@ from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.regions.regions import Limits
 from trivium.decorrelation.regions.removal_table import PAIRS, write_removals
 from trivium.decorrelation.regions.removals import (
-    _REJECTED,
     EMPTY_REASONS,
+    REJECTED,
     USED,
     Drawing,
     Tally,
@@ -70,7 +70,7 @@ def main(
     corpus = load_corpus(raw)
     splits = [split for split in USED if split == "test" or parameters.training != "none"]
     used = [picture for picture in corpus.pictures if picture.split in splits]
-    drawing = Drawing(parameters.training, read_named_classes(phrases, used), parameters.prefer_named, parameters.seed)
+    drawing = Drawing(parameters.training, read_named_classes(phrases), parameters.prefer_named, parameters.seed)
     limits = Limits(parameters.delta1, parameters.delta2, parameters.delta3)
     search = partial(search_shard, region=parameters.region, limits=limits, tries=parameters.empty_tries)
     tally: Tally = Counter()
@@ -92,7 +92,7 @@ def main(
         write_removals(folder / "removals.parquet", removals())
         for split in splits:
             if not total(tally, "removals", [split]):
-                counts = {column: int(total(tally, column, [split])) for column in _REJECTED}
+                counts = {column: int(total(tally, column, [split])) for column in REJECTED}
                 reasons = {column: count for column, count in counts.items() if count}
                 raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
         write_removals(folder / "empty.parquet", boxes)
@@ -106,7 +106,7 @@ def main(
         **{f"removals_{split}": total(tally, "removals", [split]) for split in USED},
         "drawn_train": total(tally, "drawn", ["train"]),
         "drawn_unnamed": total(tally, "drawn_unnamed", ["train"]),
-        **{column: total(tally, column) for column in _REJECTED},
+        **{column: total(tally, column) for column in REJECTED},
         "empty_boxes": float(len(boxes)),
         **{f"rejected_{reason}": float(rejected[reason]) for reason in EMPTY_REASONS},
     }

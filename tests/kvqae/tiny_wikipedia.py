@@ -13,7 +13,12 @@ from trivium.kvqae.knowledge_base.passages import SCHEMA as PASSAGES
 # wikidata_id, title, image, passages
 WIKIPEDIA: list[tuple[str, str, str | None, list[str]]] = [
     ("Q10", "Iron Span", "span.jpg", ["The bridge crosses the Vell.", "It was built by Orla Dane in 1911."]),
-    ("Q20", "Orla Dane", "dane.jpg", ["Orla Dane was an engineer.", "She was born in Port", "Vell and built a bridge."]),
+    (
+        "Q20",
+        "Orla Dane",
+        "dane.jpg",
+        ["Orla Dane was an engineer.", "She was born in Port", "Vell and built a bridge."],
+    ),
     ("Q30", "River Vell", None, ["A river with one bridge."]),
     ("Q40", "Hollow Hill", None, ["A hill without any bridge.", "Nothing else."]),
 ]

@@ -209,19 +209,14 @@ def test_a_folder_without_a_captioner_is_refused(world, tmp_path):
         run(world, tmp_path, "captioner")
 
 
-def test_bad_requests_are_refused(world, tmp_path):
+def test_another_way_to_caption_is_refused(world, tmp_path):
     with pytest.raises(BadInput, match="no such way to caption.*noun_phrase"):
         run(world, tmp_path, "poems")
-    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
-    inputs = {"phrases": world / "phrases.parquet", "removals": world / "removals", "out": tmp_path / "x.parquet"}
-    write_removals(tmp_path / "removals" / "removals.parquet", [removal(77, "dog", ("cat",))])
-    with pytest.raises(BadInput, match="picture of a removal has no captions.*77"):
-        main(
-            PARAMETERS,
-            context,
-            dataset="coco",
-            filling="cv2",
-            captions="noun_phrase",
-            **inputs | {"removals": tmp_path / "removals"},
-        )
-    assert not (tmp_path / "x.parquet").exists()
+
+
+def test_a_picture_without_captions_is_counted(world, tmp_path):
+    shutil.copy(world / "phrases.parquet", tmp_path)
+    write_removals(tmp_path / "removals" / "removals.parquet", [removal(77, "dog", ("cat",)), REMOVALS[0]])
+    metrics, rows = run(tmp_path, tmp_path, "noun_phrase")
+    assert [row["removal"] for row in rows] == ["0_frisbee"]
+    assert metrics["dropped_unnamed"] == 1

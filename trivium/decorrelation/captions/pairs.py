@@ -14,7 +14,6 @@ from pydantic import Field
 from tqdm import tqdm
 
 from trivium.core.engine import Engine
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches
@@ -114,13 +113,10 @@ def prompt(classes: Sequence[str], key: str) -> str:
 
 
 Captions = Literal["noun_phrase", "grammatical", "prompt", "captioner"]
-
-
 _COLUMNS = ["caption", "picture", "split", "text", "phrases", "classes"]
-
-
 _CHUNK = 1024
 Source = tuple[Removal, Mapping[str, Any]]  # and a caption with its phrases
+Write = Callable[[Sequence[Source]], Sequence[str | None]]  # the captions y'; None where nothing is left
 
 
 class PairsParameters(Parameters):
@@ -155,27 +151,33 @@ def drawn_sources(
     return naming[:count]
 
 
-def without_phrases(removal: Removal, source: Mapping[str, Any], captions: Captions) -> str | None:
-    """The caption y' by noun-phrase removal, grammatical or as it comes; None when nothing is left."""
+def texts_of(sources: Sequence[Source], *, captions: Captions, seed: int) -> Sequence[str | None]:
+    """The captions y' of removals, by templates or without phrases; None where nothing is left."""
+    if captions == "prompt":
+        return [prompt(removal.remaining, f"{seed}:{removal.id}:{source['caption']}") for removal, source in sources]
     remove = grammatical_removal.remove_phrases if captions == "grammatical" else cut_phrases
-    phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
-    return remove(source["text"], phrases, removal.removed)
+    texts = []
+    for removal, source in sources:
+        phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
+        texts.append(remove(source["text"], phrases, removal.removed))
+    return texts
 
 
-class PaintedCaptions:
-    """Captions of painted pictures, a batch at a time."""
+def captioner_of(folder: Path, painted: Path, parameters: PairsParameters) -> Write:
+    """What writes captions of painted pictures, a batch at a time.
 
-    def __init__(self, painted: Path, captioner: Path, parameters: PairsParameters) -> None:
-        from trivium.decorrelation.captions.captioner import Captioner
+    Args:
+        folder: of the captioner.
+        painted: with the painted pictures, `train/`.
+        parameters: of the stage.
+    """
+    from trivium.decorrelation.captions.captioner import Captioner
 
-        self._images = Images(painted / "train")
-        self._captioner = Captioner(captioner, beams=parameters.beams, max_tokens=parameters.max_tokens)
-        self._batch = parameters.batch
-
-    def texts(self, removals: Sequence[Removal]) -> list[str]:
-        """One caption a removal."""
-        pictures = ShardPictures(self._images, [each.id for each in removals])
-        return self._captioner.caption(pictures, self._batch)
+    images = Images(painted / "train")
+    captioner = Captioner(folder, beams=parameters.beams, max_tokens=parameters.max_tokens)
+    return lambda sources: captioner.caption(
+        ShardPictures(images, [removal.id for removal, _ in sources]), parameters.batch
+    )
 
 
 def make_pairs(
@@ -185,28 +187,39 @@ def make_pairs(
     parameters: PairsParameters,
     counts: Counter[str],
     engine: Engine,
-    painted: PaintedCaptions | None = None,
+    captioner: Write | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream the rows of D'; `counts` is filled on the way. The captioner writes here, others where `engine` says.
 
     Counts: `pairs`, `pictures`, `different_captions`, `dropped_unnamed` (no caption names a removed class),
     `dropped_emptied`.
     """
-    seen: set[str] = set()
-    chunks: deque[Sequence[Source]] = deque()  # whose captions are on their way
+    different: set[str] = set()
+    waiting: deque[Sequence[Source]] = deque()  # chunks whose captions are on their way
 
-    def asked() -> Iterator[Sequence[Source]]:
+    def chunks() -> Iterator[Sequence[Source]]:
         for chunk in _chunks(captions, removals, phrases, parameters, counts):
-            chunks.append(chunk)
+            waiting.append(chunk)
             yield chunk
 
-    if painted is not None:
-        found: Iterator[Sequence[str | None]] = (painted.texts([removal for removal, _ in chunk]) for chunk in asked())
+    if captioner is not None:
+        written: Iterator[Sequence[str | None]] = map(captioner, chunks())
     else:
         write = partial(texts_of, captions=captions, seed=parameters.seed)
-        found = engine.map(write, asked(), description="captions", processes=1)
-    for texts in found:
-        yield _batch(chunks.popleft(), texts, counts, seen)
+        written = engine.map(write, chunks(), description="captions", processes=1)
+    for texts in written:
+        sources = waiting.popleft()
+        rows = [
+            {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
+            for (removal, source), text in zip(sources, texts, strict=True)
+            if text
+        ]
+        counts["pairs"] += len(rows)
+        counts["pictures"] += len({row["picture"] for row in rows})
+        counts["dropped_emptied"] += len(sources) - len(rows)
+        different.update(row["text"] for row in rows)
+        counts["different_captions"] = len(different)
+        yield pa.RecordBatch.from_pylist(rows, schema=PAIRS)
 
 
 def _chunks(
@@ -221,10 +234,9 @@ def _chunks(
     for removal in removals:
         by_picture[removal.picture].append(removal)
     sources: list[Source] = []
-    found = training_captions(phrases, by_picture)
-    for picture, rows in tqdm(
-        found, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False
-    ):
+    captioned = training_captions(phrases, by_picture)
+    shown = tqdm(captioned, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False)
+    for picture, rows in shown:
         for removal in by_picture.pop(picture):
             drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
             counts["dropped_unnamed"] += not drawn
@@ -232,29 +244,5 @@ def _chunks(
         if len(sources) >= _CHUNK:
             yield sources
             sources = []
-    if by_picture:
-        raise BadInput("picture of a removal has no captions", file=phrases, field="picture", got=min(by_picture))
+    counts["dropped_unnamed"] += sum(map(len, by_picture.values()))  # of pictures without any caption
     yield sources
-
-
-def texts_of(sources: Sequence[Source], *, captions: Captions, seed: int) -> Sequence[str | None]:
-    """The captions y' of removals, by templates or without phrases; None where nothing is left."""
-    if captions == "prompt":
-        return [prompt(removal.remaining, f"{seed}:{removal.id}:{source['caption']}") for removal, source in sources]
-    return [without_phrases(removal, source, captions) for removal, source in sources]
-
-
-def _batch(
-    sources: Sequence[Source], texts: Sequence[str | None], counts: Counter[str], seen: set[str]
-) -> pa.RecordBatch:
-    rows = [
-        {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
-        for (removal, source), text in zip(sources, texts, strict=True)
-        if text
-    ]
-    counts["pairs"] += len(rows)
-    counts["pictures"] += len({row["picture"] for row in rows})
-    counts["dropped_emptied"] += len(sources) - len(rows)
-    seen.update(row["text"] for row in rows)
-    counts["different_captions"] = len(seen)
-    return pa.RecordBatch.from_pylist(rows, schema=PAIRS)

@@ -92,13 +92,13 @@ def read_shard(settings: Settings, rows: Sequence[Row]) -> tuple[pa.RecordBatch,
     """The rows of one shard, and what was counted in it."""
     counts: Counter[str] = Counter()
     sentences = [read_sentence(row.caption.text) for row in rows]
-    written = []
-    found = iter(read_phrases(settings, [s for s, row in zip(sentences, rows, strict=True) if not row.caption.phrases]))
-    marked = [row for row in rows if row.caption.phrases]
-    if marked:
+    unmarked = [sentence for sentence, row in zip(sentences, rows, strict=True) if not row.caption.phrases]
+    chunked = iter(read_phrases(settings, unmarked))
+    if marked := [pair for pair in zip(sentences, rows, strict=True) if pair[1].caption.phrases]:
         _count_agreement(settings, marked, counts)
+    written = []
     for row, sentence in zip(rows, sentences, strict=True):
-        phrases = _of_classes(row.caption, settings.classes) if row.caption.phrases else next(found)
+        phrases = _of_classes(row.caption, settings.classes) if row.caption.phrases else next(chunked)
         names = sorted({name for phrase in phrases for name in phrase.classes})
         _count(row, sentence, phrases, names, counts)
         written.append(
@@ -137,11 +137,10 @@ def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Seque
         counts[f"present {name}"] += 1
 
 
-def _count_agreement(settings: Settings, rows: Sequence[Row], counts: Counter[str]) -> None:
+def _count_agreement(settings: Settings, marked: Sequence[tuple[Sentence, Row]], counts: Counter[str]) -> None:
     """How many of the chunker's phrases are annotated ones, character for character."""
-    sentences = [read_sentence(row.caption.text) for row in rows]
-    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk(sentences)
-    for row, sentence, found in zip(rows, sentences, ranges, strict=True):
+    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk([sentence for sentence, _ in marked])
+    for (sentence, row), found in zip(marked, ranges, strict=True):
         annotated = {sentence.words_in(each.start, each.end) for each in row.caption.phrases}
         counts["chunks"] += len(found)
         counts["annotated_phrases"] += len(annotated)
@@ -164,8 +163,9 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _f1(precision: float, recall: float) -> float:
-    return _ratio(2 * precision * recall, precision + recall)
+def _totals(counts: Counter[str], classes: Sequence[str]) -> list[int]:
+    """Captions that name one of the classes, those of pictures that hold it, and those of both, summed up."""
+    return [sum(counts[f"{kind} {name}"] for name in classes) for kind in ("named", "present", "agreed")]
 
 
 def metrics_of(counts: Counter[str], classes: Sequence[str]) -> dict[str, float]:
@@ -173,15 +173,14 @@ def metrics_of(counts: Counter[str], classes: Sequence[str]) -> dict[str, float]
     plain = ("captions", "phrases", "captions_empty", "captions_without_phrase", "captions_without_class",
              "captions_not_ascii", "captions_not_english", "captions_annotated")  # fmt: skip
     metrics = {name: float(counts[name]) for name in plain}
-    named, agreed, present = (
-        sum(counts[f"{kind} {name}"] for name in classes) for kind in ("named", "agreed", "present")
-    )
+    named, present, agreed = _totals(counts, classes)
     metrics |= {"named_precision": _ratio(agreed, named), "named_recall": _ratio(agreed, present)}
     metrics["classes_never_named"] = float(sum(not counts[f"named {name}"] for name in classes))
     if counts["annotated_phrases"]:
         precision = _ratio(counts["chunks_annotated"], counts["chunks"])
         recall = _ratio(counts["chunks_annotated"], counts["annotated_phrases"])
-        metrics |= {"chunker_precision": precision, "chunker_recall": recall, "chunker_f1": _f1(precision, recall)}
+        f1 = _ratio(2 * precision * recall, precision + recall)
+        metrics |= {"chunker_precision": precision, "chunker_recall": recall, "chunker_f1": f1}
     return metrics
 
 
@@ -189,7 +188,6 @@ def write_classes(path: Path, counts: Counter[str], classes: Sequence[str]) -> N
     """One row a class: captions that name it, captions of pictures that hold it, both, precision and recall."""
     rows = []
     for name in classes:
-        named, agreed, present = (counts[f"{kind} {name}"] for kind in ("named", "agreed", "present"))
-        precision, recall = f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"
-        rows.append([name, named, present, agreed, precision, recall])
+        named, present, agreed = _totals(counts, [name])
+        rows.append([name, named, present, agreed, f"{_ratio(agreed, named):.4f}", f"{_ratio(agreed, present):.4f}"])
     write_csv(path, ["class", "captions_naming", "captions_of_pictures_with", "both", "precision", "recall"], rows)

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
-from trivium.formats.pictures import SPLITS, Removal
+from trivium.formats.pictures import Removal
 
 SCHEMA = pa.schema(
     [
@@ -38,24 +36,12 @@ def write_removals(path: Path, removals: Iterable[Removal]) -> None:
 
 
 def read_removals(path: Path) -> list[Removal]:
-    """Read the removals, in the file's order.
-
-    Raises:
-        BadInput: not such a file, an id twice, or a split that there is not.
-    """
-    removals: list[Removal] = []
-    seen: set[str] = set()
-    for row, values in enumerate(read_table(path, SCHEMA.names).to_pylist(), 1):
-        if values["removal"] in seen:
-            raise BadInput("removal twice", file=path, row=row, field="removal", got=values["removal"])
-        if values["split"] not in SPLITS:
-            raise BadInput("no such split", file=path, row=row, field="split", got=values["split"], choices=SPLITS)
-        seen.add(values["removal"])
-        fields: dict[str, Any] = {_FIELDS.get(name, name): value for name, value in values.items()}
-        for name in ("removed", "remaining"):
-            fields[name] = tuple(fields[name])
-        removals.append(Removal(**fields))
-    return removals
+    """The removals, in the file's order."""
+    return [
+        Removal(**{_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value
+                   for name, value in row.items()})
+        for row in read_table(path, SCHEMA.names).to_pylist()
+    ]  # fmt: skip
 
 
 def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:

@@ -79,29 +79,33 @@ def find_removals(
     for picture in pictures:
         try:
             regions = box_regions(picture) if region == "box" else segmentation_regions(picture)
-            found = _eligible_classes(picture, regions, limits, tally)
-            drawn = drawing.drawn(picture, list(found))
-            for name, decision in found.items():
+            decisions = _eligible_classes(picture, regions, limits, tally)
+            drawn = drawing.drawn(picture, list(decisions))
+            for name, decision in decisions.items():
                 pixels = removed_pixels(picture, decision.removed, regions)
                 tally[picture.split, name, "removals"] += 1
                 tally[picture.split, name, "drawn"] += name in drawn
                 tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
-                yield Removal(
-                    id=removal_id(picture.id, name),
-                    picture=picture.id,
-                    name=picture.name,
-                    split=picture.split,
-                    class_name=name,
-                    removed=decision.removed,
-                    remaining=decision.remaining,
-                    mask=encode(pixels),
-                    height=picture.height,
-                    width=picture.width,
-                    share=decision.share,
-                    drawn=name in drawn,
-                )
+                yield _removal(picture, name, decision, pixels, drawn=name in drawn)
         except ValueError as error:
             raise BadInput(str(error), row=picture.name, field="objects") from None
+
+
+def _removal(picture: Picture, class_name: str, decision: Eligible, pixels: Mask, *, drawn: bool) -> Removal:
+    return Removal(
+        id=removal_id(picture.id, class_name) if class_name else f"{picture.id}_empty",
+        picture=picture.id,
+        name=picture.name,
+        split=picture.split,
+        class_name=class_name,
+        removed=decision.removed,
+        remaining=decision.remaining,
+        mask=encode(pixels),
+        height=picture.height,
+        width=picture.width,
+        share=decision.share,
+        drawn=drawn,
+    )
 
 
 def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions) -> Mask:
@@ -144,29 +148,16 @@ def find_empty_boxes(
         rejected: takes the counts of pictures without a box, by EMPTY_REASONS.
     """
     for picture in pictures:
-        boxes = [each.box for each in picture.objects]
+        boxes, (height, width) = [each.box for each in picture.objects], (picture.height, picture.width)
         if not boxes:
             rejected["empty_no_object"] += 1
             continue
-        size = (picture.height, picture.width)
-        box = empty_box(boxes, *size, others=picture.others, tries=tries, seed=(seed, picture.id))
+        box = empty_box(boxes, height, width, others=picture.others, tries=tries, seed=(seed, picture.id))
         if box is None:
             rejected["empty_no_place"] += 1
             continue
-        yield Removal(
-            id=f"{picture.id}_empty",
-            picture=picture.id,
-            name=picture.name,
-            split=picture.split,
-            class_name="",
-            removed=(),
-            remaining=picture.classes,
-            mask=encode(rasterise_boxes([box], picture.height, picture.width)),
-            height=picture.height,
-            width=picture.width,
-            share=box[2] * box[3] / (picture.width * picture.height),
-            drawn=True,
-        )
+        decision = Eligible((), picture.classes, box[2] * box[3] / (width * height))
+        yield _removal(picture, "", decision, rasterise_boxes([box], height, width), drawn=True)
 
 
 def empty_box(
@@ -200,17 +191,10 @@ Shard = tuple[Sequence[Picture], Drawing]
 
 
 class SearchResult(NamedTuple):
-    """Of a shard's pictures, in their order.
+    """Of a shard's pictures, in their order: removals, test pictures' boxes without objects, and both counts."""
 
-    Attributes:
-        removals: of all pictures.
-        boxes: without objects, of test pictures.
-        tally: counts of `find_removals`.
-        rejected: counts of `find_empty_boxes`.
-    """
-
-    removals: Sequence[Removal]
-    boxes: Sequence[Removal]
+    removals: list[Removal]
+    boxes: list[Removal]
     tally: Tally
     rejected: Counter[str]
 
@@ -226,36 +210,24 @@ def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator
 def search_shard(shard: Shard, *, region: RegionKind, limits: Limits, tries: int) -> SearchResult:
     """What can go from the pictures of a shard, and their boxes without objects; see `find_removals`, `empty_box`."""
     pictures, drawing = shard
-    tally: Tally = Counter()
-    rejected: Counter[str] = Counter()
-    removals = list(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=tally))
+    result = SearchResult([], [], Counter(), Counter())
     tested = (picture for picture in pictures if picture.split == "test")
-    boxes = list(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=rejected))
-    return SearchResult(removals, boxes, tally, rejected)
+    result.removals.extend(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=result.tally))
+    result.boxes.extend(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=result.rejected))
+    return result
 
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
+REJECTED = tuple(f"rejected_{reason}" for reason in REASONS)
+_COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *REJECTED)
 
 
-_REJECTED = tuple(f"rejected_{reason}" for reason in REASONS)
-
-
-_COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *_REJECTED)
-
-
-def read_named_classes(path: Path, pictures: Sequence[Picture]) -> dict[int, set[str]]:
-    """By picture, the classes that any of its captions names (the file of stage `phrases`).
-
-    Raises:
-        BadInput: not such a file, or it knows nothing about one of the pictures.
-    """
+def read_named_classes(path: Path) -> dict[int, set[str]]:
+    """By picture, the classes that any of its captions names (the file of stage `phrases`)."""
     named: dict[int, set[str]] = defaultdict(set)
     for batch in read_table(path, ["picture", "classes"]).to_batches(max_chunksize=65536):
         for picture, classes in zip(batch["picture"].to_pylist(), batch["classes"].to_pylist(), strict=True):
             named[picture].update(classes)
-    for each in pictures:
-        if each.captions and each.id not in named:
-            raise BadInput("no caption of this picture", file=path, field="picture", got=each.id)
     return dict(named)
 
 
