@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
 from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
 from trivium.page.complexity import examples, factors, findings, instrument, models
-from trivium.page.complexity.material import read_material
+from trivium.page.complexity.material import Material
 from trivium.page.html import sizes_html, write_part
 from trivium.page.thorough import read_thorough
 
@@ -59,7 +60,8 @@ def main(
     The metrics say how strong the planted effects are, and how many factors count for a majority of the models.
     """
     complexity = used_values(used, "complexity")
-    of = read_material(complexity | {"page": parameters.model_dump()}, parameters.world, data, measured, published)
+    printed, sample = yaml.safe_load(published.read_text(encoding="utf-8")), parameters.world == "sample"
+    of = Material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)
     sections = {

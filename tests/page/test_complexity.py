@@ -3,7 +3,6 @@
 import re
 import shutil
 
-import pyarrow.compute as pc
 import pytest
 import yaml
 
@@ -11,9 +10,8 @@ from tests.page.complexity_world import HOSTILE, run_stages
 from tests.page.outline import Outline
 from tests.page.parts import render as render_parts
 from tests.page.parts import render_part
-from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
-from trivium.core.tables import read_json, read_table, write_json, write_table
+from trivium.core.tables import read_json, read_table, write_json
 from trivium.page.assembly import page
 
 SECTIONS = (
@@ -284,22 +282,6 @@ def test_sizes_stand_beside_the_paper_s(sections):
     assert said in sections["findings"]
 
 
-def changed(world, folder, name, table):
-    """The stages' outputs with another table of that name."""
-    for kept in ("raw", "scores.parquet", "factors.parquet", "effects.parquet"):
-        if kept != f"{name}.parquet":
-            (folder / kept).symlink_to(world["data"] / kept)
-    write_table(folder / f"{name}.parquet", table)
-    return folder
-
-
-def test_factors_of_other_questions_are_refused(world, tmp_path):
-    table = read_table(world["data"] / "factors.parquet")
-    data = changed(world, tmp_path, "factors", table.slice(1).replace_schema_metadata(table.schema.metadata))
-    with pytest.raises(BadInput, match="factors of other questions"):
-        render_part("complexity", "results", world | {"data": data}, tmp_path)
-
-
 def test_what_readers_could_not_read_or_write_stands_beneath_table_1(sections):
     html = " ".join(sections["table-1"].split())
     assert (
@@ -321,10 +303,3 @@ def test_other_worlds_are_not_explained_as_the_sample(world, tmp_path):
     _, article = render(world | {"used": used}, tmp_path)
     assert "What is held out" not in article["sections"][0]["html"]
     assert "sample" not in "".join(each["html"] for each in article["sections"] if "sizes" not in each["id"])
-
-
-def test_effects_of_other_models_are_refused(world, tmp_path):
-    table = read_table(world["data"] / "effects.parquet")
-    data = changed(world, tmp_path, "effects", table.filter(pc.not_equal(table["model"], "t5")))
-    with pytest.raises(BadInput, match="effects of other models"):
-        render(world | {"data": data}, tmp_path)

@@ -3,9 +3,8 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -22,10 +21,10 @@ STYLES = {  # style of a stretch of text: what the legend says
     "mention": "mention on the coreference chain",
 }
 _EXACT = 1 - 1e-9
+_STATE = {True: "yes", False: "no", None: "uncounted"}
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A stretch of text to show in one of STYLES, with a label; the empty label is not shown."""
 
     span: Span
@@ -33,8 +32,7 @@ class Mark:
     label: str
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Text between two ends of marks: the styles that cover it, and the labels of the marks that begin with it."""
 
     text: str
@@ -69,20 +67,19 @@ def pieces(text: str, marks: Sequence[Mark], shown: Span) -> list[Piece]:
 
 def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
     """The stretch of a long text that holds every mark, and whole words within `margin` characters around."""
-    start = max(0, min(mark.span.start for mark in marks) - margin)
-    end = min(len(text), max(mark.span.end for mark in marks) + margin)
+    first, last = min(mark.span.start for mark in marks), max(mark.span.end for mark in marks)
+    start, end = max(0, first - margin), min(len(text), last + margin)
     if start > 0:
-        start = text.find(" ", start, min(mark.span.start for mark in marks)) + 1 or start
-    if end < len(text):
-        last = text.rfind(" ", max(mark.span.end for mark in marks), end)
-        end = last if last >= 0 else end
+        start = text.find(" ", start, first) + 1 or start
+    if end < len(text) and (space := text.rfind(" ", last, end)) >= 0:
+        end = space
     return Span(start, end)
 
 
 def item(
     example: Example,
-    factors: Mapping[str, Mapping[str, bool | None]],
-    answers: Mapping[str, Iterable[Mapping[str, Any]]],
+    codes: Mapping[str, bool | None],
+    answers: Iterable[Mapping[str, Any]],
     of: Material,
     margin: int,
     longest: int,
@@ -91,39 +88,36 @@ def item(
 
     Args:
         example: the question with its text.
-        factors: {example: {factor: yes, no, or None where it is not counted}}.
-        answers: {example: rows of scores.parquet, one a model}.
+        codes: of each factor yes, no, or None where it is not counted.
+        answers: rows of scores.parquet, one a model.
         of: what factors say and models are called.
         margin: characters of the text before the first and after the last mark.
         longest: characters of an answer; the rest of a longer one is cut off.
     """
-    codes, names, labels = factors[example.id], of.names, of.labels
-    marks = marks_of(example)
-    shown = shown_part(example.text.text, marks, margin)
+    text, marks = example.text, marks_of(example)
+    shown = shown_part(text.text, marks, margin)
     rows = [
         {
-            "model": labels[row["model"]],
+            "model": of.labels[row["model"]],
             "baseline": row["kind"] == "baseline",
             "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
             "score": row["rouge_l"],
             "exact": row["rouge_l"] > _EXACT,
         }
-        for row in answers[example.id]
+        for row in answers
     ]
     exact = [row["exact"] for row in rows if not row["baseline"]]
-    state = {True: "yes", False: "no", None: "uncounted"}
     return {
-        "id": example.id,
-        "title": example.text.title,
+        "title": text.title,
         "frame": example.frame.frame,
         "unit": example.frame.lexical_unit.name,
-        "pieces": pieces(example.text.text, marks, shown),
+        "pieces": pieces(text.text, marks, shown),
         "before": shown.start > 0,
-        "after": shown.end < len(example.text.text),
+        "after": shown.end < len(text.text),
         "question": example.question,
         "asked": example.answer_element,
         "reference": example.answer_text,
-        "factors": [(factor, names[factor], state[codes[factor]]) for factor in names],
+        "factors": [(factor, name, _STATE[codes[factor]]) for factor, name in of.names.items()],
         "answers": rows,
         "exact": sum(exact),
         "models": len(exact),
@@ -154,7 +148,7 @@ def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int,
         Places of the examples, in the random order.
     """
     order = random.Random(seed).sample(range(len(strata)), len(strata))
-    members = Counter(stratum for each in strata for stratum in each)
+    members = Counter(stratum for shown in strata for stratum in shown)
     rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
     chosen: set[int] = set()
     shown: Counter[tuple[str, bool | None]] = Counter()
@@ -162,9 +156,9 @@ def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int,
         if wanted > 1 and 2 * len(chosen) >= count:
             break
         for stratum in rarest:
-            left = (place for place in order if place not in chosen and stratum in strata[place])
             if shown[stratum] < min(wanted, members[stratum]) and len(chosen) < count:
-                chosen.add(place := next(left))
+                place = next(place for place in order if place not in chosen and stratum in strata[place])
+                chosen.add(place)
                 shown.update(strata[place])
     chosen.update([place for place in order if place not in chosen][: max(0, count - len(chosen))])
     return [place for place in order if place in chosen]
@@ -174,43 +168,37 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
     """The browser over some examples, one of them as a `picture`, and how many there are.
 
     They are drawn so that both sides of every factor, and right and wrong answers of every model, occur. Answers are
-    those of each model's first seed.
+    those of each model's first seed. The picture is the shortest of the examples that some models have right.
     """
     settings = of.used["page"]["examples"]
     factors = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
     answers = first_answers(of)
     strata = [strata_of(factors[example.id], answers[example.id]) for example in of.examples]
-    items = [
-        item(of.examples[place], factors, answers, of, settings["margin"], settings["answer_characters"])
-        for place in stratified(strata, settings["examples"], settings["seed"])
-    ]
-    counts = Counter((factor, state) for each in items for factor, _, state in each["factors"])
+    drawn = [of.examples[place] for place in stratified(strata, settings["examples"], settings["seed"])]
+    margin, longest = settings["margin"], settings["answer_characters"]
+    items = [item(example, factors[example.id], answers[example.id], of, margin, longest) for example in drawn]
     html = render(
         "complexity_examples.html",
         items=items,
-        frames=sorted({each["frame"] for each in items}),
-        counts=counts,
+        frames=sorted({shown["frame"] for shown in items}),
+        counts=Counter((factor, state) for shown in items for factor, _, state in shown["factors"]),
         factors=list(of.names.items()),
         styles=STYLES,
         seed=settings["seed"],
     )
-    return {"examples": html, "picture": picture_html(items)}, len(items)
+
+    def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
+        return item["right"] != "some", sum(len(piece.text) for piece in item["pieces"])
+
+    picture = render("complexity_picture.html", item=min(items, key=tells, default=None))
+    return {"examples": html, "picture": picture}, len(items)
 
 
 def first_answers(of: Material) -> dict[str, list[dict[str, Any]]]:
     """{question: rows of its answers, one a model in the order of the page, of the model's first seed}."""
     models, seeds = order(of.kinds, of.published), of.first_seeds
-    rows = [row for row in of.scores.to_pylist() if row["seed"] == seeds[row["model"]]]
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: models.index(row["model"])):
-        by_question[row["id"]].append(row)
+    for row in sorted(of.scores.to_pylist(), key=lambda row: models.index(row["model"])):
+        if row["seed"] == seeds[row["model"]]:
+            by_question[row["id"]].append(row)
     return by_question
-
-
-def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
-    """A text with its frame and question, and what was answered: the shortest of those that some models have right."""
-
-    def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
-        return item["right"] != "some", sum(len(piece.text) for piece in item["pieces"])
-
-    return render("complexity_picture.html", item=min(items, key=tells, default=None))

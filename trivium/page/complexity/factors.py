@@ -11,7 +11,7 @@ from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curv
 from trivium.complexity.effects.regression import of_frames
 from trivium.page.complexity.material import Effect, Material, Metrics
 from trivium.page.figures import forest
-from trivium.page.html import Column, between, decimal, figure, interval, percent, render, signed, small, table
+from trivium.page.html import between, decimal, figure, interval, percent, render, signed, small
 from trivium.page.thorough import claim_html
 
 METHODS = {  # analysis → its name, and its sign or source
@@ -29,6 +29,7 @@ _VERDICTS = {
     "holm_significant": "and after Holm",
     "found": "found by every analysis",
 }
+_ALARMS = {"holm": "Holm’s correction over the table", "found": "◆", "found_holm": "◆◆"}
 
 
 def marks(effect: Effect, risk: float) -> str:
@@ -48,30 +49,24 @@ def marks(effect: Effect, risk: float) -> str:
 
 def table_2_html(of: Material) -> Markup:
     """Table 2: δ of every model and factor, marked, its numbers to unfold, the published δ beneath."""
-    printed, metrics, simulated = of.printed_deltas(), of.metrics("validate"), of.metrics("simulate")
-    rows = [
-        {
-            "label": of.labels[model],
-            "cells": [{**by_factor[factor], "marks": marks(by_factor[factor], of.risk)} for factor in of.names],
-            "paper": [printed[model].get(factor) for factor in of.names] if model in printed else None,
-        }
-        for model, by_factor in of.effects.items()
-    ]
-    absent = [
-        {"label": of.published["table_1"]["rows"][model]["label"], "paper": [row.get(factor) for factor in of.names]}
-        for model, row in printed.items()
-        if model not in of.effects
-    ]
-    majority = of.used["partition"]["majority"]
-    alarms = {"Holm’s correction over the table": "holm", "◆": "found", "◆◆": "found_holm"}
+    metrics, simulated, majority = of.metrics("validate"), of.metrics("simulate"), of.used["partition"]["majority"]
+    printed = {model: [row.get(factor) for factor in of.names] for model, row in of.printed_deltas().items()}
     return render(
         "complexity_factors.html",
         of=of,
-        rows=rows,
-        absent=absent,
+        rows=[
+            (of.labels[model], [row[factor] for factor in of.names], printed.get(model))
+            for model, row in of.effects.items()
+        ],
+        marks=marks,
+        absent=[
+            (of.published["table_1"]["rows"][model]["label"], row)
+            for model, row in printed.items()
+            if model not in of.effects
+        ],
         verdicts={name: [int(metrics[f"{factor}_{key}"]) for factor in of.names] for key, name in _VERDICTS.items()},
         metrics=metrics,
-        alarms=[(sign, rate(simulated, f"null_any_false_alarm_{key}")) for sign, key in alarms.items()],
+        alarms=[(sign, rate(simulated, f"null_any_false_alarm_{key}")) for key, sign in _ALARMS.items()],
         untested=[
             factor
             for factor in of.names
@@ -101,7 +96,7 @@ def forest_html(of: Material) -> Markup:
     coded, balance = read_factors(of.data / "factors.parquet"), of.metrics("factors")
     constant = of_frames(coded.factors, coded.frames)
     whole = {name: balance.get(f"{name}_balance") for name, same in zip(coded.names, constant, strict=True) if same}
-    drawn, rows = Markup(), []
+    drawn, rows = [], []
     for model, by_factor in of.effects.items():
         series = {
             "plain δ": [_estimate(effect, "delta", "low", "high") for effect in by_factor.values()],
@@ -109,27 +104,15 @@ def forest_html(of: Material) -> Markup:
                 _estimate(effect, "joint", "joint_low", "joint_high") for effect in by_factor.values()
             ],
         }
-        title = f"Effects of the factors on {of.labels[model]}"
-        svg = forest(list(by_factor), series, title=title, xlabel=f"points of {of.measure}")
-        drawn += figure(svg, Markup("<strong>{}</strong>").format(of.labels[model]))
+        label, measure = of.labels[model], f"points of {of.measure}"
+        svg = forest(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
+        drawn.append(figure(svg, Markup("<strong>{}</strong>").format(label)))
         for factor, effect in by_factor.items():
-            rows.append(
-                [
-                    f"{of.labels[model]}, {factor}",
-                    effect["yes"],
-                    effect["no"],
-                    signed(effect["delta"], 2),
-                    between(effect["low"], effect["high"]),
-                    *(decimal(effect[key], 4) for key in ("p", "p_holm", "p_frame")),
-                    signed(effect["joint"], 2),
-                    between(effect["joint_low"], effect["joint_high"]),
-                    *(decimal(effect[key], 4) for key in ("joint_p", "p_all")),
-                ]
-            )
-    columns = ("Model and factor", "yes", "no", "δ", "interval", "p", "p Holm", "p frames", "joint", "interval",
-               "p joint", "largest p")  # fmt: skip
-    numbers = table(columns, rows)
-    return render("complexity_forest.html", drawn=drawn, numbers=numbers, whole=whole, confidence=of.confidence)
+            tests = [decimal(effect[key], 4) for key in ("p", "p_holm", "p_frame", "joint_p", "p_all")]
+            plain = [signed(effect["delta"], 2), between(effect["low"], effect["high"])]
+            joint = [signed(effect["joint"], 2), between(effect["joint_low"], effect["joint_high"])]
+            rows.append([f"{label}, {factor}", effect["yes"], effect["no"], *plain, *tests[:3], *joint, *tests[3:]])
+    return render("complexity_forest.html", drawn=drawn, rows=rows, whole=whole, confidence=of.confidence)
 
 
 def _estimate(effect: Effect, value: str, low: str, high: str) -> tuple[float, float, float] | None:
@@ -154,10 +137,7 @@ def shares_html(of: Material) -> Markup:
                 paper.get(factor),
             ]
         )
-    columns = ("Factor", "harder", "not counted", "threshold", "tied to the element", "without bias",
-               Column("harder\npaper", "published"))  # fmt: skip
-    caption = render("complexity_shares_caption.html", examples=metrics["examples"])
-    return table(columns, rows, caption) + render("complexity_shares.html", factors=list(of.names), metrics=metrics)
+    return render("complexity_shares.html", rows=rows, factors=list(of.names), metrics=metrics)
 
 
 def expected_finds(curves: Curves, deltas: Iterable[tuple[str, float]], criterion: str) -> float:
@@ -168,8 +148,7 @@ def expected_finds(curves: Curves, deltas: Iterable[tuple[str, float]], criterio
 def method_label(criterion: str, behind: str = "") -> Markup:
     """An analysis with its sign, as the heading of a row."""
     name, note = METHODS[criterion]
-    sign = Markup(" ") + small(note) if note else Markup()
-    return Markup("{}{}{}").format(name, sign, behind)
+    return Markup("{}{}{}{}").format(name, " " * bool(note), small(note), behind)
 
 
 def paper_study_html(of: Material) -> Markup:
@@ -181,53 +160,37 @@ def paper_study_html(of: Material) -> Markup:
     curves, nominal = by_curve(of.powers), of.risk / 2
     factors = list(dict.fromkeys(power.factor for power in of.powers))
     nothing = {key: next(power for power in group if power.planted == 0) for key, group in curves.items()}
-    called = [
-        [
-            method_label(criterion, f", size of the {size}"),
-            *(
-                percent(power.power) + interval((power.low, power.high), digits=0)
-                for factor in factors
-                for power in (nothing[size, criterion, factor],)
-            ),
-        ]
-        for size in dict.fromkeys(power.size for power in of.powers)
-        for criterion in CRITERIA
-    ]
+    called = []
+    for size in dict.fromkeys(power.size for power in of.powers):
+        for criterion in CRITERIA:
+            powers = [nothing[size, criterion, factor] for factor in factors]
+            cells = [percent(power.power) + interval((power.low, power.high), digits=0) for power in powers]
+            called.append([method_label(criterion, f", size of the {size}"), *cells])
     losses = [
         (model, factor, value)
         for model, row in of.printed_deltas().items()
         for factor, value in row.items()
         if value < 0 and factor in factors
     ]
-    counts = [sum(factor == wanted for _, factor, _ in losses) for wanted in factors]
+    by_factor = {wanted: [(factor, value) for _, factor, value in losses if factor == wanted] for wanted in factors}
+    counts = [len(deltas) for deltas in by_factor.values()]
     finds: list[list[Any]] = [["negative δ in the paper", *counts, len(losses), len(losses)]]
     for criterion in CRITERIA:
-        each = [expected_finds(curves, [(factor, value)], criterion) for _, factor, value in losses]
-        nearer = sum(expected_finds(curves, [(factor, value + 1)], criterion) for _, factor, value in losses)
-        by_factor = [
-            sum(found for found, (_, factor, _) in zip(each, losses, strict=True) if factor == wanted)
-            for wanted in factors
-        ]
-        finds.append([method_label(criterion), *map(decimal, by_factor), decimal(sum(each)), decimal(nearer)])
+        found = [expected_finds(curves, deltas, criterion) for deltas in by_factor.values()]
+        nearer = expected_finds(curves, [(factor, value + 1) for _, factor, value in losses], criterion)
+        finds.append([method_label(criterion), *map(decimal, found), decimal(sum(found)), decimal(nearer)])
     strongest = {factor: min(power.delta for power in curves["paper", CRITERIA[0], factor]) for factor in factors}
-    columns = ["Analysis", *(Column(factor, tip=of.names[factor]) for factor in factors)]
-    alone = (
-        "Nothing is planted: cells that are called worse, %. Brackets: 95 % interval with simulations as the trials."
-    )
-    negative = (
-        "The paper’s negative δ that a study of its size is expected to find, had it the texts and factors of this "
-        "corpus"
-    )
     return render(
         "complexity_paper_study.html",
         nominal=nominal,
-        called=table(columns, called, alone),
+        factors={factor: of.names[factor] for factor in factors},
+        called=called,
         too_often={
             METHODS[criterion][0]: [f for f in factors if nothing["paper", criterion, f].low > nominal]
             for criterion in ("mann_whitney", "frame")
         },
         losses=len(losses),
-        finds=table([*columns, "all", Column("all, a point nearer to 0", "wrap")], finds, negative),
+        finds=finds,
         outside=[
             (of.published["table_1"]["rows"][model]["label"], factor, value, strongest[factor])
             for model, factor, value in losses
@@ -244,9 +207,9 @@ def first_claim_html(
     It holds where δ is below 0 for every model and, after Holm's correction, significant for more than half of them.
     """
     everywhere = {
-        factor: [each[factor] for each in effects.values()]
+        factor: [row[factor] for row in effects.values()]
         for factor in names
-        if all(each[factor]["delta"] is not None and each[factor]["delta"] < 0 for each in effects.values())
+        if all(row[factor]["delta"] is not None and row[factor]["delta"] < 0 for row in effects.values())
     }
     shown = any(2 * sum(effect["holm_significant"] for effect in row) > len(row) for row in everywhere.values())
     said: Verdict = "holds" if shown else "cannot tell" if everywhere else "does not hold"
@@ -258,5 +221,6 @@ def first_claim_html(
     models = ", ".join(labels[model] for model in effects)
     seen = f"Mean {measure} of {models} changes where a factor is present: " + "; ".join(costs) + "."
     nothing = f"No factor lowers the mean {measure} of each of {models}."
-    sentence = "There are meanings that make questions harder for every model."
-    return claim_html(sentence, said, seen if costs else nothing)
+    return claim_html(
+        "There are meanings that make questions harder for every model.", said, seen if costs else nothing
+    )

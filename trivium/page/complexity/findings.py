@@ -8,7 +8,19 @@ from markupsafe import Markup
 
 from trivium.page.complexity.material import Effect, Material
 from trivium.page.complexity.reasons import PROPERTIES, breakdowns, corpus_of, reason
-from trivium.page.html import decimal, published, render, table
+from trivium.page.html import decimal, render
+
+_VERDICTS: dict[str, Callable[[Effect, float], bool]] = {  # by an effect that has a δ, and the risk
+    "validated": lambda effect, _: effect["validated"],
+    "significant": lambda effect, _: effect["significant"],
+    "holm": lambda effect, _: effect["holm_significant"],
+    "found": lambda effect, _: effect["found"],
+    "gains": lambda effect, risk: effect["delta"] > 0 and effect["p"] is not None and effect["p"] <= risk,
+    "joint_disagrees": lambda effect, _: effect["joint"] is not None and (effect["joint"] < 0) != (effect["delta"] < 0),
+    "only_examples": lambda effect, risk: (
+        effect["significant"] and (effect["p_frame"] is None or effect["p_frame"] > risk)
+    ),
+}
 
 
 def findings(of: Material) -> list[dict[str, Any]]:
@@ -21,14 +33,9 @@ def findings(of: Material) -> list[dict[str, Any]]:
         does not have, which is held against the mean of all. Of a factor that the paper does not have there is no
         paper's mean, and no such model.
     """
-    printed, metrics, risk = of.printed_deltas(), of.metrics("factors"), of.risk
-    rows = []
+    printed, metrics, rows = of.printed_deltas(), of.metrics("factors"), []
     for factor, name in of.names.items():
         known = {model: row[factor] for model, row in of.effects.items() if row[factor]["delta"] is not None}
-
-        def models(test: Callable[[Effect], bool], known: Mapping[str, Effect] = known) -> list[str]:
-            return [of.labels[model] for model, effect in known.items() if test(effect)]
-
         theirs = {model: values[factor] for model, values in printed.items() if factor in values}
         mean = fmean(theirs.values()) if theirs else None
         paper = {} if mean is None else {model: theirs.get(model, mean) for model in known}
@@ -39,24 +46,17 @@ def findings(of: Material) -> list[dict[str, Any]]:
                 "factor": factor,
                 "name": name,
                 "models": len(known),
-                "validated": models(lambda effect: effect["validated"]),
-                "significant": models(lambda effect: effect["significant"]),
-                "holm": models(lambda effect: effect["holm_significant"]),
-                "found": models(lambda effect: effect["found"]),
+                **{
+                    verdict: [of.labels[model] for model, effect in known.items() if test(effect, of.risk)]
+                    for verdict, test in _VERDICTS.items()
+                },
                 "paper_mean": mean,
                 "paper_models": len(theirs),
                 "paper_negative": sum(value < 0 for value in theirs.values()),
-                "gains": models(lambda effect: effect["delta"] > 0 and effect["p"] is not None and effect["p"] <= risk),
                 "balance": metrics.get(f"{factor}_balance"),
                 "corrected": metrics.get(f"{factor}_balance_corrected"),
                 "other_sign": {model: (known[model], theirs.get(model)) for model in turned},
                 "other_size": {model: (known[model], theirs.get(model)) for model in outside},
-                "joint_disagrees": models(
-                    lambda effect: effect["joint"] is not None and (effect["joint"] < 0) != (effect["delta"] < 0)
-                ),
-                "only_examples": models(
-                    lambda effect: effect["significant"] and (effect["p_frame"] is None or effect["p_frame"] > risk)
-                ),
                 "smaller": min((min(effect["yes"], effect["no"]) for effect in known.values()), default=0),
             }
         )
@@ -92,16 +92,18 @@ def sizes(of: Material, means: Mapping[str, float]) -> tuple[list[dict[str, Any]
     for model, by_factor in of.effects.items():
         paper = printed.get(model)
         papers = average if paper is None else paper
-        known = {factor: effect for factor, effect in by_factor.items() if effect["delta"] is not None}
-        bounded = {factor: effect for factor, effect in known.items() if effect["low"] is not None}
+        known = [effect["delta"] for effect in by_factor.values() if effect["delta"] is not None]
+        bounded = {factor: effect for factor, effect in by_factor.items() if effect["low"] is not None}
+        halves = [(effect["high"] - effect["low"]) / 2 for effect in bounded.values()]
+        beside = [holds(effect, papers[factor]) for factor, effect in bounded.items() if factor in papers]
         rows.append(
             {
                 "label": of.labels[model],
                 "room": 100 * (1 - means[model]),
-                "size": fmean(abs(effect["delta"]) for effect in known.values()) if known else None,
-                "half": fmean((effect["high"] - effect["low"]) / 2 for effect in bounded.values()) if bounded else None,
-                "intervals": sum(factor in papers for factor in bounded),
-                "inside": sum(holds(effect, papers[factor]) for factor, effect in bounded.items() if factor in papers),
+                "size": fmean(map(abs, known)) if known else None,
+                "half": fmean(halves) if halves else None,
+                "intervals": len(beside),
+                "inside": sum(beside),
                 "paper_room": None if paper is None else 100 * (1 - scores[model]["values"][0]),
                 "paper_size": fmean(map(abs, paper.values())) if paper else None,
             }
@@ -121,36 +123,30 @@ def findings_html(of: Material) -> Markup:
     """The findings in words, factor by factor, with what goes along with them in the examples."""
     rows, corpus = findings(of), corpus_of(of)
     for row in rows:
-        factor = row["factor"]
-        row["turned"] = [
-            (of.labels[model], effect, paper, reason(corpus, model, factor, effect["delta"]))
-            for model, (effect, paper) in row["other_sign"].items()
-        ]
-        row["sizes"] = []
+        factor, row["turned"], row["sizes"] = row["factor"], [], []
+        for model, (effect, paper) in row["other_sign"].items():
+            goes = reason(corpus, model, factor, effect["delta"])
+            row["turned"].append((of.labels[model], effect, paper, goes))
         for model, (effect, paper) in row["other_size"].items():
             known = row["paper_mean"] if paper is None else paper
-            beyond = reason(corpus, model, factor, effect["delta"] - known)
-            row["sizes"].append((of.labels[model], effect, paper, abs(effect["delta"]) > abs(known), beyond))
+            goes, stronger = reason(corpus, model, factor, effect["delta"] - known), abs(effect["delta"]) > abs(known)
+            row["sizes"].append((of.labels[model], effect, paper, stronger, goes))
     levels, inside = sizes(of, {model: float(corpus.scores[model].mean()) for model in of.effects})
-    columns = ["Model", "room", "mean |δ|", "half width", "holds the paper’s", *published("room", "mean |δ|")]
     lines = [
         [
             row["label"],
-            decimal(row["room"]),
-            decimal(row["size"]),
-            decimal(row["half"]),
+            *(decimal(row[name]) for name in ("room", "size", "half")),
             f"{row['inside']} of {row['intervals']}",
             decimal(row["paper_room"], 0),
             decimal(row["paper_size"]),
         ]
         for row in levels
     ]
-    caption = render("complexity_sizes_caption.html", of=of)
     return render(
         "complexity_findings.html",
         of=of,
         rows=rows,
-        levels=table(columns, lines, caption),
+        levels=lines,
         inside=inside,
         properties=list(PROPERTIES),
         breakdowns=breakdowns(corpus, list(of.effects), of.labels),

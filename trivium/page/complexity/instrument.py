@@ -9,7 +9,7 @@ from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curv
 from trivium.page.complexity.factors import METHODS, method_label, rate
 from trivium.page.complexity.material import MEASURES, Material
 from trivium.page.figures import curves, trends
-from trivium.page.html import Column, Row, agreement_table, decimal, figure, interval, percent, render, signed, table
+from trivium.page.html import Row, agreement_table, decimal, figure, interval, percent, render, signed
 
 CURVES = ("mann_whitney", "holm", "found", "found_holm")
 COLUMNS = {
@@ -60,53 +60,43 @@ def planted(effects: Mapping[str, float], published: Mapping[str, Any]) -> dict[
 
 def simulation_html(of: Material) -> Markup:
     """Power and false alarms of each analysis on simulated scores, with intervals."""
-    metrics, settings = of.metrics("simulate"), of.used["simulate"]
-    rows = [
-        [method_label(method), *(_rate(rate(metrics, f"{column}_{method}")) for column in COLUMNS)]
-        for method in METHODS
-    ]
-    columns = ["Analysis", *(Column(title, "wrap") for title in COLUMNS.values())]
-    caption = (
-        "How often each analysis calls an effect, %. Brackets: 95 % interval with simulations as the trials. A sound "
-        f"analysis is high in the first column and near or below {percent(of.risk, 0)} in the others (the fourth: for "
-        "corrected ones)."
-    )
+    metrics, effects = of.metrics("simulate"), of.used["simulate"]["effects"]
+    rows = []
+    for method in METHODS:
+        rates = [rate(metrics, f"{column}_{method}") for column in COLUMNS]
+        cells = [percent(found and found[0], 0) + interval(found and found[1:], digits=0) for found in rates]
+        rows.append([method_label(method), *cells])
     powers = [
-        {"factor": factor, "name": of.names[factor], "effect": effect, "rate": rate(metrics, f"power_found_{factor}")}
-        for factor, effect in sorted(settings["effects"].items())
+        (factor, of.names[factor], effect, rate(metrics, f"power_found_{factor}"))
+        for factor, effect in sorted(effects.items())
     ]
     return render(
         "complexity_simulation.html",
         of=of,
-        table=table(columns, rows, caption),
+        rows=rows,
+        columns=list(COLUMNS.values()),
         powers=powers,
         simulations=metrics["simulations"],
-        planted=planted(settings["effects"], of.published),
+        planted=planted(effects, of.published),
     )
-
-
-def _rate(found: tuple[float, float, float] | None) -> Markup | str:
-    return "–" if found is None else percent(found[0], 0) + interval(found[1:], digits=0)
 
 
 def sensitivity_html(of: Material) -> Markup:
     """The smallest δ that is found, by factor and criterion, and curves of power over δ."""
     wanted, groups = of.used["simulate"]["sensitivity"]["power"], by_curve(of.powers)
-    factors = list(dict.fromkeys(power.factor for power in of.powers))
-    columns = ["Analysis", *(Column(factor, tip=of.names[factor]) for factor in factors)]
-    tables, figures = Markup(), Markup()
+    factors = {power.factor: of.names[power.factor] for power in of.powers}
+    tables, figures = {}, []
     for size in dict.fromkeys(power.size for power in of.powers):
-        rows = [
-            [
-                method_label(criterion),
-                *(signed(smallest_delta(groups[size, criterion, factor], wanted), 1) for factor in factors),
-            ]
-            for criterion in CRITERIA
-        ]
-        tables += table(columns, rows, f"Size of the {size}: smallest δ that is found")
-        figures += figure(_curves(groups, size, factors), f"Size of the {size}: share of effects that is found.")
-    of_factors = [figure(_curves(groups, "paper", [factor]), f"{factor}: {of.names[factor]}") for factor in factors]
-    return render("complexity_sensitivity.html", of=of, tables=tables, figures=figures, of_factors=of_factors)
+        tables[size] = []
+        for criterion in CRITERIA:
+            deltas = [smallest_delta(groups[size, criterion, factor], wanted) for factor in factors]
+            tables[size].append([method_label(criterion), *(signed(delta, 1) for delta in deltas)])
+        svg = _curves(groups, size, list(factors))
+        figures.append(figure(svg, f"Size of the {size}: share of effects that is found."))
+    of_factors = [figure(_curves(groups, "paper", [factor]), f"{factor}: {name}") for factor, name in factors.items()]
+    return render(
+        "complexity_sensitivity.html", of=of, factors=factors, tables=tables, figures=figures, of_factors=of_factors
+    )
 
 
 def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
@@ -127,19 +117,16 @@ def _curves(groups: Curves, size: str, factors: Sequence[str]) -> str:
 def parsers_html(of: Material) -> Markup:
     """The frame parser's scores beside the most frequent frame of each lemma, and which syntax was used."""
     frames, syntax = of.metrics("frame_parser"), of.metrics("syntax")
-    rows = [
-        [name, *(percent(frames[f"{prefix}_{part}"]) for part in ("precision", "recall", "f1"))]
-        for prefix, name in _SCORED.items()
-    ]
-    caption = (
-        f"Frame parser on {decimal(frames['texts'], 0)} held-out texts with {decimal(frames['true_frames'], 0)} "
-        "frames, exact spans, %."
-    )
-    used = next(text for name, text in PARSERS.items() if syntax[f"parser_{name}"])
-    attachment = {name: syntax[name] for name in ("uas", "las", "upos", "lemmas") if name in syntax}
-    scored = table(["Found", "precision", "recall", "F1"], rows, caption)
     return render(
-        "complexity_parsers.html", scored=scored, frames=frames, syntax=syntax, used=used, attachment=attachment
+        "complexity_parsers.html",
+        rows=[
+            [name, *(percent(frames[f"{prefix}_{part}"]) for part in ("precision", "recall", "f1"))]
+            for prefix, name in _SCORED.items()
+        ],
+        frames=frames,
+        syntax=syntax,
+        used=next(text for name, text in PARSERS.items() if syntax[f"parser_{name}"]),
+        attachment={name: syntax[name] for name in ("uas", "las", "upos", "lemmas") if name in syntax},
     )
 
 
@@ -156,11 +143,10 @@ def agreement_html(of: Material) -> Markup:
 def partitions_html(of: Material) -> Markup:
     """The score of every model by how many factors hold, and every partition from easiest to hardest."""
     metrics, settings = of.metrics("partition"), of.used["partition"]
-    measure = MEASURES[settings["measure"]]
+    measure, models = MEASURES[settings["measure"]], [MEAN, *of.models]
     parts: dict[str, dict[str, Any]] = {}
     for row in of.rows("partitions"):
-        part = parts.setdefault(row["partition"], {**row, "scores": {}})
-        part["scores"][row["model"]] = row["score"]
+        parts.setdefault(row["partition"], {**row, "scores": {}})["scores"][row["model"]] = row["score"]
     counts = sorted((part for part in parts.values() if part["kind"] == "count"), key=lambda part: int(part["level"]))
     svg = trends(
         [f"{part['level']}\n({part['examples']})" for part in counts],
@@ -169,32 +155,30 @@ def partitions_html(of: Material) -> Markup:
         ylabel=measure,
     )
     factors = [part for part in parts.values() if part["kind"] == "factor"]
-    rows: list[Row | Sequence[Any]] = [Row(["By how many of the chosen factors hold"], "group")]
-    rows += [_part_row(of, part) for part in sorted(counts, key=lambda part: part["rank"])]
-    rows.append(Row(["By each factor"], "group"))
-    rows += [_part_row(of, part) for part in sorted(factors, key=lambda part: -part["scores"][MEAN])]
-    columns = ["Partition", "questions", "share", "mean", *(of.labels[model] for model in of.models)]
+    rows: list[Row] = []
+    for title, group in (
+        ("By how many of the chosen factors hold", sorted(counts, key=lambda part: part["rank"])),
+        ("By each factor", sorted(factors, key=lambda part: -part["scores"][MEAN])),
+    ):
+        rows.append(Row([title], "group"))
+        for part in group:
+            name, level = f"{part['factor']} {part['level']}", str(part["level"])
+            if part["kind"] == "count":
+                name = f"{level} hold{'s' if level == '1' else ''}"
+            scores = [percent(part["scores"].get(model)) for model in models]
+            rows.append(Row([name, part["examples"], f"{percent(part['share'], 0)} %", *scores]))
     return render(
         "complexity_partitions.html",
-        figure=figure(
-            svg, f"Mean {measure} of the questions for which so many factors hold (in brackets, how many questions)."
-        ),
-        table=table(columns, rows, f"Partitions, easiest first, mean {measure} in %."),
+        drawn=svg,
+        measure=measure,
+        rows=rows,
+        models=[of.labels[model] for model in of.models],
         chosen=[(factor, name) for factor, name in of.names.items() if metrics[f"uses_{factor}"]],
         assumed=bool(metrics["fallback"]),
-        models=len(of.models),
         majority=settings["majority"],
         weak=[of.labels[model] for model in of.weak],
         falling=int(metrics["models_falling"]),
     )
-
-
-def _part_row(of: Material, part: Mapping[str, Any]) -> list[Any]:
-    name = f"{part['factor']} {part['level']}"
-    if part["kind"] == "count":
-        name = f"{part['level']} hold{'s' if str(part['level']) == '1' else ''}"
-    scores = [percent(part["scores"].get(model)) for model in (MEAN, *of.models)]
-    return [name, part["examples"], f"{percent(part['share'], 0)} %", *scores]
 
 
 def illustrations_html(of: Material) -> Markup:
@@ -206,22 +190,10 @@ def illustrations_html(of: Material) -> Markup:
     rows = []
     for row in sorted(shown, key=lambda row: row[MEAN]):
         scores = [row[model] for model in of.models]
+        elements = f"{row['core_elements']} + {row['other_elements']}"
         rows.append(
-            [
-                row["frame"],
-                row["examples"],
-                decimal(row[MEAN], 2),
-                f"{decimal(min(scores), 2)}–{decimal(max(scores), 2)}",
-                row["occurrences"],
-                row["triggers"],
-                decimal(row["entropy"], 2),
-                f"{row['core_elements']} + {row['other_elements']}",
-            ]
-        )
-    columns = ("Frame", "questions", f"mean {MEASURES[of.used['partition']['measure']]}", "over models", "occurrences",
-               "triggers", "entropy, bits", "elements, core + other")  # fmt: skip
-    caption = (
-        f"Of {len(frames)} frames the hardest and the easiest{', and those that the paper names' if paper else ''}. "
-        "Occurrences, triggers and entropy: of the frame-annotated training texts."
-    )
-    return table(columns, rows, caption) + render("complexity_illustrations.html", paper=paper)
+            [row["frame"], row["examples"], decimal(row[MEAN], 2), f"{min(scores):.2f}–{max(scores):.2f}",
+             row["occurrences"], row["triggers"], decimal(row["entropy"], 2), elements]
+        )  # fmt: skip
+    measure = MEASURES[of.used["partition"]["measure"]]
+    return render("complexity_illustrations.html", rows=rows, frames=len(frames), measure=measure, paper=paper)

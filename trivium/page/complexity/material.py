@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 from pyarrow import csv
 
 from trivium.complexity.effects.analysed_tables import read_names
 from trivium.complexity.effects.planted_effects import Power
 from trivium.complexity.factors.registry import FACTORS
-from trivium.core.errors import BadInput
 from trivium.core.registry import member_names
 from trivium.core.tables import read_json, read_table
 from trivium.formats.frame_corpora import read_examples
@@ -22,7 +20,6 @@ from trivium.formats.framed_texts import Example
 
 Metrics = Mapping[str, float]
 Effect = Mapping[str, Any]  # one row of effects.parquet
-Effects = Mapping[str, Mapping[str, Effect]]  # model → factor → row
 BASELINES = {
     "best_overlap_sentence": "Sentence with most words of the question",
     "random_span": "Random span, as long as an answer",
@@ -50,7 +47,7 @@ _CUTS = {
 
 @dataclass(frozen=True)
 class Material:
-    """What complexity's sections are made of.
+    """What complexity's sections are made of, read as far as they ask for it.
 
     Attributes:
         used: section `complexity` of the parameters.
@@ -102,15 +99,13 @@ class Material:
     @cached_property
     def first_seeds(self) -> dict[str, int]:
         """{model: its first seed, -1 where it has none}."""
-        seeds: dict[str, int] = {}
-        for model, seed in zip(self.scores["model"].to_pylist(), self.scores["seed"].to_pylist(), strict=True):
-            seeds[model] = min(seed, seeds.get(model, seed))
-        return seeds
+        first = self.scores.group_by("model").aggregate([("seed", "min")])
+        return dict(zip(first["model"].to_pylist(), first["seed_min"].to_pylist(), strict=True))
 
     @cached_property
     def trained(self) -> dict[str, int]:
         """{fine-tuned model: its first seed}."""
-        return {model: seed for model, seed in self.first_seeds.items() if self.kinds[model] in FINETUNED}
+        return {model: self.first_seeds[model] for model, kind in self.kinds.items() if kind in FINETUNED}
 
     @cached_property
     def weak(self) -> dict[str, str]:
@@ -118,7 +113,7 @@ class Material:
         meant = {model for model in self.trained if self.used["finetune"]["models"][model].get("weak", False)}
         score, exact = self.metrics("score"), self.used["page"]["weak_exact"]
         reasons = {model: weakness(model, score, exact, meant=model in meant) for model in self.models}
-        return {model: reason for model, reason in reasons.items() if reason is not None}
+        return {model: reason for model, reason in reasons.items() if reason}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -132,31 +127,16 @@ class Material:
 
     @cached_property
     def examples(self) -> Sequence[Example]:
-        """The evaluation set, in the order of `factors`.
-
-        Raises:
-            BadInput: the factors are of other questions.
-        """
+        """The evaluation set, in the order of `factors`."""
         raw = self.data / "raw" / "calor"
-        found = read_examples(raw / "questions.jsonl", raw / "frames" / "test.jsonl")
-        if [example.id for example in found] != self.factors["id"].to_pylist():
-            expected = f"the questions of {raw}, in order"
-            raise BadInput("factors of other questions", file=self.data / "factors.parquet", expected=expected)
-        return found
+        return read_examples(raw / "questions.jsonl", raw / "frames" / "test.jsonl")
 
     @cached_property
     def effects(self) -> dict[str, dict[str, Effect]]:
-        """The effects by model, in the order of the page, and factor.
-
-        Raises:
-            BadInput: they are of other models.
-        """
+        """The effects by model, in the order of the page, and factor."""
         found: dict[str, dict[str, Effect]] = defaultdict(dict)
         for row in read_table(self.data / "effects.parquet").to_pylist():
             found[row["model"]][row["factor"]] = row
-        if set(found) != set(self.models):
-            file, expected = self.data / "effects.parquet", ", ".join(self.models)
-            raise BadInput("effects of other models", file=file, got=sorted(found), expected=expected)
         return {model: found[model] for model in self.models}
 
     @cached_property
@@ -199,8 +179,8 @@ def order(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
     return sorted(kinds, key=lambda model: (kinds[model] == "baseline", rows.index(model)))
 
 
-def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str | None:
-    """Why a model's scores say little, or None.
+def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str:
+    """Why a model's scores say little; empty where they do not.
 
     A model is weak when its gain over the best-overlap sentence may be 0, when its own answers do as well at other
     questions with the same element, when fewer than `exact` of its answers are exactly right, or when params.yaml says
@@ -215,20 +195,7 @@ def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str 
         reasons.append(f"only {100 * metrics[f'{model}_em']:.0f} % exactly right")
     if meant:
         reasons.append("a small configuration, there to exercise the path: params.yaml calls it weak")
-    return "; ".join(reasons) or None
-
-
-def read_material(used: Mapping[str, Any], world: str, data: Path, measured: Path, published: Path) -> Material:
-    """What complexity's sections are made of, read as far as they ask for it.
-
-    Args:
-        used: section `complexity` of the parameters.
-        world: where the evaluation texts come from.
-        data, measured: folders of the stages' outputs and metrics.
-        published: tests/published/complexity.yaml.
-    """
-    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
-    return Material(used, world == "sample", data, measured, printed)
+    return "; ".join(reasons)
 
 
 def training_of(found: Metrics) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from trivium.measures.bootstrap import clustered_interval
 from trivium.page.complexity.material import Material, order, training_of, unusual_answers
 from trivium.page.figures import profile
-from trivium.page.html import Cell, Row, percent, published, render, small, table
+from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
 KINDS = {
@@ -37,6 +37,7 @@ _LEAKS = {
         "validation contexts of the adaptation corpus overlap with training ones"
     ),
 }
+_SPREAD = ("range", "sd", "h", "p", "sd_by_chance", "sd_p")  # of the means of frames
 
 
 def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
@@ -47,43 +48,37 @@ def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
         thorough: what stage score gave in `make thorough`, for what was trained once here, or not run.
     """
     printed, score, judgements = of.published["table_1"]["rows"], of.metrics("score"), of.metrics("judgements")
-    readers, prompted = of.used["finetune"]["models"], of.used["prompt"]["models"]
+    readers, prompted, seeds = of.used["finetune"]["models"], of.used["prompt"]["models"], of.used["finetune"]["seeds"]
     kinds = {model: row["kind"] for model, row in printed.items()}
     kinds |= {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(prompted, "prompted")
     kinds |= of.kinds
-    seeds = len(of.used["finetune"]["seeds"])
-    rows = []
+    rows, below = [], Markup('{}<span class="interval">{}</span>')
     for model in order(kinds, of.published):
-        few = thorough if model not in of.kinds or (seeds == 1 and model in of.trained) else None
+        ran, paper = model in of.kinds, printed.get(model)
+        few = thorough if not ran or (len(seeds) == 1 and model in of.trained) else None
         heading = of.labels[model] + " " + small(KINDS.get(kinds[model], f"{kinds[model]}, fine-tuned"))
         cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == FIGURE_2) for name in COLUMNS]
-        if model in of.kinds:
+        correct: Any = "–"
+        if ran:
             heading += _told(of, model, score)
-            cells += [percent(score.get(f"{model}_shuffled_rouge_l")), _correct(judgements, model)]
-        elif few and few.again(f"{model}_rouge_l"):
-            cells += ["–", "–"]
-        else:
+        if f"{model}_correct" in judgements:
+            correct = below.format(
+                percent(judgements[f"{model}_correct"], 0), f"of {judgements[f'{model}_judged']:.0f}"
+            )
+        cells += [percent(score.get(f"{model}_shuffled_rouge_l")), correct]
+        if not ran and not (few and few.again(f"{model}_rouge_l")):
             cells = [Cell("not run", "absent", 6)]
-        paper = printed.get(model)
-        if paper:
-            size = Markup('<span class="interval">{}</span>').format(paper["size"])
-            cells += [Cell(percent(paper["values"][0], 0) + size, "published"), Cell(paper["values"][1], "published")]
-        else:
-            cells += [Cell("–", "published")] * 2
+        values = [below.format(percent(paper["values"][0], 0), paper["size"]), paper["values"][1]] if paper else "––"
+        cells += [Cell(value, "published") for value in values]
         rows.append(Row([heading, *cells], "baseline" if of.kinds.get(model) == "baseline" else ""))
-    caption = render("complexity_models_caption.html", seeds=seeds, kappa=judgements.get("kappa"))
-    columns = ["Model", *COLUMNS.values(), "shuffled", "% correct", *published("ROUGE-L", "% correct")]
     world = of.metrics("world")
     return render(
-        "complexity_models.html",
-        of=of,
-        score=score,
-        other_measure=of.used["validate"]["measure"] != FIGURE_2,
-        sample_seed=of.used["world"]["seed"] if of.sample else None,
-        table=table(columns, rows, caption) + dagger(thorough),
+        "complexity_models.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()), seeds=len(seeds),
+        kappa=judgements.get("kappa"), other_measure=of.used["validate"]["measure"] != FIGURE_2,
+        sample_seed=of.used["world"]["seed"] if of.sample else None, dagger=dagger(thorough),
         unusual=[(of.labels[model], *told) for model, *told in unusual_answers(of)],
         leaks=[(int(world[name]), text) for name, text in _LEAKS.items()],
-    )
+    )  # fmt: skip
 
 
 def _told(of: Material, model: str, score: Mapping[str, float]) -> Markup:
@@ -96,13 +91,6 @@ def _told(of: Material, model: str, score: Mapping[str, float]) -> Markup:
     counts = {name: int(score[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
     said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     return told + small(said and f"{said} answers")
-
-
-def _correct(judgements: Mapping[str, float], model: str) -> Markup | str:
-    if f"{model}_correct" not in judgements:
-        return "–"
-    judged = Markup('<span class="interval">of {}</span>').format(int(judgements[f"{model}_judged"]))
-    return percent(judgements[f"{model}_correct"], 0) + judged
 
 
 def frame_points(
@@ -143,14 +131,12 @@ def figure_2_html(of: Material) -> Markup:
     for model in of.models:
         label = of.labels[model]
         rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", "rouge_l"])
-        points = frame_points(rows, texts, frames, **settings)
-        svg = profile(points, title=f"Score by frame: {label}", xlabel="ROUGE-L")
-        tests = ("range", "sd", "h", "p", "sd_by_chance", "sd_p")
-        found = {name: score.get(f"{model}_frame_{name}") for name in tests}
-        drawn.append({"label": label, "svg": Markup(svg)} | found)
-        shares = [(row["frame"], row["correct"], None) for row in judged if row["model"] == model]
+        svg = profile(frame_points(rows, texts, frames, **settings), title=f"Score by frame: {label}", xlabel="ROUGE-L")
+        spread = {name: score.get(f"{model}_frame_{name}") for name in _SPREAD}
+        drawn.append({"label": label, "svg": Markup(svg)} | spread)
+        shares = sorted((row["correct"], row["frame"]) for row in judged if row["model"] == model)
         if shares:
-            shares.sort(key=lambda point: (point[1], point[0]))
-            svg = profile(shares, title=f"Judged correct by frame: {label}", xlabel="share judged correct")
-            human.append({"label": label, "svg": Markup(svg), "range": shares[-1][1] - shares[0][1]})
+            points = [(frame, share, None) for share, frame in shares]
+            svg = profile(points, title=f"Judged correct by frame: {label}", xlabel="share judged correct")
+            human.append({"label": label, "svg": Markup(svg), "range": shares[-1][0] - shares[0][0]})
     return render("complexity_frames.html", drawn=drawn, human=human, confidence=settings["confidence"], risk=of.risk)

@@ -18,7 +18,6 @@ from trivium.page.html import percent, table
 
 _FEW = 20  # examples below which a value of a property has no mean of its own
 _PART = 0.25  # of δ that a property must give by itself to go along with it
-_PATH = "path"  # the case of f4 in which arcs are counted
 
 
 def rival_spans(example: Example) -> int:
@@ -32,7 +31,7 @@ def rival_spans(example: Example) -> int:
 SHARED = "events that share a participant"
 PROPERTIES: Mapping[str, Callable[[Example], Any]] = {
     "the frame element asked for": lambda example: example.answer_element,
-    "the number of the frame’s elements": lambda example: len({each.name for each in example.frame.elements}),
+    "the number of the frame’s elements": lambda example: len({element.name for element in example.frame.elements}),
     "the number of rival spans (elements of any frame) in the answer’s sentence": rival_spans,
     SHARED: shares_participant,
 }
@@ -58,17 +57,14 @@ class Corpus:
 
 def corpus_of(of: Material) -> Corpus:
     """The examples with their factors and scores, all in the same order."""
-    examples, columns = of.examples, of.factors.to_pydict()
-    scores = read_scores(
-        of.data / "scores.parquet", [example.id for example in examples], of.used["validate"]["measure"]
-    )
+    ids, columns = [example.id for example in of.examples], of.factors.to_pydict()
+    scores = read_scores(of.data / "scores.parquet", ids, of.used["validate"]["measure"])
     elements, arcs = columns.get("f5_elements"), None
     if "f4_arcs" in columns:
-        counted = zip(columns["f4_arcs"], columns["f4_case"], strict=True)
-        arcs = np.array([arcs if case == _PATH else -1 for arcs, case in counted])
+        arcs = np.where(np.array(columns["f4_case"]) == "path", of.factors["f4_arcs"].fill_null(-1).to_numpy(), -1)
     return Corpus(
         factors={factor: coded(columns[factor]) for factor in of.names},
-        properties={name: np.array([read(each) for each in examples]) for name, read in PROPERTIES.items()},
+        properties={name: np.array([read(example) for example in of.examples]) for name, read in PROPERTIES.items()},
         elements=None if elements is None else np.array(elements),
         arcs=arcs,
         scores=dict(zip(scores.models, scores.values, strict=True)),
@@ -104,14 +100,12 @@ def reason(found: Corpus, model: str, factor: str, delta: float) -> list[dict[st
     Returns:
         name, `points` given by it alone, and its mean on either `sides` (None where it is no number).
     """
-    codes, defining = found.factors[factor], FACTORS[factor].defining
-    rows = []
+    codes, rows = found.factors[factor], []
     for name, labels in found.properties.items():
         points = composition(found.scores[model], labels, codes)
-        if name != defining and points * delta > 0 and abs(points) >= _PART * abs(delta):
-            sides = None
-            if labels.dtype.kind != "U":
-                sides = (float(labels[codes == YES].mean()), float(labels[codes == NO].mean()))
+        if name != FACTORS[factor].defining and points * delta > 0 and abs(points) >= _PART * abs(delta):
+            numbers = labels.dtype.kind != "U"
+            sides = tuple(float(labels[codes == code].mean()) for code in (YES, NO)) if numbers else None
             rows.append({"name": name, "points": points, "sides": sides})
     return sorted(rows, key=lambda row: -abs(row["points"]))
 
@@ -142,17 +136,12 @@ def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) 
             for said, whether in (("shared", True), ("not shared", False))
             for side, code in (("yes", YES), ("no", NO))
         }
-    return [
-        table(
-            [
-                "Model",
-                *(Markup("{}<br><small>({})</small>").format(name, rows.sum()) for name, rows in columns.items()),
-            ],
-            [[labels[model], *(_mean(found.scores[model][rows]) for rows in columns.values())] for model in models],
-            title,
-        )
-        for title, columns in tables.items()
-    ]
+    made = []
+    for title, columns in tables.items():
+        heads = [Markup("{}<br><small>({})</small>").format(name, rows.sum()) for name, rows in columns.items()]
+        lines = [[labels[model], *(_mean(found.scores[model][rows]) for rows in columns.values())] for model in models]
+        made.append(table(["Model", *heads], lines, title))
+    return made
 
 
 def _mean(values: NDArray[np.float64]) -> str:
