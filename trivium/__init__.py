@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from trivium.formats.front_door import fuse as fuse
     from trivium.formats.front_door import per_query as per_query
     from trivium.formats.front_door import search_weights as search_weights
+    from trivium.formats.front_door import write_run as write_run
     from trivium.formats.trec import read_qrels as read_qrels
     from trivium.formats.trec import read_run as read_run
     from trivium.formats.trec import write_qrels as write_qrels
-    from trivium.formats.trec import write_run as write_run
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
     from trivium.page.difficulty import write_difficulty as write_difficulty
@@ -64,7 +64,7 @@ LAZY: dict[str, str] = {
     "search_weights": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
     "write_qrels": "trivium.formats.trec",
-    "write_run": "trivium.formats.trec",
+    "write_run": "trivium.formats.front_door",
 }
 
 

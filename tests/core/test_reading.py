@@ -156,6 +156,9 @@ def test_a_text_may_be_packed_and_begin_with_a_mark(pack, tmp_path: Path):
     [
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "another file stands in its place; got .*Git LFS.*git lfs pull"),
         (b"\n <!DOCTYPE HTML><html>404</html>", "another file stands in its place; got .*HTML"),
+        (b"\xef\xbb\xbf<html>", "another file stands in its place; got .*HTML"),
+        (b'<?xml version="1.0"?>\n<!-- a page --><html xmlns="x">', "another file stands in its place; got .*HTML"),
+        ("q 0 d 1".encode("utf-16"), "another file stands in its place; got .*UTF-16"),
         (gzip.compress(b"text" * 999)[:40], "damaged gzip"),
     ],
 )  # fmt: skip

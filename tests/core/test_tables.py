@@ -3,6 +3,7 @@ import pytest
 
 from trivium.core import tables
 from trivium.core.errors import BadInput
+from trivium.core.zips import open_zip
 
 
 def test_json_refuses_nan_and_names_the_line(tmp_path):
@@ -80,3 +81,21 @@ def test_csv_may_be_parted_by_semicolons(tmp_path):
     assert list(tables.read_csv_records(tmp_path / "t.csv", ["title", "text"])) == [
         (2, {"title": "Loutre", "text": "Elle mesure 1,2 m; elle nage."})
     ]
+
+
+def test_what_parts_cells_is_told_by_the_first_line_without_its_quotes(tmp_path):
+    """Lines of empty cells at the end, as spreadsheets leave them, are none."""
+    (tmp_path / "t.csv").write_text('"titre, entier";text\nLoutre;"a; b"\n;\n\n')
+    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["titre, entier", "text"]), (2, ["Loutre", "a; b"])]
+    (tmp_path / "t.csv").write_text('"a;b;c",text\n1,2\n')
+    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["a;b;c", "text"]), (2, ["1", "2"])]
+
+
+@pytest.mark.parametrize(
+    "stand_in", [b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", b"<html>404</html>"]
+)
+def test_what_stands_in_the_place_of_parquet_or_a_zip_is_named(tmp_path, stand_in):
+    (tmp_path / "t").write_bytes(stand_in)
+    for read in (tables.read_table, tables.count_rows, open_zip):
+        with pytest.raises(BadInput, match="another file stands in its place"):
+            read(tmp_path / "t")

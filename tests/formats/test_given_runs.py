@@ -176,6 +176,10 @@ def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
         ),
         ({"q": ["a"]}, pd.DataFrame({"query": ["q"] * 2, "document": ["a"] * 2, "score": [1, 2]}), "document twice"),
         (5, {"q": {"a": 1.0}}, "int is no run and no judgements"),
+        ({"q": {"a": None}}, {"q": {"a": 1.0}}, "query 'q': the grade None of 'a' is no whole number"),
+        ({"q": None}, {"q": {"a": 1.0}}, "query 'q': None is neither"),
+        ({"q": ["a"]}, {"q": "a"}, "query 'q': 'a' is no {document: score}"),
+        ({"q": ["a"]}, {"q": {"a": pd.NA}}, "query 'q': the score <NA> of 'a' is no finite number"),
     ],
 )
 def test_what_is_no_run_is_refused(qrels: Any, run: Any, problem: str) -> None:
@@ -198,12 +202,61 @@ def test_a_whole_float_is_the_number_that_pandas_made_it_of(tmp_path: Path) -> N
         trivium.evaluate(qrels, pd.DataFrame({"query": [np.nan], "document": [1], "score": [1.0]}), "mrr")
 
 
-def test_a_run_of_other_names_than_the_judgements_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="nothing that the run 'run 1' retrieved is judged.*such as 'D10'.*'d10'"):
-        trivium.evaluate({"q": {"d10": 1, "d11": 0}}, {"q": {"D10": 1.0}}, "mrr")
+def test_what_is_no_list_of_runs_and_no_measure_is_refused() -> None:
+    for runs in ("a.run", b"a.run", Path("a.run"), Run.from_dict({"q": {1: 1.0}}), None, 5):
+        with pytest.raises(ValueError, match="is no list and no mapping of runs"):
+            fuse(runs)
+    with pytest.raises(ValueError, match="^no run$"):
+        fuse([])
+    for measures in (b"mrr", None, [None]):
+        with pytest.raises(ValueError, match="is no measure's name, such as 'mrr'"):
+            evaluate({"q": ["a"]}, {"q": {"a": 1.0}}, measures)
+    with pytest.raises(ValueError, match="weights of 'ab': they are a list of numbers"):
+        fuse([{"q": {"a": 1.0}}] * 2, "ab")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "problem"),
+    [
+        (
+            {"q": {"d10": 1, "d11": 0}},
+            {"q": {"D10": 1.0}},
+            "for 'q' .* such as 'D10', the judgements of 'q' such as 'd1",
+        ),
+        ({"p": ["a"], "q": ["b"]}, {"p": {"b": 1.0}, "q": {"a": 2.0}}, "for 'p' .* such as 'b', .* of 'p' such as 'a'"),
+        (Qrels.from_dict({"q": [1]}), Run.from_dict({"q": {2: 1.0}}), "for 'q' .* such as '2', .* of 'q' such as '1'"),
+        (Qrels.from_dict({"q": [1]}), {"q": {"d": 1.0}}, "such as 'd', .* such as '1'"),
+    ],
+)
+def test_a_run_of_which_nothing_is_judged_is_warned_of(qrels: Any, run: Any, problem: str) -> None:
+    with pytest.warns(UserWarning, match=f"nothing that the run 'run 1' retrieved is judged.*{problem}"):
+        assert trivium.evaluate(qrels, run, "mrr") == {"mrr": 0.0}
+
+
+def test_a_run_of_which_something_is_judged_is_not_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trivium.evaluate({"q": {"d10": 1, "d11": 0}}, {"q": {"d11": 1.0, "x": 0.5}}, "mrr")
+        trivium.evaluate({"q": []}, {"q": {"x": 0.5}}, "mrr")
+
+
+def test_any_run_may_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "fused.trec"
+    trivium.write_run(path, {1.0: {10.0: 1.0, "b": 1.0}})
+    assert path.read_text() == "1 Q0 b 1 1 fused\n1 Q0 10 2 0.99999994 fused\n"
+    trivium.write_run(path, pd.DataFrame({"query": ["q"], "document": [3], "score": [0.5]}))
+    assert path.read_text() == "q Q0 3 1 0.5 fused\n"
+    for run, problem in {
+        "is no {document: score}": {"q": ["a"]},
+        "the score None of 'a' is no finite": {"q": {"a": None}},
+        "'q 1' is empty or has white space": {"q 1": {"a": 1.0}},
+        "the name '' is empty": {"q": {"": 1.0}},
+    }.items():
+        with pytest.raises(ValueError, match=run):
+            trivium.write_run(path, problem)
+    with pytest.raises(ValueError, match="dict is no Qrels"):
+        trivium.write_qrels(path, {"q": ["a"]})
+    assert path.read_text() == "q Q0 3 1 0.5 fused\n", "nothing is half-written"
 
 
 def test_what_one_call_returns_the_next_one_takes(tmp_path: Path) -> None:

@@ -122,20 +122,6 @@ def test_columns_are_parted_by_spaces_and_tabs_of_ascii_alone(tmp_path):
     assert spaced == {"Soyuz 11": 0, "Mir 2": 1}
 
 
-def test_a_fused_dictionary_is_written_as_a_run_is(tmp_path):
-    trec.write_run(str(tmp_path / "fused.trec"), {"q1": {"b": 1.0, "a": 2.0, "c": 1.0}, "q2": {}})
-    assert (tmp_path / "fused.trec").read_text().splitlines() == [
-        "q1 Q0 a 1 2 fused", "q1 Q0 c 2 1 fused", "q1 Q0 b 3 0.99999994 fused",
-    ]  # fmt: skip
-    for wrong, message in (
-        ({"q": {"a b": 1.0}}, "'a b' is empty or has white space"),
-        ({"q": {"a": np.nan}}, "not finite"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            trec.write_run(tmp_path / "wrong.trec", wrong)
-    assert not (tmp_path / "wrong.trec").exists()
-
-
 def test_qrels_keep_queries_without_relevant_documents(tmp_path):
     qrels = Qrels(("q1", "q2"), (np.array([3, 5]), np.array([], dtype=np.int64)))
     trec.write_qrels(tmp_path / "q", qrels)

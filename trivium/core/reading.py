@@ -30,7 +30,12 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _GZIP, _MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
 _NOT_THE_FILE = (
     (re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "the file, by `git lfs pull`"),
-    (re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE), "a page of HTML", "the file, not a server's answer"),
+    (
+        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html)\b", re.IGNORECASE | re.DOTALL),
+        "a page of HTML",
+        "the file, not a server's answer",
+    ),
+    (re.compile(rb"\xff\xfe|\xfe\xff"), "text in UTF-16", "UTF-8"),
 )
 
 
@@ -84,14 +89,24 @@ def open_text(path: Path) -> "Iterator[BufferedReader[Any]]":
         stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=packed)) if is_packed(packed) else packed
         try:
             start = stream.peek(512)
-            for known, got, expected in _NOT_THE_FILE:
-                if known.match(start):
-                    raise BadInput("another file stands in its place", file=path, got=got, expected=expected)
+            _refuse_other(start, path)
             if start.startswith(_MARK):
                 stream.read(len(_MARK))
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise BadInput(f"damaged gzip: {error}", file=path) from None
+
+
+def _refuse_other(start: bytes, path: Path) -> None:
+    for known, got, expected in _NOT_THE_FILE:
+        if known.match(start.removeprefix(_MARK)):
+            raise BadInput("another file stands in its place", file=path, got=got, expected=expected)
+
+
+def refuse_other(path: Path) -> None:
+    """Raise `BadInput` where a pointer of Git LFS or a page of HTML stands in the place of a file that is no text."""
+    with open_file(path) as stream:
+        _refuse_other(stream.read(512), path)
 
 
 def is_packed(stream: BufferedReader) -> bool:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ import pyarrow.parquet as pq
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import parse_json, read_lines, read_text, require_file
+from trivium.core.reading import parse_json, read_lines, read_text, refuse_other, require_file
 
+_QUOTED = re.compile(r'"[^"]*"')
 LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
 M = TypeVar("M")
 
@@ -77,19 +79,19 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Stream (line from 1 where it ends, cells) of CSV; empty lines are passed over.
+    """Stream (line from 1 where it ends, cells) of CSV; lines of empty cells are passed over.
 
-    Cells are parted by commas, or by semicolons where the first line has some and no comma, as Excel writes it where
-    the comma stands in numbers.
+    Cells are parted by commas, or by semicolons where the first line has more of them outside quotes, as Excel writes
+    it where the comma stands in numbers.
     """
     text = read_text(path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
-    first = text[: text.find("\n")] if "\n" in text else text
+    first = _QUOTED.sub("", text.split("\n", 1)[0])
     csv.field_size_limit(LONGEST_CELL)
-    delimiter = ";" if ";" in first and "," not in first else ","
+    delimiter = ";" if first.count(";") > first.count(",") else ","
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for cells in lines:
-            if cells:
+            if any(cells) or len(cells) == 1:
                 yield lines.line_num, cells
     except csv.Error as error:
         if "field limit" in str(error):
@@ -192,4 +194,5 @@ def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None
             raise BadInput("missing columns", file=path, got=missing, choices=present)
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names that are no UTF-8
+        refuse_other(path)
         raise BadInput(f"not a readable Parquet file: {error}", file=path) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import LARGEST_FILE, require_file
+from trivium.core.reading import LARGEST_FILE, refuse_other, require_file
 
 # What `zipfile` and its decompressors raise on damage.
 _BROKEN = (
@@ -70,5 +70,6 @@ def _readable(path: Path, member: str | None = None) -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:
+        refuse_other(path)
         what = "archive" if member is None else "member"
         raise BadInput(f"broken {what}: {error}", file=path, row=member) from None

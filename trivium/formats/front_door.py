@@ -7,11 +7,14 @@ DataFrame with columns query, document and score. Documents bear names or number
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.formats import trec
 from trivium.formats.given_runs import Judgements, Ranked, take
 from trivium.measures import fusion, ranking, weight_search
 from trivium.measures.runs import Run
@@ -112,6 +115,24 @@ def fuse(
     return fused if given.names is None else given.named(fused)
 
 
+def write_run(path: str | PathLike[str], run: Ranked) -> None:
+    """Write a TREC run of any kind of run, as `fuse` returns it; equal scores come in the order of trec_eval.
+
+    Args:
+        path: of the file; its stem is the tag where the run has no name.
+        run: what is written.
+
+    Raises:
+        ValueError: a name is empty or has white space; see `take`.
+    """
+    path = Path(path)
+    if isinstance(run, Run):
+        trec.write_run(path, run)
+        return
+    given = take(None, {path.stem: run})
+    trec.write_run(path, given.runs[0], given.names)
+
+
 def search_weights(
     qrels: Judgements, runs: Runs, *, step: float = 0.1, depth: int | None = None, normalization: str = "z_score"
 ) -> dict[str, float]:
@@ -169,11 +190,16 @@ def compare(
 
 
 def _several(measures: str | Iterable[str]) -> list[str]:
-    return [measures] if isinstance(measures, str) else list(measures)
+    names = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise ValueError(f"{wrong[0]!r} is no measure's name, such as 'mrr'")
+    return names
 
 
 def _in_order(weights: Sequence[float] | Mapping[str, float], runs: Sequence[Run]) -> Sequence[float]:
     """Weights in the order of the systems."""
+    if isinstance(weights, str | bytes):
+        raise ValueError(f"weights of {weights!r}: they are a list of numbers, or {{system: number}}")
     if not isinstance(weights, Mapping):
         return weights
     systems = _names(runs)

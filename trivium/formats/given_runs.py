@@ -7,7 +7,7 @@ A name is a text or a number; a whole float, as pandas makes it of numbers in a 
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.formats.trec import read_qrels, read_run
+from trivium.formats.trec import read_grades, read_run
 from trivium.measures.runs import PADDING, Qrels, Run
 
 
@@ -72,75 +72,84 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
 
     Raises:
         BadInput: see `read_run` and `read_qrels`.
-        ValueError: none of these kinds, a table without these columns, a name that is no text and no number, a query or
-            a document of one twice, a text where documents are to stand, a grade that is no whole number, or a score
-            that is not finite; the message names query and value.
+        ValueError: no run, no list of runs, none of these kinds, a table without these columns, a name that is no text
+            and no number, a query or a document of one twice, a text where documents are to stand, a grade that is no
+            whole number, or a score that is not finite; the message names query and value.
 
     Warns:
-        UserWarning: nothing that a run retrieved is judged for any query, as where names are written in two ways.
+        UserWarning: nothing that a run retrieved is judged for its query, as where names are written in two ways.
     """
+    if isinstance(runs, str | bytes | PathLike | Run) or not isinstance(runs, Iterable):
+        raise ValueError(f"{runs!r} is no list and no mapping of runs")
     named = list(runs.items()) if isinstance(runs, Mapping) else [("", run) for run in runs]
-    empty = Qrels((), ())
+    if not named:
+        raise ValueError("no run")
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
     if len(ours) == len(named) and (qrels is None or isinstance(qrels, Qrels)):
         kept = tuple(replace(run, name=_called(name or run.name, place)) for place, (name, run) in enumerate(ours, 1))
-        return Given(qrels or empty, kept, None)
+        if qrels is not None:
+            _warn_of_strangers(
+                kept, dict(zip(qrels.queries, map(set, map(np.ndarray.tolist, qrels.relevant)), strict=True)), str
+            )
+        return Given(qrels or Qrels((), ()), kept, None)
     vocabulary: dict[str, int] = {}
-    taken = empty if qrels is None else _qrels(qrels, vocabulary)
-    judged = len(vocabulary)
+    graded = {} if qrels is None else _graded(qrels, vocabulary)
     found = [_run(run, vocabulary, name) for name, run in named]
-    if judged:
-        _warn_of_strangers(found, judged, list(vocabulary))
     # Lower numbers come first where scores are equal: the last name gets the first.
     names = sorted(vocabulary, reverse=True)
     number = np.empty(len(names) + 1, np.int64)
     number[[vocabulary[name] for name in names]] = np.arange(len(names))
     number[PADDING] = PADDING
-    return Given(
-        Qrels(taken.queries, tuple(number[each] for each in taken.relevant)),
-        tuple(
-            Run(run.queries, number[run.documents], run.scores, _called(run.name, place))
-            for place, run in enumerate(found, 1)
-        ),
-        tuple(names),
+    taken = tuple(
+        Run(run.queries, number[run.documents], run.scores, _called(run.name, place))
+        for place, run in enumerate(found, 1)
     )
+    judged = {query: {int(number[document]) for document in grades} for query, grades in graded.items()}
+    _warn_of_strangers(taken, judged, names.__getitem__)
+    relevant = {
+        query: [int(number[name]) for name, grade in grades.items() if grade > 0] for query, grades in graded.items()
+    }
+    return Given(Qrels.from_dict(relevant), taken, tuple(names))
 
 
 def _called(name: str, place: int) -> str:
     return name or f"run {place}"
 
 
-def _qrels(given: Judgements, vocabulary: dict[str, int]) -> Qrels:
+def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int, float]]:
+    """{query: {document: grade}}."""
     if isinstance(given, Qrels):
-        return Qrels(given.queries, tuple(_numbers(each, vocabulary) for each in given.relevant))
+        return {
+            query: dict.fromkeys(_numbers(relevant, vocabulary).tolist(), 1)
+            for query, relevant in zip(given.queries, given.relevant, strict=True)
+        }
     if isinstance(given, str | PathLike):
-        return read_qrels(Path(given), vocabulary)
-    relevant: dict[str, list[int]] = {}
-    judged: set[tuple[str, str]] = set()
+        return dict(read_grades(Path(given), vocabulary))
+    graded: dict[str, dict[int, float]] = {}
     for query, document, grade in _judged(given):
-        positive = relevant.setdefault(query, [])
+        grades = graded.setdefault(query, {})
         if document is None:
             continue
         if not isinstance(grade, Real) or not float(grade).is_integer():
             raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
-        if (query, document) in judged:
-            raise ValueError(f"query {query!r}: {document!r} is judged twice")
-        judged.add((query, document))
         number = vocabulary.setdefault(document, len(vocabulary))
-        if float(grade) > 0:
-            positive.append(number)
-    return Qrels.from_dict(relevant)
+        if number in grades:
+            raise ValueError(f"query {query!r}: {document!r} is judged twice")
+        grades[number] = float(grade)
+    return graded
 
 
-def _warn_of_strangers(runs: Sequence[Run], judged: int, names: Sequence[str]) -> None:
-    """Warn of each run whose documents all come after the judged ones in the vocabulary."""
-    for place, run in enumerate(runs, 1):
-        retrieved = run.documents[run.documents != PADDING]
-        if len(retrieved) and retrieved.min() >= judged:
-            name, known, stranger = _called(run.name, place), names[0], names[retrieved[0]]
+def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]], name: Callable[[int], str]) -> None:
+    """Warn of each run of which no document is judged for its query; judgements of ours are those that are relevant."""
+    known = next(((query, next(iter(found))) for query, found in judged.items() if found), None)
+    for run in runs if known else ():
+        lists = dict(zip(run.queries, run.documents.tolist(), strict=True))
+        retrieved = [(query, document) for query, found in lists.items() for document in found if document != PADDING]
+        if retrieved and all(document not in judged.get(query, ()) for query, document in retrieved):
+            (query, document), (other, relevant) = retrieved[0], known
             warnings.warn(
-                f"nothing that the run {name!r} retrieved is judged for any query: it has documents such as "
-                f"{stranger!r}, the judgements {known!r}",
+                f"nothing that the run {run.name!r} retrieved is judged for any query: for {query!r} it has documents "
+                f"such as {name(document)!r}, the judgements of {other!r} such as {name(relevant)!r}",
                 stacklevel=4,
             )
 

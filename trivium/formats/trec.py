@@ -6,12 +6,10 @@ names, last name first; it ignores ranks and the order of the lines. What is wri
 reader finds one order.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,44 +23,29 @@ _ENDS_A_COLUMN = frozenset(" \t\r\n")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def write_run(path: str | PathLike[str], run: Run | Mapping[str, Mapping[Any, float]]) -> None:
+def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
     """Write a TREC run: `query Q0 document rank score tag`.
 
     Scores are rounded to 32-bit floats that keep the order and stay apart (`untie`), with the nine digits that these
     need.
 
     Args:
-        path: of the file; without a name of the run, its tag.
-        run: a run, or {query: {document: score}} as `fuse` returns it; equal scores in the order of trec_eval.
+        path: of the file; its stem is the tag of a run without name.
+        run: what is written.
+        names: of the documents; None: their numbers.
 
     Raises:
-        ValueError: a score is not finite as a 32-bit float, or an identifier is empty or has white space.
+        ValueError: a name is empty or has white space.
     """
-    path = Path(path)
-    tag = getattr(run, "name", "") or path.stem
+    for name in (*run.queries, *(names or ())):
+        if not name or not _ENDS_A_COLUMN.isdisjoint(name):
+            raise ValueError(f"run {run.name!r}: the name {name!r} is empty or has white space, which ends a column")
     with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
-        for query, documents, scores in _lists(run):
-            for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1):
-                out.write(f"{query} Q0 {document} {rank} {score:.9g} {tag}\n")
-
-
-def _lists(run: Run | Mapping[str, Mapping[Any, float]]) -> Iterator[tuple[str, list[Any], list[float]]]:
-    """Queries with their documents, best first, and scores that stay apart."""
-    if isinstance(run, Run):
         for query, documents, scores in zip(run.queries, run.documents, untie(run.scores), strict=True):
-            kept = documents >= 0
-            yield query, documents[kept].tolist(), scores[kept].tolist()
-        return
-    for query, retrieved in run.items():
-        ranked = sorted(((score, str(document)) for document, score in retrieved.items()), reverse=True)
-        for identifier in (str(query), *(document for _, document in ranked)):
-            if not identifier or not _ENDS_A_COLUMN.isdisjoint(identifier):
-                raise ValueError(f"query {query!r}: {identifier!r} is empty or has white space, which ends a column")
-        for score, document in ranked:
-            if not math.isfinite(score):
-                raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is not finite")
-        scores = untie(np.array([[score for score, _ in ranked]], dtype=np.float64))[0]
-        yield query, [document for _, document in ranked], scores.tolist()
+            kept = documents[documents != PADDING].tolist()
+            for rank, (document, score) in enumerate(zip(kept, scores.tolist(), strict=False), 1):
+                label = document if names is None else names[document]
+                out.write(f"{query} Q0 {label} {rank} {score:.9g} {run.name or path.stem}\n")
 
 
 def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dict[str, int] | None = None) -> Run:
@@ -187,6 +170,8 @@ def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: in
 
 def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
     """Write TREC qrels `query 0 document 1`; a query without relevant documents gets a line `query 0 -1 0`."""
+    if not isinstance(qrels, Qrels):
+        raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one of numbers)")
     with write_atomically(Path(path)) as beside, beside.open("w", encoding="utf-8") as out:
         for query, documents in zip(qrels.queries, qrels.relevant, strict=True):
             for document in documents.tolist():
@@ -205,8 +190,15 @@ def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = No
     Raises:
         BadInput: as `read_run`, a grade that is no whole number, or a document that is judged twice for a query.
     """
-    path = Path(path)
-    relevant: dict[str, set[int]] = {}
+    graded = read_grades(Path(path), vocabulary)
+    return Qrels.from_dict(
+        {query: [name for name, grade in found.items() if grade > 0] for query, found in graded.items()}
+    )
+
+
+def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[str, dict[int, int]]:
+    """{query: {document: grade}} of TREC qrels, as `read_qrels`; without vocabulary relevant documents only."""
+    graded: dict[str, dict[int, int]] = {}
     judged: dict[str, set[str]] = defaultdict(set)
     for row, columns in _columns(path, 4):
         if len(columns) != 4:
@@ -218,9 +210,7 @@ def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = No
         if label in judged[query]:
             raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
         judged[query].add(label)
-        documents = relevant.setdefault(query, set())
-        if int(grade) > 0:
-            documents.add(_document(label, vocabulary, path, row))
-        elif vocabulary is not None:
-            _document(label, vocabulary, path, row)
-    return Qrels(tuple(relevant), tuple(np.array(sorted(found), dtype=np.int64) for found in relevant.values()))
+        found = graded.setdefault(query, {})
+        if int(grade) > 0 or vocabulary is not None:
+            found[_document(label, vocabulary, path, row)] = int(grade)
+    return graded

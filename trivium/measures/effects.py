@@ -128,7 +128,7 @@ class ClusteredDifference:
         return self.delta - half, self.delta + half
 
     def equivalence(self, margin: ArrayLike) -> NDArray[np.float64]:
-        """p of |δ| ≥ margin, two one-sided t-tests (Schuirmann 1987): small where δ is 0 up to the margin."""
+        """The p of |δ| ≥ margin, two one-sided t-tests (Schuirmann 1987): small where δ is 0 up to the margin."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
