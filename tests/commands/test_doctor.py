@@ -87,6 +87,22 @@ def test_no_gpu_is_a_lack_not_an_error(findings, monkeypatch):
     assert "sample runs on the processor" in found["GPU"].meaning
 
 
+@pytest.mark.parametrize(("driver", "state"), [("570.133.20", "lacks"), ("580.65.06", "has"), ("595", "has")])
+def test_a_driver_is_compared_with_the_cuda_of_torch(driver, state, findings, monkeypatch, tmp_path):
+    (tmp_path / "version.py").write_text("cuda: Optional[str] = '13.2'\n")
+    find = doctor.importlib.util.find_spec
+    torch = namedtuple("Spec", "origin")(str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: torch if name == "torch" else find(name))
+    monkeypatch.setattr(doctor, "_answer", lambda *_: f"NVIDIA H100, 80 GiB, {driver}")
+    found = findings()
+    assert found["GPU"].state == "has"
+    assert found["CUDA in torch"].state == state
+    if state == "lacks":
+        told = r"driver 570.133.20 is older than 580, which CUDA 13.2 needs: .* on the processor, .* \d+ hours"
+        assert re.match(told, found["CUDA in torch"].meaning)
+        assert found["S=pilot"].meaning.startswith("no GPU")
+
+
 def test_a_driver_that_does_not_answer_is_not_taken_for_none(findings, monkeypatch):
     def hang(*command):
         raise subprocess.TimeoutExpired(command, 30)
@@ -151,12 +167,12 @@ def test_needs_of_scale_paper_are_the_plans(findings, monkeypatch):
 
 @pytest.mark.parametrize("scale", doctor.PILOTS)
 def test_a_pilot_wants_a_gpu_and_room(scale, findings, monkeypatch):
-    monkeypatch.setattr(doctor, "_gpu", lambda: doctor.Finding("GPU", "has", "one"))
+    monkeypatch.setattr(doctor, "_gpu", lambda: (doctor.Finding("GPU", "has", "one"), ""))
     monkeypatch.setattr(doctor, "free_space", lambda _: 10e12)
     found = findings()[f"S={scale}"]
     assert (found.state, found.meaning) == ("has", "")
     assert re.fullmatch(r"\d+ GB of downloads, \d+ GB of disk", found.found)
-    monkeypatch.setattr(doctor, "_gpu", lambda: doctor.Finding("GPU", "lacks", "none"))
+    monkeypatch.setattr(doctor, "_gpu", lambda: (doctor.Finding("GPU", "lacks", "none"), ""))
     monkeypatch.setattr(doctor, "free_space", lambda _: 10e9)
     found = findings()[f"S={scale}"]
     assert found.state == "lacks"

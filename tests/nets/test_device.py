@@ -4,6 +4,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.core.arithmetic import PORTABLE
+from trivium.core.engine import warn_without_gpu
 from trivium.nets import device
 from trivium.nets.device import (
     attention,
@@ -105,3 +106,13 @@ def test_networks_on_a_cpu_compute_attention_by_plain_products(monkeypatch):
     assert attention() == "eager"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert attention() == "sdpa"
+
+
+@pytest.mark.parametrize(("portable", "warns"), [("false", True), ("intel", False)])
+def test_a_stage_without_a_gpu_says_so_once_at_a_scale_that_wants_one(portable, warns, monkeypatch, capsys):
+    warn_without_gpu.cache_clear()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv(PORTABLE, portable)
+    assert device.pick_device() == device.pick_device() == torch.device("cpu")
+    assert capsys.readouterr().err.count("WARNING: no GPU that torch can use") == warns
+    warn_without_gpu.cache_clear()

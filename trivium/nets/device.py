@@ -10,14 +10,18 @@ import torch.distributed
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.core.arithmetic import is_fast, is_portable
+from trivium.core.engine import warn_without_gpu
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def pick_device() -> torch.device:
-    """The first GPU, or the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """The first GPU, or the CPU, which is said aloud at a scale that wants a GPU."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    warn_without_gpu()
+    return torch.device("cpu")
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
