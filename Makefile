@@ -104,13 +104,13 @@ readme: $(BIN)/.ready  ## write the generated parts of README.md and docs/ again
 
 scale: $(BIN)/.ready  ## merge the settings of scales/S.yaml into params.yaml: make scale S=workstation
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }
-	@python -m trivium scale --scale "scales/$(S).yaml"
+	@python -m trivium scale --scale "$(S)"
 
 doctor: $(BIN)/.ready  ## say what this machine has, what it lacks, and what each lack means
 	@python -m trivium doctor
 
 plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it starts: make plan S=paper; on other machines: M="1xH200 20x16cores"
-	@python -m trivium plan $(if $(S),--scale "scales/$(S).yaml") $(if $(M),--machines $(M))
+	@python -m trivium plan $(if $(S),--scale "$(S)") $(if $(M),--machines $(M))
 
 thorough: $(BIN)/.ready  ## test the claims in three worlds, and run all seeds, grids and sweeps that are out of date; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))

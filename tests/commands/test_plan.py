@@ -222,7 +222,7 @@ def test_the_command_prints_tables():
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "kvqae-image_features × 3" in printed
     assert "ODmAP and R@k of decorrelation: after" in printed
-    command += ["--scale", "scales/pilot.yaml", "--machines", "1xH200", "20x16cores"]
+    command += ["--scale", "pilot", "--machines", "1xH200", "20x16cores"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert all(
         f"{stage} {mark}" in printed for stage, mark in (("kvqae-knowledge_base", "‖"), ("decorrelation-train", "¦"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.commands.scale import rescale
+from trivium.commands.scale import rescale, scale_file
 from trivium.core.errors import BadInput
 
 PARAMS = """\
@@ -93,14 +93,17 @@ def test_bad_scale_changes_nothing(text, message, files):
 def test_the_file_that_cannot_be_read_is_the_one_named(text, broken, files):
     pair = files("world: {kvqae: hub}")
     pair[broken].write_bytes(text)
-    with pytest.raises(BadInput, match=f"^{pair[broken]}: not (YAML|UTF-8)"):
+    with pytest.raises(BadInput, match=rf"^{pair[broken]}(:1)?: not (YAML|UTF-8)"):
         rescale(*pair)
 
 
-def test_unknown_scale_lists_those_there_are(files):
-    params, scale = files("")
-    with pytest.raises(BadInput, match=r"papers.yaml: no such file \(choices: paper\)"):
-        rescale(params, scale.with_name("papers.yaml"))
+def test_a_scale_is_a_name_or_a_file_and_scales_alone_are_offered(files, monkeypatch):
+    _, scale = files("")
+    monkeypatch.chdir(scale.parents[1])
+    assert scale_file("paper") == scale_file("scales/paper.yaml") == Path("scales/paper.yaml")
+    for wrong in ("papers", "params", "scales/papers.yaml"):
+        with pytest.raises(BadInput, match=rf"--scale': no such scale; got '{wrong}' \(choices: paper\)"):
+            scale_file(wrong)
 
 
 def test_command_prints_the_changes(files):

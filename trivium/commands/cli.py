@@ -1,6 +1,6 @@
 """The command `trivium`: its sub-commands with a line each; a sub-command is imported when it is called.
 
-    trivium plan --scale scales/paper.yaml
+    trivium plan --scale paper
 
 `python -m trivium plan` is the same where the package is not installed. Every sub-command but those of `ANYWHERE`
 works on a project: a folder with `dvc.yaml`, `params.yaml` and what the graph has made, the one that Git cloned.

@@ -235,10 +235,7 @@ def _cuda(driver: str, pilot: Sequence[Cost], cores: int) -> Finding:
     least = DRIVERS.get(cuda[1].partition(".")[0])
     if not driver or least is None or not driver.split(".")[0].isdigit() or int(driver.split(".")[0]) >= least:
         return Finding(name, "has", cuda[1])
-    gpu, cpu = (
-        sum(sum(Machines("", 1, cores, rate).hours(cost).values()) for cost in pilot)
-        for rate in (ESTIMATES["rates"]["gpu"], 0)
-    )
+    gpu, cpu = (Machines("", 1, cores, rate).total(*pilot) for rate in (ESTIMATES["rates"]["gpu"], 0))
     meaning = f"driver {driver} is older than {least}, which CUDA {cuda[1]} needs: torch sees no GPU and computes on "
     meaning += f"the processor, scale pilot in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
     return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)

@@ -1,7 +1,7 @@
 """`make plan S=paper`: say what each stage downloads and costs at a scale, before anything starts.
 
-    trivium plan --scale scales/paper.yaml
-    trivium plan --scale scales/paper.yaml --machines 1xH200 8xA100 20x16cores
+    trivium plan --scale paper
+    trivium plan --scale paper --machines 1xH200 8xA100 20x16cores
 
 It also says when the first tables are ready. With --machines it prints the hours of each stage on these machines, and
 what each stage waits for: a stage that works by shards is spread over all of them (docs/cluster.md), the cells of a
@@ -25,7 +25,7 @@ from typing import Any
 import networkx as nx
 import yaml
 
-from trivium.commands.scale import merge
+from trivium.commands.scale import merge, scale_file
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.decorrelation.models.kind import KINDS
@@ -36,6 +36,7 @@ from trivium.sources.disk import free_space
 ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SOURCES = ("sample", "hub", "local")
 CORES_BESIDE_GPU = 16
+QUESTIONS = ("viquae", "triviaqa")
 MARKS = {"shards": "‖", "tasks": "¦", "": ""}
 NUMBERS = ("downloads", "disk", "memory", "teraflop", "core_hours", "waiting", "gpu_processes")
 
@@ -83,6 +84,10 @@ class Machines:
             "GPU": computed if self.gpu else 0.0,
             "core": cost.cells * cost.core_hours / busy + (0.0 if self.gpu else computed),
         }
+
+    def total(self, *costs: Cost) -> float:
+        """Hours of stages one after the other."""
+        return sum(sum(self.hours(cost).values()) for cost in costs)
 
     def limit(self, cost: Cost) -> str:
         """What most of a stage's time goes into, in words; nothing below four seconds."""
@@ -169,14 +174,14 @@ class Quantities:
         """
         if isinstance(text, list):  # the first that is not null
             text = next(one for one in text if self.parameter(one) is not None or one == text[-1])
-        return sum(self._product(term.split(), cells) for term in str(text).split(" + "))
-
-    def _product(self, words: Sequence[str], cells: int) -> float:
-        result = self._factor(words[0], cells)
-        for sign, word in zip(words[1::2], words[2::2], strict=True):
-            factor = self._factor(word, cells)
-            result = result * factor if sign == "*" else result / factor
-        return result
+        total = 0.0
+        for term in str(text).split(" + "):
+            product = 1.0
+            for sign, word in zip(*[iter(f"* {term}".split())] * 2, strict=True):
+                factor = self._factor(word, cells)
+                product = product * factor if sign == "*" else product / factor
+            total += product
+        return total
 
     def _factor(self, word: str, cells: int) -> float:
         if re.match(r"-?\d", word):
@@ -226,26 +231,19 @@ class Quantities:
 
 
 def count_folder(folder: Path, words: float) -> dict[str, float]:
-    """Count what lies in a user's folder for KVQAE; nothing while it is not there.
-
-    Args:
-        folder: as docs/kvqae-formats.md describes it.
-        words: of a passage.
-    """
+    """Count what lies in a user's folder for KVQAE (docs/kvqae-formats.md), whose passages have so many words."""
     file = folder / "articles.jsonl"
     if not file.is_file():
         return {}
     articles = _lines(file)
     passages = articles + file.stat().st_size / 6 / words  # 6 bytes a word
     pictures = [path for path in (folder / "images").rglob("*") if path.is_file()]
-    questions = sum(_lines(folder / "viquae" / f"{split}.jsonl") for split in SPLITS)
+    questions, triviaqa = (sum(_lines(folder / name / f"{split}.jsonl") for split in SPLITS) for name in QUESTIONS)
     return {
-        "articles": articles,
-        "kb_articles": articles,
-        "passages": passages,
-        "kb_passages": passages,
+        **dict.fromkeys(("articles", "kb_articles"), articles),
+        **dict.fromkeys(("passages", "kb_passages"), passages),
         "questions": questions,
-        "triviaqa": sum(_lines(folder / "triviaqa" / f"{split}.jsonl") for split in SPLITS),
+        "triviaqa": triviaqa,
         "images": articles + questions,
         "image_gb": sum(path.stat().st_size for path in pictures) / 1e9,
     }
@@ -280,16 +278,15 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> tuple[list[Cost
         below = {apart, *nx.descendants(needs, apart)}
         last = {"report", *nx.ancestors(needs, "report")}
         own = {name for name in below if nx.ancestors(needs, name) <= below | last}
-    costs = [_cost(stage, cells[stage], quantities, apart=stage in own) for stage in read_parameters(graph)["stages"]]
+    costs = []
+    for stage in read_parameters(graph)["stages"]:
+        row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
+        numbers: dict[str, Any] = {
+            name: quantities.value(row[name], cells[stage]) for name in NUMBERS if name in (row or ())
+        }
+        spread = (row or {}).get("spread", "")
+        costs.append(Cost(stage, cells[stage], known=row is not None, spread=spread, apart=stage in own, **numbers))
     return costs, [_first(name, stage, needs, costs) for stage, name in ESTIMATES["first"].items() if stage in needs]
-
-
-def _cost(stage: str, cells: int, quantities: Quantities, *, apart: bool) -> Cost:
-    row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
-    if row is None:
-        return Cost(stage, cells, known=False, apart=apart)
-    numbers: dict[str, Any] = {name: quantities.value(row[name], cells) for name in NUMBERS if name in row}
-    return Cost(stage, cells, spread=row.get("spread", ""), apart=apart, **numbers)
 
 
 def read_graph(graph: Path, parameters: Mapping[str, Any]) -> nx.DiGraph:
@@ -320,12 +317,10 @@ def _first(name: str, stage: str, needs: nx.DiGraph, costs: Sequence[Cost]) -> s
     """What a table costs with all that it needs, which is all that runs before it."""
     wanted = Counter(cell.partition("@")[0] for cell in {stage, *nx.descendants(needs, stage)})
     machines = Machines("", 1, os.cpu_count() or 1, ESTIMATES["rates"]["gpu"])
-    downloads, disk, hours = 0.0, 0.0, 0.0
-    for cost in costs:
-        count = wanted[cost.stage]
-        downloads += count * cost.downloads
-        disk += count * cost.disk
-        hours += count / cost.cells * sum(machines.hours(cost).values()) if count else 0
+    downloads, disk = (
+        sum(wanted[cost.stage] * getattr(cost, name) for cost in costs) for name in ("downloads", "disk")
+    )
+    hours = sum(wanted[cost.stage] / cost.cells * machines.total(cost) for cost in costs if wanted[cost.stage])
     return f"{name}: after {downloads:.1f} GB of downloads, {disk:.1f} GB of disk and {_hours(hours)} with a GPU."
 
 
@@ -350,7 +345,7 @@ def show(costs: Sequence[Cost], free: float, cores: int) -> Iterator[str]:
 
 def _line(name: str, costs: Sequence[Cost], cores: int) -> str:
     here = [Machines("", 1, cores, gpu) for gpu in (ESTIMATES["rates"]["gpu"], 0)]
-    hours = [sum(sum(machines.hours(cost).values()) for cost in costs) for machines in here]
+    hours = [machines.total(*costs) for machines in here]
     gigabytes = [sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk")]
     texts = [f"{value:.1f} GB" for value in gigabytes] + [f"{max(cost.memory for cost in costs):.0f} GiB"]
     return LINE.format(name, *texts, *map(_hours, hours))
@@ -362,7 +357,7 @@ def _hours(hours: float) -> str:
 
 def show_machines(kinds: Sequence[Machines], costs: Sequence[Cost]) -> Iterator[str]:
     """A table with two columns a kind of machines, and what is slowest on each."""
-    hours = [[sum(kind.hours(cost).values()) for cost in costs] for kind in kinds]
+    hours = [[kind.total(cost) for cost in costs] for kind in kinds]
     yield f"{'stage':32}" + "".join(f"{kind.name:>14}  {'limited by':26}" for kind in kinds)
     for row, cost in enumerate(costs):
         texts = (f"{_hours(own[row]):>14}  {kind.limit(cost):26}" for kind, own in zip(kinds, hours, strict=True))
@@ -382,36 +377,27 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="trivium plan", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument(
-        "--scale",
-        type=Path,
-        help="a file of scales/ to merge over the parameters (default: the parameters as they are)",
-    )
-    made.add_argument(
-        "--machines",
-        nargs="+",
-        metavar="NxKIND",
-        help="give the hours on these machines, such as 1xH200 8xA100 20x16cores",
-    )
-    made.add_argument("--params", type=Path, default=Path("params.yaml"), help="file of parameters (%(default)s)")
-    made.add_argument("--graph", type=Path, default=Path("dvc.yaml"), help="file of stages (%(default)s)")
+    told = "a scale to merge over the parameters: a name in scales/, such as paper, or a file (default: as they are)"
+    made.add_argument("--scale", help=told)
+    told = "give the hours on these machines, such as 1xH200 8xA100 20x16cores"
+    made.add_argument("--machines", nargs="+", metavar="NxKIND", help=told)
     return made
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the plan."""
     arguments = parser().parse_args(argv)
-    cores = os.cpu_count() or 1
     try:
         kinds = [read_machines(name) for name in arguments.machines or ()]
-        costs, first = plan_files(arguments.params, arguments.graph, arguments.scale)
+        scale = scale_file(arguments.scale) if arguments.scale else None
+        costs, first = plan_files(Path("params.yaml"), Path("dvc.yaml"), scale)
     except BadInput as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None
     if kinds:
         lines = list(show_machines(kinds, [cost for cost in costs if cost.known and not cost.apart]))
     else:
-        lines = [*show(costs, free_space(Path.cwd()) / 1e9, cores), *first]
+        lines = [*show(costs, free_space(Path.cwd()) / 1e9, os.cpu_count() or 1), *first]
     print("\n".join(lines))
 
 

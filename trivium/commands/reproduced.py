@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from trivium.commands.scale import scale_file
 from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 from trivium.core.tables import write_json
@@ -47,10 +48,7 @@ def require_scale(root: Path, scale: str) -> None:
     Raises:
         BadInput: no such scale, or a parameter that differs from it, with both values.
     """
-    file = root / "scales" / f"{scale}.yaml"
-    if not file.is_file():
-        known = sorted(path.stem for path in file.parent.glob("*.yaml"))
-        raise BadInput("no such scale", field="--scale", got=scale, choices=known)
+    file = scale_file(scale)
     params = root / "params.yaml"
     used = dict(flatten(read_parameters(params)))
     for field, wanted in flatten(read_parameters(file)):

@@ -1,6 +1,6 @@
 """`make scale S=paper`: merge a file of `scales/` into `params.yaml`, keep its comments, and show what changed.
 
-    trivium scale --scale scales/paper.yaml
+    trivium scale --scale paper
 
 A scale names only the keys that differ. It may also name a key that `params.yaml` leaves out, if the stage of that
 section knows the key; otherwise the scale is refused. A matrix, such as `decorrelation.cells`, takes any entry.
@@ -8,23 +8,21 @@ An entry that the scale sets to null is taken out. `git checkout params.yaml` un
 """
 
 import argparse
-import io
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
-from ruamel.yaml.util import load_yaml_guess_indent
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters, RunParameters
+from trivium.core.reading import read_text
 
 FAMILY = "stages"  # whose modules are imported by name: a section's model stands in its stage
 
@@ -43,49 +41,46 @@ class _WithNull(RoundTripRepresenter):
 _WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
 
 
-def model_of(section: str) -> type[Parameters] | None:
-    """The model of a section of `params.yaml`, as its stage's `main` names it; None where there is no such stage."""
-    if section == "run":
-        return RunParameters
-    module = f"stages.{section}" if "." in section else f"stages.page.{section}"
-    if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
-        sys.path.append(str(Path.cwd()))
-    try:
-        stage = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name and f"{module}.".startswith(f"{error.name}."):
-            return None
-        raise
-    model: type[Parameters] | None = get_type_hints(stage.main).get("parameters")
-    return model
-
-
 def models_at(place: str) -> list[type[Parameters]]:
-    """The models of a section, or of a part of one, at a dotted place of `params.yaml`; several where it is a union."""
+    """The models of a section, or of a part of one, at a dotted place of `params.yaml`; several where it is a union.
+
+    A section's model is what the `main` of its stage takes.
+    """
     parts = place.split(".")
     for depth in (2, 1):
-        model = model_of(".".join(parts[:depth]))
-        if model is not None:
+        if (model := _model_of(".".join(parts[:depth]))) is not None:
             models = [model]
             for part in parts[depth:]:
-                fields = [one.model_fields[part] for one in models if part in one.model_fields]
-                models = [inner for field in fields for inner in _models_in(field.annotation)]
+                fields = [one.model_fields[part].annotation for one in models if part in one.model_fields]
+                models = [inner for annotation in fields for inner in _models_in(annotation)]
             return models
     return []
 
 
+def _model_of(section: str) -> type[Parameters] | None:
+    if section == "run":
+        return RunParameters
+    if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
+        sys.path.append(str(Path.cwd()))
+    module = f"stages.{section}" if "." in section else f"stages.page.{section}"
+    try:
+        model: type[Parameters] | None = get_type_hints(import_module(module).main).get("parameters")
+    except ModuleNotFoundError as error:
+        if error.name and f"{module}.".startswith(f"{error.name}."):
+            return None
+        raise
+    return model
+
+
 def _models_in(annotation: Any) -> Iterator[type[Parameters]]:
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in (Union, UnionType):
-        for member in get_args(annotation):
-            yield from _models_in(member)
-    elif isinstance(annotation, type) and issubclass(annotation, Parameters):
+    if isinstance(annotation, type) and issubclass(annotation, Parameters):
         yield annotation
+    for member in get_args(annotation):
+        yield from _models_in(member)
 
 
 def merge(
-    parameters: MutableMapping[str, Any], scale: Mapping[str, Any], file: Path | str, prefix: str = ""
+    parameters: MutableMapping[str, Any], scale: Mapping[str, Any], file: Path | str, place: str = ""
 ) -> Iterator[tuple[str, Any, Any]]:
     """Put the values of `scale` into `parameters`, in place.
 
@@ -97,57 +92,42 @@ def merge(
             the other way round.
     """
     for key, new in scale.items():
-        name = f"{prefix}{key}"
-        if prefix.removesuffix(".") in MATRICES and (new is None or key not in parameters):
-            old = parameters.pop(key, None)
-            if new is not None:
-                parameters[key] = new
-            if old != new:
-                yield name, old, new
-            continue
-        if key not in parameters and prefix.removesuffix(".").rpartition(".")[0] in MATRICES:
-            parameters[key] = new  # a field of an entry, which has a default; who reads the entry refuses it else
+        name, old = f"{place}.{key}".removeprefix("."), parameters.get(key)
+        if place in MATRICES and new is None:
+            if parameters.pop(key, None) is not None:
+                yield name, old, None
+        elif key in parameters:
+            if isinstance(old, Mapping) != isinstance(new, Mapping):
+                kind = "a section" if isinstance(old, Mapping) else "a value"
+                raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
+            if isinstance(old, MutableMapping):
+                yield from merge(old, new, file, name)
+                if not old and isinstance(parameters, CommentedMap):  # a comment behind the key would part it from {}
+                    parameters.ca.items.pop(key, None)
+                    parameters[key] = {}
+            elif old != new:
+                yield name, list(old) if isinstance(old, list) else old, new
+                if isinstance(old, CommentedSeq) and isinstance(new, list):
+                    old[:] = new  # in place: a comment behind a list belongs to the list
+                else:
+                    parameters[key] = new
+        elif place in MATRICES or place.rpartition(".")[0] in MATRICES:  # who reads an entry knows its fields
+            parameters[key] = new
             yield name, None, new
-            continue
-        if key not in parameters:
-            yield from _put_in(parameters, key, new, file, prefix)
-            continue
-        old = parameters[key]
-        if isinstance(old, Mapping) != isinstance(new, Mapping):
-            kind = "a section" if isinstance(old, Mapping) else "a value"
-            raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
-        if isinstance(old, MutableMapping):
-            yield from merge(old, new, file, f"{name}.")
-            if not old and isinstance(parameters, CommentedMap):  # a comment behind the key would part it from its {}
-                parameters.ca.items.pop(key, None)
-                parameters[key] = {}
-        elif old != new:
-            yield name, list(old) if isinstance(old, list) else old, new
-            if isinstance(old, CommentedSeq) and isinstance(new, list):
-                old[:] = new  # in place: a comment behind a list belongs to the list
+        else:  # the stage has a default for it
+            fields, inner = {field for model in models_at(place) for field in model.model_fields}, models_at(name)
+            if key not in fields and not inner:
+                choices = [*parameters, *sorted(fields - set(parameters))]
+                raise BadInput("unknown key", file=file, field=name, choices=choices)
+            value: Any = CommentedMap() if inner and isinstance(new, Mapping) else new
+            if isinstance(parameters, CommentedMap):
+                parameters.insert(0, key, value)  # a comment behind the last key may belong to what comes after
             else:
-                parameters[key] = new
-
-
-def _put_in(
-    parameters: MutableMapping[str, Any], key: str, new: Any, file: Path | str, prefix: str
-) -> Iterator[tuple[str, Any, Any]]:
-    """Put in a value that its stage has a default for, and `parameters` leaves out."""
-    name = f"{prefix}{key}"
-    fields = {field for model in models_at(prefix.removesuffix(".")) for field in model.model_fields}
-    if key not in fields and not models_at(name):
-        choices = [*parameters, *sorted(fields - set(parameters))]
-        raise BadInput("unknown key", file=file, field=name, choices=choices)
-    inside = isinstance(new, Mapping) and bool(models_at(name))
-    value: Any = CommentedMap() if inside else new
-    if isinstance(parameters, CommentedMap):
-        parameters.insert(0, key, value)  # a comment behind the last key may belong to what comes after the section
-    else:
-        parameters[key] = value
-    if inside:
-        yield from merge(value, new, file, f"{name}.")
-    else:
-        yield name, None, new
+                parameters[key] = value
+            if value is new:
+                yield name, None, new
+            else:
+                yield from merge(value, new, file, name)
 
 
 def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
@@ -157,43 +137,39 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
         The changes, as `merge` yields them.
 
     Raises:
-        BadInput: see `merge`; or a file is not there (the files beside it are listed), not UTF-8 or not YAML.
+        BadInput: see `merge`; or a file is not there, not UTF-8, not YAML or not a mapping.
     """
-    text = _read(params)
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
     yaml.Representer = _WithNull
-    parameters, wanted = _parse(yaml, text, params), _parse(yaml, _read(scale), scale) or {}
-    _, indent, offset = load_yaml_guess_indent(text)
-    yaml.indent(mapping=2, sequence=indent or 2, offset=offset or 0)
-    for tree, file in ((parameters, params), (wanted, scale)):
+    trees = []
+    for file in (params, scale):
+        try:
+            tree = yaml.load(read_text(file))
+        except YAMLError as error:
+            raise BadInput(f"not YAML: {error}", file=file) from None
         if not isinstance(tree, Mapping):
             raise BadInput("not a mapping of sections", file=file)
-    changes = list(merge(parameters, wanted, scale))
+        trees.append(tree)
+    changes = list(merge(*trees, scale))
     if changes:
-        out = io.StringIO()
-        yaml.dump(parameters, out)
         with write_atomically(params) as beside:
-            beside.write_text(out.getvalue(), encoding="utf-8")
+            yaml.dump(trees[0], beside)
     return changes
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        there = sorted(file.stem for file in path.parent.glob("*.yaml"))
-        raise BadInput("no such file", file=path, choices=there) from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"not UTF-8: {error.reason} at byte {error.start}", file=path) from None
+def scale_file(name: str) -> Path:
+    """The file of a scale, which is told by its name in `scales/`, or by a path that ends in `.yaml`.
 
-
-def _parse(yaml: YAML, text: str, path: Path) -> Any:
-    try:
-        return yaml.load(text)
-    except YAMLError as error:
-        raise BadInput(f"not YAML: {error}", file=path) from None
+    Raises:
+        BadInput: there is none; those that there are are listed.
+    """
+    file = Path(name) if name.endswith(".yaml") else Path("scales") / f"{name}.yaml"
+    if not file.is_file():
+        choices = sorted(path.stem for path in Path("scales").glob("*.yaml"))
+        raise BadInput("no such scale", field="--scale", got=name, choices=choices)
+    return file
 
 
 def parser() -> argparse.ArgumentParser:
@@ -201,7 +177,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="trivium scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("--scale", type=Path, required=True, help="the file to merge, such as scales/paper.yaml")
+    made.add_argument("--scale", required=True, help="the scale to merge: a name in scales/, such as paper, or a file")
     made.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
     return made
 
@@ -210,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Merge, and print each change."""
     arguments = parser().parse_args(argv)
     try:
-        changes = rescale(arguments.params, arguments.scale)
+        changes = rescale(arguments.params, scale_file(arguments.scale))
     except BadInput as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from None

@@ -170,17 +170,19 @@ def _refuse(response: httpx.Response, request: Request, target: Path) -> None:
     if status in {408, 425, 429} or status >= 500:
         after = response.headers.get("Retry-After", "")
         raise _Trouble(f"the server answered {status}", float(after) if after.isdigit() else 0.0)
+    own = f"the file brought by you, as {target}"
     if status in {401, 403}:
         token = "was refused" if authorization(request.url) else "is not set, or not for this host"
         raise BadInput(
             f"{request.name}: access refused ({status}); the token in {TOKEN} {token}",
             file=target,
             expected=f"access asked for at {request.page or request.url} and a token in the environment variable "
-            f"{TOKEN}, or the file brought by you, as {target}",
+            f"{TOKEN}, or {own}",
         )
     if status == 404:
-        raise BadInput(f"{request.name}: not found (404)", got=request.url, expected="a file of this revision")
-    raise BadInput(f"{request.name}: the server answered {status}", got=request.url)
+        expected = f"a file of this revision, or {own}"
+        raise BadInput(f"{request.name}: not found (404)", got=request.url, expected=expected)
+    raise BadInput(f"{request.name}: the server answered {status}", got=request.url, expected=own)
 
 
 def _checked(request: Request, path: Path, target: Path) -> Fetched:
