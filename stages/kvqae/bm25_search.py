@@ -6,7 +6,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.questions import read_questions
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, grid, grid_search, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, grid_search, write_runs
 from trivium.kvqae.source_questions import check_no_leak
 
 
@@ -31,22 +31,16 @@ def main(
     """
     without_original = check_no_leak(questions, triviaqa)
     search = Search(index, parameters, context.engine)
-    points = grid_search(
-        search,
-        read_questions(questions / "validation.jsonl"),
-        passages,
-        articles,
-        settings=grid(parameters.k1_step, parameters.b_step),
-        work=context.work,
-    )
-    best = max(points, key=lambda point: point.mrr)  # the first one among equals
-    write_csv(out_grid, ["k1", "b", "mrr"], ([point.k1, point.b, point.mrr] for point in points))
-    unanswered = write_runs(out, search, questions, k1=best.k1, b=best.b)
+    validation = read_questions(questions / "validation.jsonl")
+    points = grid_search(search, validation, passages, articles, context.work)
+    k1, b, mrr = max(points, key=lambda point: point[2])  # the first one among equals
+    write_csv(out_grid, ["k1", "b", "mrr"], points)
+    unanswered = write_runs(out, search, questions, k1=k1, b=b)
     everywhere = Search(wikipedia, parameters, context.engine)
-    unanswered_triviaqa = write_runs(out_triviaqa, everywhere, triviaqa, k1=best.k1, b=best.b)
+    unanswered_triviaqa = write_runs(out_triviaqa, everywhere, triviaqa, k1=k1, b=b)
     counts = {f"triviaqa_{split}_without_result": count for split, count in unanswered_triviaqa.items()}
     write_json(out_triviaqa_counts, {"viquae_without_original_question": without_original, **counts})
-    metrics: dict[str, float] = {"k1": best.k1, "b": best.b, "validation_mrr": best.mrr, "settings": len(points)}
+    metrics: dict[str, float] = {"k1": k1, "b": b, "validation_mrr": mrr, "settings": len(points)}
     return metrics | {f"viquae_{split}_without_result": count for split, count in unanswered.items()}
 
 

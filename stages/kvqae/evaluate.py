@@ -32,21 +32,29 @@ class TablesParameters(EvaluateParameters, LexicalOverlapParameters):
     name_encoders: NameEncoders
 
 
-def write_tables(
+def main(
     parameters: TablesParameters,
+    context: Context,
     *,
-    text_runs: Path,
-    image_runs: Path,
-    brought: Path,
-    fused: Path,
-    passage_qrels: Path,
-    article_qrels: Path,
-    passages: Path,
-    routing: Path,
-    out_tables: Path,
-    out_per_query: Path,
+    text_runs: Path = Path("data/kvqae/runs/text"),
+    image_runs: Path = Path("data/kvqae/runs/image"),
+    brought: Path = Path("data/kvqae/runs/brought"),
+    fused: Path = Path("data/kvqae/runs/fused"),
+    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
+    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    routing: Path = Path("data/kvqae/routing/test.parquet"),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
+    out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
+    out_overlaps: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
+    out_overlap_counts: Path = Path("metrics/kvqae/lexical_overlap.json"),
 ) -> dict[str, float]:
-    """Measure every block; runs and `fused` hold a folder a row, as has a `brought` run with test questions."""
+    """Measure every block, and how many words question and first passage share.
+
+    Runs and `fused` hold a folder a row, as has a `brought` run with test questions.
+    """
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     subset = subsets(read_table(routing, ["question", "face", "human"]))
@@ -85,42 +93,6 @@ def write_tables(
             metrics[f"passage_{name}_{kind}_p"] = tables["passage"]["p"][kind][place(better)][place(other)]
     write_json(out_tables, tables)
     write_table(out_per_query, per_query)
-    return metrics
-
-
-def main(
-    parameters: TablesParameters,
-    context: Context,
-    *,
-    text_runs: Path = Path("data/kvqae/runs/text"),
-    image_runs: Path = Path("data/kvqae/runs/image"),
-    brought: Path = Path("data/kvqae/runs/brought"),
-    fused: Path = Path("data/kvqae/runs/fused"),
-    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
-    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    routing: Path = Path("data/kvqae/routing/test.parquet"),
-    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
-    out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
-    out_overlaps: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
-    out_overlap_counts: Path = Path("metrics/kvqae/lexical_overlap.json"),
-) -> dict[str, float]:
-    """Measure every block, and how many words question and first passage share."""
-    metrics = write_tables(
-        parameters,
-        text_runs=text_runs,
-        image_runs=image_runs,
-        brought=brought,
-        fused=fused,
-        passage_qrels=passage_qrels,
-        article_qrels=article_qrels,
-        passages=passages,
-        routing=routing,
-        out_tables=out_tables,
-        out_per_query=out_per_query,
-    )
     overlaps = write_overlaps(
         parameters,
         questions=questions,

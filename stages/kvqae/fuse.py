@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS
-from trivium.formats.trec import write_run
+from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval.fusion import (
     ARTICLE_ROWS,
     RECIPROCAL_RANK_AS,
@@ -17,38 +18,42 @@ from trivium.kvqae.retrieval.fusion import (
     fuse_split,
     read_split,
 )
-from trivium.kvqae.retrieval.fusion_tuning import write_tuning
+from trivium.kvqae.retrieval.fusion_tuning import tune, tuning_metrics
+from trivium.measures.runs import Run
 
 
 class FuseAndTuneParameters(FuseParameters, WeightGridParameters):
     """Section `kvqae.fuse`."""
 
 
+def read_runs(
+    parameters: FuseParameters, split: str, text_runs: Path, image_runs: Path, brought: Path
+) -> tuple[FuseParameters, dict[str, Run], dict[str, Run]]:
+    """The rows that a split has, and the systems' runs of passages and of articles."""
+    folders = [system for root in (text_runs, image_runs, brought) for system in sorted(root.iterdir())]
+    own = parameters.of_split(split, brought)
+    passages = read_split(folders, split, own.systems(own.passage_rows), articles=False)
+    return own, passages, read_split(folders, split, own.systems(ARTICLE_ROWS), articles=True)
+
+
 def write_fused(
     parameters: FuseParameters, *, text_runs: Path, image_runs: Path, brought: Path, out: Path
 ) -> dict[str, float]:
-    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
-
-    `text_runs`, `image_runs` and `brought` hold a folder a system.
-    """
+    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made."""
     metrics: dict[str, float] = {}
-    folders = [system for root in (text_runs, image_runs, brought) for system in sorted(root.iterdir())]
     with write_atomically(out) as beside:
         for split in SPLITS:
-            fused = parameters.of_split(split, brought)
-            passages = read_split(folders, split, fused.systems(fused.passage_rows), articles=False)
-            articles = read_split(folders, split, fused.systems(ARTICLE_ROWS), articles=True)
-            for row, run in fuse_split(passages, articles, fused).items():
+            own, passages, articles = read_runs(parameters, split, text_runs, image_runs, brought)
+            for row, run in fuse_split(passages, articles, own).items():
                 write_run(beside / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)
                 metrics[f"{row}_{split}_questions_without_result"] = float(len(run.queries) - served)
         for row, weights in parameters.weights.items():
             write_json(beside / row / RECORD, {"depth": parameters.depth, "weights": weights})
-        write_json(
-            beside / RECIPROCAL_RANK_ROW / RECORD,
-            {"depth": parameters.depth, "k": parameters.rrf_k, "systems": list(parameters.weights[RECIPROCAL_RANK_AS])},
-        )
+        systems = list(parameters.weights[RECIPROCAL_RANK_AS])
+        record = {"depth": parameters.depth, "k": parameters.rrf_k, "systems": systems}
+        write_json(beside / RECIPROCAL_RANK_ROW / RECORD, record)
     return metrics
 
 
@@ -68,21 +73,18 @@ def main(
 ) -> dict[str, float]:
     """Fuse, then write the best weights of every row on validation and all that were tried.
 
-    The folders of runs hold a folder a system; `out` gets a folder a row.
+    The folders of runs hold a folder a system; `out` gets a folder a row. A brought run's row without validation
+    questions has nothing to be tuned on.
     """
-    metrics = write_fused(parameters, text_runs=text_runs, image_runs=image_runs, brought=brought, out=out)
-    tuned = write_tuning(
-        text_runs=text_runs,
-        image_runs=image_runs,
-        brought=brought,
-        fused=out,
-        passage_qrels=passage_qrels,
-        article_qrels=article_qrels,
-        step=parameters.step,
-        out_weights=out_weights,
-        out_weightings=out_weightings,
-    )
-    write_json(out_tuned, tuned)
+    roots = {"text_runs": text_runs, "image_runs": image_runs, "brought": brought}
+    metrics = write_fused(parameters, **roots, out=out)
+    own, *runs = read_runs(parameters, "validation", **roots)
+    report, tried = tune(own, *runs, read_qrels(passage_qrels), read_qrels(article_qrels), parameters.step)
+    systems = dict.fromkeys(system for values in report.values() for system in values["weights"])
+    rows = ({"row": row, **weights, "mrr": mrr} for row, tries in tried.items() for weights, mrr in tries)
+    write_csv(out_weightings, ["row", *systems, "mrr"], rows)
+    write_json(out_weights, report)
+    write_json(out_tuned, dict(tuning_metrics(report)))
     return metrics
 
 

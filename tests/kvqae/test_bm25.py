@@ -16,7 +16,7 @@ from trivium.core.tables import read_json, read_json_lines, read_table, write_js
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval import bm25, training_pairs
-from trivium.kvqae.retrieval.bm25 import GridPoint, Search, SearchParameters, grid, grid_search
+from trivium.kvqae.retrieval.bm25 import GridPoint, Search, grid, grid_search
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.runs import Run
 
@@ -116,12 +116,12 @@ def test_killed_grid_search_goes_on_where_it_was(
             searched.append((k1, b))
             return super().search(queries, k1=k1, b=b, depth=depth, name=name)
 
-    questions, settings = read_questions(world["viquae"] / "validation.jsonl"), [(0.5, 0.0), (0.5, 0.5), (1.0, 0.0)]
+    questions = read_questions(world["viquae"] / "validation.jsonl")
+    own = bm25.Bm25SearchParameters(depth=5, threads=1, heap_gib=1, k1_step=1.0, b_step=1.0)
 
     def run(work: Path) -> list[GridPoint]:
-        search = Search(world["kb"], SearchParameters(depth=5, threads=1, heap_gib=1), LocalEngine(2))
-        corpus = world["passages"], world["articles"]
-        return grid_search(search, questions, *corpus, settings=settings, work=work)
+        search = Search(world["kb"], own, LocalEngine(2))
+        return grid_search(search, questions, world["passages"], world["articles"], work)
 
     monkeypatch.setattr(bm25, "Searcher", Recorder)
     bm25._searcher.cache_clear()
@@ -130,7 +130,7 @@ def test_killed_grid_search_goes_on_where_it_was(
         run(tmp_path / "killed")
     searched.clear()
     resumed = run(tmp_path / "killed")
-    assert searched == [(1.0, 0.0)]
+    assert searched == [(2.0, 0.0)]
     searched[:] = [(math.nan, math.nan)] * 3  # does not stop anew
     assert run(tmp_path / "whole") == resumed
     bm25._searcher.cache_clear()

@@ -3,7 +3,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stages.kvqae.evaluate import TablesParameters, write_tables
+from stages.kvqae import evaluate
+from stages.kvqae.evaluate import TablesParameters, main
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
@@ -22,9 +23,14 @@ PARAMETERS = TablesParameters(
 QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: persons
 
 
+def write_tables(parameters, **files):
+    return main(parameters, None, **files)
+
+
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path, monkeypatch):
     """Passage 2q is relevant to question q and its article is q; the fused rows find it first, all others last."""
+    monkeypatch.setattr(evaluate, "write_overlaps", lambda *_, **__: {})
     relevant = tuple(np.array([2 * number]) for number in range(12))
     write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
     write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
@@ -62,6 +68,7 @@ def files(tmp_path):
         "routing": tmp_path / "routing.parquet",
         "out_tables": tmp_path / "tables.json",
         "out_per_query": tmp_path / "per_query.parquet",
+        "out_overlap_counts": tmp_path / "overlaps.json",
     }
 
 

@@ -184,30 +184,17 @@ def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders)
         write_fused(parameters(**rows), **given([*folders, mine]), out=tmp_path / "fused")
     shutil.copy(mine / "test.trec", mine / "train.trec")
     shutil.rmtree(mine)
-    with pytest.raises(BadInput, match=r"no runs of a system; got \['brought_mine'\]"):
+    with pytest.raises(BadInput, match=r"no runs of a system; got 'brought_mine'"):
         write_fused(parameters(**rows), **given(folders), out=tmp_path / "fused")
     with pytest.raises(ValueError, match="unknown system of row 'image': brought_mine"):
         parameters(image={"clip": 1.0, "brought_mine": 1.0})
 
 
-def test_results_of_both_routes_for_a_question_are_refused(tmp_path, folders):
-    (tmp_path / "runs" / "clip" / "test.trec").write_text("test0 Q0 1 1 0.5 clip\n")
-    with pytest.raises(BadInput, match="routing is not exclusive on split test: 1 questions.*'test0'"):
-        write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-    assert not (tmp_path / "fused").exists()
-
-
 def test_missing_systems_and_splits_are_named(tmp_path, folders):
-    with pytest.raises(BadInput, match=r"no runs of a system; got \['clip'\].*choices: bm25"):
+    with pytest.raises(BadInput, match=r"no runs of a system; got 'clip'.*choices: bm25"):
         write_fused(parameters(), **given(folders[:-1]), out=tmp_path / "fused")
     (tmp_path / "runs" / "bm25" / "test.trec").unlink()
     with pytest.raises(BadInput, match=r"bm25/test.trec: no run for this split.*validation.trec"):
-        write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-
-
-def test_an_empty_run_is_refused(tmp_path, folders):
-    (tmp_path / "runs" / "bm25" / "test.trec").write_text("")
-    with pytest.raises(BadInput, match=r"test\.trec: empty run"):
         write_fused(parameters(), **given(folders), out=tmp_path / "fused")
 
 

@@ -3,9 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.kvqae.relevance import RelevanceParameters, write_relevance
+from stages.kvqae.relevance import RelevanceParameters, main
 from tests.kvqae.tiny_wikipedia import write_questions, write_wikipedia
-from trivium.core.errors import BadInput
 from trivium.formats.questions import SPLITS, Question
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
@@ -63,14 +62,17 @@ def run_stage(folder: Path, *texts: str) -> dict[str, float]:
     wikipedia, questions = write_wikipedia(folder), write_questions(folder)
     section = {"depth": 100, "text_encoders": {name: {} for name in texts}, "image_encoders": {"clip": {}}}
     (folder / "brought").mkdir(exist_ok=True)
-    return write_relevance(
+    return main(
         RelevanceParameters(**section),
+        None,
         questions=questions["viquae"],
         text_runs=folder,
         image_runs=folder,
         brought=folder / "brought",
         **wikipedia,
         out=folder / "relevance",
+        out_brought=folder / "cut",
+        out_brought_counts=folder / "cut.json",
     )
 
 
@@ -112,30 +114,9 @@ def test_brought_runs_are_pooled_where_they_have_questions(tmp_path: Path, monke
     system(tmp_path, "clip", [2], [1, 2])
     system(tmp_path, "bm25", [1, 0])
     without = run_stage(tmp_path)
-    write_run(tmp_path / "brought" / "brought_mine" / "test.trec", Run.from_dict({"test-v2": {5: 1.0, 6: 0.5}}))
+    write_run(tmp_path / "brought" / "mine.trec", Run.from_dict({"test-v2": {5: 1.0, 6: 0.5}}))
     metrics = run_stage(tmp_path)
     assert {name: value - without[name] for name, value in metrics.items() if value != without[name]} == {
         "test_judged_passages": 2,
         "test_judged_articles": 2,
     }
-
-
-def test_bad_input_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    system(tmp_path, "bm25", [1, 0])
-    system(tmp_path, "clip", [2], [1, 2])
-    (tmp_path / "empty").mkdir()
-    for split in SPLITS:
-        (tmp_path / "empty" / f"{split}.trec").touch()
-    write_run(tmp_path / "stranger" / "train.trec", Run.from_dict({"who": {1: 1.0}}))
-    for bad, message in (
-        (tmp_path / "empty", "empty run"),
-        (system(tmp_path, "far", [8]), "no such document; got .*8.*below 8"),
-        (tmp_path / "stranger", "unknown question; got 'who'"),
-        (tmp_path, "no run of this split"),
-    ):
-        (tmp_path / "dpr_few_shot").unlink(missing_ok=True)
-        (tmp_path / "dpr_few_shot").symlink_to(bad)
-        with pytest.raises(BadInput, match=f"dpr_few_shot/train.trec: {message}"):
-            run_stage(tmp_path, "dpr_few_shot")
-    assert not list(tmp_path.glob("*relevance*"))

@@ -1,4 +1,4 @@
-"""Stage kvqae-tune_fusion: the optimum is what fusing and measuring every weighting finds."""
+"""Tuning in stage kvqae-fuse: the optimum is what fusing and measuring every weighting finds."""
 
 import csv
 import shutil
@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from stages.kvqae import fuse
-from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
+from tests.kvqae.fusion_world import ENCODERS, ROWS, TEXT_ENCODERS, weights, write_world
 from tests.stages.kvqae.test_fuse import given
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels
-from trivium.kvqae.retrieval.fusion import FuseParameters, WeightGridParameters
-from trivium.kvqae.retrieval.fusion_tuning import write_tuning
+from trivium.kvqae.retrieval.fusion import WeightGridParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 
@@ -23,26 +21,25 @@ STEP = 0.25
 
 @pytest.fixture
 def world(tmp_path):
-    folders = write_world(tmp_path / "runs", questions=20)
-    fuse_with(tmp_path, folders, weights())
-    return folders
+    return write_world(tmp_path / "runs", questions=20)
 
 
-def fuse_with(folder, folders, alphas):
-    parameters = FuseParameters(text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=6, rrf_k=60, weights=alphas)
-    fuse.write_fused(parameters, **given(folders), out=folder / "fused")
-
-
-def tune(folder, folders, step=STEP):
-    return write_tuning(
+def tune(folder, folders, step=STEP, alphas=None):
+    """Fuse with these weights, and tune; returns the metrics of tuning."""
+    encoders = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS}
+    own = fuse.FuseAndTuneParameters(**encoders, depth=6, rrf_k=60, weights=alphas or weights(), step=step)
+    fuse.main(
+        own,
+        None,
         **given(folders),
-        step=step,
-        fused=folder / "fused",
         passage_qrels=folder / "runs/relevance/validation_passage.qrels",
         article_qrels=folder / "runs/relevance/validation_article.qrels",
+        out=folder / "fused",
         out_weights=folder / "weights.json",
         out_weightings=folder / "weightings.csv",
+        out_tuned=folder / "tuned.json",
     )
+    return read_json(folder / "tuned.json")
 
 
 def validation_mrr(folder, row):
@@ -61,8 +58,7 @@ def test_a_brought_run_is_tuned_where_it_has_validation_questions(tmp_path, worl
             shutil.copy(tmp_path / "runs/dpr_zero_shot" / copy.name, copy)
         folders.append(tmp_path / "runs" / name)
     rows = {f"{name}_image": {name: 0.5, "clip": 0.5} for name in ("brought_mine", "brought_late")}
-    fuse_with(tmp_path, folders, weights(**rows))
-    metrics = tune(tmp_path, folders)
+    metrics = tune(tmp_path, folders, alphas=weights(**rows))
     assert metrics["brought_mine_image_used_mrr"] == pytest.approx(validation_mrr(tmp_path, "brought_mine_image"))
     assert not [name for name in metrics if "brought_late" in name]
 
@@ -81,8 +77,7 @@ def test_found_weights_are_the_optimum_and_those_in_use_are_compared(tmp_path, w
         assert {system: metrics[f"{row}_weight_{system}"] for system in systems} == report[row]["weights"]
     assert 0.0 in {metrics[f"{row}_used_is_best"] for row in ROWS}
 
-    fuse_with(tmp_path, world, {row: report[row]["weights"] for row in ROWS})
-    again = tune(tmp_path, world)
+    again = tune(tmp_path, world, alphas={row: report[row]["weights"] for row in ROWS})
     for row in ROWS:
         assert again[f"{row}_mrr"] == metrics[f"{row}_mrr"] == again[f"{row}_used_mrr"]
         assert again[f"{row}_used_is_best"] == 1.0
@@ -123,19 +118,6 @@ def test_a_question_without_result_or_relevant_passage_counts_as_zero(tmp_path, 
         assert after[f"{row}_mrr"] == pytest.approx(before[f"{row}_mrr"] * 20 / 22)
 
 
-def test_bad_input(tmp_path, world):
+def test_a_step_that_does_not_divide_one():
     with pytest.raises(ValueError, match=r"divides 1"):
         WeightGridParameters(step=0.3)
-
-    qrels_path = tmp_path / "runs/relevance/validation_passage.qrels"
-    qrels = read_qrels(qrels_path)
-    write_qrels(qrels_path, qrels.select(qrels.queries[1:]))
-    with pytest.raises(BadInput, match="relevance judgements disagree on split validation.*'validation0'"):
-        tune(tmp_path, world)
-    write_qrels(qrels_path, qrels)
-    (tmp_path / "fused" / "image" / "fusion.json").write_text('{"depth": 6, "weights": {"bm25": 1.0}}')
-    with pytest.raises(BadInput, match=rf"fusion\.json: weights of other systems.*choices: {', '.join(sorted(IMAGE))}"):
-        tune(tmp_path, world)
-    (tmp_path / "fused" / "image" / "fusion.json").unlink()
-    with pytest.raises(BadInput, match=r"no record of the fusion"):
-        tune(tmp_path, world)

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from itertools import product
 from math import ceil
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -33,10 +33,11 @@ def documents(passages: Path, articles: Path, limit: int | None) -> Iterator[tup
 
 
 K1_END, B_END = 3.0, 1.0
+GridPoint = tuple[float, float, float]  # k1, b, MRR on validation
 
 
-class SearchParameters(Parameters):
-    """What each search is told."""
+class Bm25SearchParameters(Parameters):
+    """Section `kvqae.bm25_search`."""
 
     elsewhere: ClassVar = {
         "depth": "kvqae.depth",
@@ -46,67 +47,46 @@ class SearchParameters(Parameters):
     depth: int = Field(ge=1, description="Passages a question")
     threads: int = Field(ge=1, description="Threads of a search")
     heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
-
-
-class Bm25SearchParameters(SearchParameters):
-    """Section `kvqae.bm25_search`."""
-
     k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
     b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
 
 
-@dataclass(frozen=True)
-class GridPoint:
-    """MRR on validation of one setting."""
-
-    k1: float
-    b: float
-    mrr: float
-
-
 def grid(k1_step: float, b_step: float) -> list[tuple[float, float]]:
-    """All settings (k1, b)."""
-    return list(product(_steps(k1_step, K1_END), _steps(b_step, B_END)))
+    """All settings (k1, b): 0, step, 2 step, ... below the ends, without accumulated rounding."""
+    ends = ((k1_step, K1_END), (b_step, B_END))
+    return list(product(*([round(i * step, 10) for i in range(ceil(round(end / step, 10)))] for step, end in ends)))
 
 
-def _steps(step: float, end: float) -> list[float]:
-    """0, step, 2 step, ... below `end`, without accumulated rounding."""
-    return [round(index * step, 10) for index in range(ceil(round(end / step, 10)))]
+class Shard(NamedTuple):
+    """Questions that are searched together with one setting."""
 
-
-@dataclass(frozen=True)
-class Shard:
-    """Queries (id, text) that are searched together with one setting."""
-
-    queries: tuple[tuple[str, str], ...]
+    questions: Sequence[Question]
     k1: float
     b: float
 
 
 @dataclass(frozen=True)
 class Search:
-    """BM25 on an index, shard by shard.
+    """BM25 on the index in a folder, shard by shard, where `engine` says: here in this process, whose Java has threads.
 
-    Attributes:
-        index: folder of the index.
-        parameters: what the search is told.
-        engine: where shards are searched; on this machine in this process, whose Java machine has threads.
+    A question's passages do not depend on the others of its shard.
     """
 
     index: Path
-    parameters: SearchParameters
+    parameters: Bm25SearchParameters
     engine: Engine
 
     def runs(self, shards: Iterable[Shard], description: str) -> Iterator[Run]:
-        """The ranked passages of each shard's queries."""
+        """The ranked passages of each shard's questions."""
         search = partial(search_shard, index=self.index, parameters=self.parameters)
         return self.engine.map(search, shards, description=description, processes=1)
 
 
-def search_shard(shard: Shard, *, index: Path, parameters: SearchParameters) -> Run:
-    """The ranked passages of a shard's queries; a query's do not depend on the others."""
+def search_shard(shard: Shard, *, index: Path, parameters: Bm25SearchParameters) -> Run:
+    """The ranked passages of a shard's questions."""
     searcher = _searcher(index, parameters.threads, parameters.heap_gib)
-    return searcher.search(shard.queries, k1=shard.k1, b=shard.b, depth=parameters.depth, name="bm25")
+    queries = [(question.id, question.text) for question in shard.questions]
+    return searcher.search(queries, k1=shard.k1, b=shard.b, depth=parameters.depth, name="bm25")
 
 
 @lru_cache(maxsize=1)
@@ -114,34 +94,24 @@ def _searcher(index: Path, threads: int, heap_gib: int) -> Searcher:
     return Searcher(index, threads=threads, heap_gib=heap_gib)
 
 
-def queries_of(questions: Sequence[Question]) -> tuple[tuple[str, str], ...]:
-    """Identifiers and texts."""
-    return tuple((question.id, question.text) for question in questions)
-
-
 def grid_search(
-    search: Search,
-    questions: Sequence[Question],
-    passages: Path,
-    articles: Path,
-    *,
-    settings: Sequence[tuple[float, float]],
-    work: Path,
+    search: Search, questions: Sequence[Question], passages: Path, articles: Path, work: Path
 ) -> list[GridPoint]:
-    """MRR of every setting (k1, b).
+    """MRR of every setting of the grid.
 
     What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
     settings bring them together. Each setting's run is kept in `work`: after a kill only the missing ones are searched.
     """
+    settings = grid(search.parameters.k1_step, search.parameters.b_step)
     files = {setting: work / "k1-{}-b-{}.trec".format(*setting) for setting in settings}
     missing = [setting for setting, file in files.items() if not file.exists()]
-    shards = (Shard(queries_of(questions), k1, b) for k1, b in missing)
-    for setting, run in zip(missing, search.runs(shards, "k1 and b"), strict=True):
+    found = search.runs((Shard(questions, k1, b) for k1, b in missing), "k1 and b")
+    for setting, run in zip(missing, found, strict=True):
         write_run(files[setting], run)
     runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
     qrels = judge_passages(questions, pool_runs(questions, runs, search.parameters.depth), passages, articles)
     values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
-    return [GridPoint(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
+    return [(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
 
 
 def write_runs(out: Path, search: Search, folder: Path, *, k1: float, b: float) -> dict[str, int]:
@@ -149,9 +119,9 @@ def write_runs(out: Path, search: Search, folder: Path, *, k1: float, b: float) 
     unanswered = {}
     with write_atomically(out) as beside:
         for split in SPLITS:
-            queries = queries_of(read_questions(folder / f"{split}.jsonl"))
-            starts = range(0, max(len(queries), 1), QUERIES_A_BATCH)
-            shards = (Shard(queries[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
+            questions = read_questions(folder / f"{split}.jsonl")
+            starts = range(0, len(questions), QUERIES_A_BATCH)
+            shards = (Shard(questions[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
             parts = list(search.runs(shards, split))
             run = Run(
                 tuple(query for part in parts for query in part.queries),

@@ -20,7 +20,7 @@ from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, TextEncoders
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
 from trivium.measures.weight_search import simplex_grid
-from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders, by_route
+from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 
 # Row → its text systems; the rows of images have image encoders, too. Beyond these a text encoder NAME may have a row
 # NAME_image of its own.
@@ -79,14 +79,9 @@ class FuseParameters(Parameters):
         return weights
 
     def of_split(self, split: str, brought: Path) -> Self:
-        """These, but without the brought runs' own rows on a split that these have no run of.
-
-        Args:
-            split: `train`, `validation` or `test`.
-            brought: a folder a brought run.
-        """
+        """These, without the rows of brought runs, in a folder each, that have no run of the split."""
         lacking = {folder.name for folder in brought.iterdir() if not (folder / f"{split}.trec").is_file()}
-        kept = {row: each for row, each in self.weights.items() if row in ROWS or not lacking & each.keys()}
+        kept = {row: systems for row, systems in self.weights.items() if row in ROWS or not lacking & systems.keys()}
         return self.model_copy(update={"weights": kept})
 
     @property
@@ -106,68 +101,34 @@ def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: I
             raise ValueError(f"{problem} {what}: {', '.join(sorted(names))} (choices: {', '.join(allowed)})")
 
 
-def read_split(
-    folders: Sequence[Path],
-    split: str,
-    wanted: Iterable[str],
-    *,
-    articles: bool,
-    queries: Iterable[str] | None = None,
-) -> dict[str, Run]:
-    """The runs of a split, one a system, all over the same questions.
+def read_split(folders: Sequence[Path], split: str, wanted: Iterable[str], *, articles: bool) -> dict[str, Run]:
+    """The runs of a split, one a system, all over the questions that any of the systems has an answer to.
 
     Args:
         folders: one a system, named as the system.
         split: `train`, `validation` or `test`.
         wanted: the systems.
         articles: read their article-level runs, which image encoders have; else those of passages.
-        queries: questions to rank; by default those that any of the systems has an answer to.
 
     Raises:
-        BadInput: no folder for a system, no file for the split, a system has questions that are not among `queries`,
-            or a question has both a list of faces and one of whole images.
+        BadInput: no folder for a system, or no file for the split, as may be of brought runs.
     """
     by_name = {folder.name: folder for folder in folders}
-    missing = [system for system in wanted if system not in by_name]
-    if missing:
-        raise BadInput("no runs of a system", got=missing, choices=by_name)
     runs = {}
     for system in wanted:
+        if system not in by_name:
+            raise BadInput("no runs of a system", got=system, choices=by_name)
         path = by_name[system] / f"{split}{'_articles' if articles else ''}.trec"
         if not path.is_file():
-            raise BadInput(
-                "no run for this split", file=path, choices=sorted(file.name for file in path.parent.glob("*"))
-            )
+            there = sorted(file.name for file in path.parent.glob("*"))
+            raise BadInput("no run for this split", file=path, choices=there)
         runs[system] = read_run(path, name=system)
-    _check_routing(runs, split)
-    if queries is None:
-        queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
-    try:
-        return {system: run.complete(queries) for system, run in runs.items()}
-    except ValueError as error:
-        raise BadInput(f"a run and the relevance judgements disagree on split {split}: {error}") from None
-
-
-def _check_routing(runs: Mapping[str, Run], split: str) -> None:
-    routes = by_route(system for system in runs if system in ENCODERS)
-    faces, whole = ({query for system in systems for query in runs[system].queries} for systems in routes.values())
-    if both := sorted(faces & whole):
-        raise BadInput(
-            f"routing is not exclusive on split {split}: {len(both)} questions have face and whole-image results",
-            field="question",
-            got=both[0],
-            expected=f"results of {', or of '.join(', '.join(systems) for systems in routes.values())}",
-        )
+    queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
+    return {system: run.complete(queries) for system, run in runs.items()}
 
 
 def fuse_split(passages: Mapping[str, Run], articles: Mapping[str, Run], parameters: FuseParameters) -> dict[str, Run]:
-    """Every row's fused run.
-
-    Args:
-        passages: passage-level run of each system.
-        articles: article-level run of each image system.
-        parameters: depth and weights.
-    """
+    """Every row's fused run, of the systems' runs of passages, or of the image systems' runs of articles."""
     fused = {}
     for row, weights in parameters.weights.items():
         runs = articles if row in ARTICLE_ROWS else passages

@@ -25,11 +25,7 @@ from trivium.language.reading.language import stop_words
 from trivium.measures.runs import PADDING, relevance_matrix
 
 Lemmatize = Callable[[str], frozenset[str]]
-
-
 LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components
-
-
 _STOP_WORDS = stop_words("en")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -96,38 +92,35 @@ def write_overlaps(
     articles: Path,
     passages: Path,
     qrels: Path,
-    runs: Sequence[Path] = (
-        Path("data/kvqae/runs/text/bm25/test.trec"),
-        Path("data/kvqae/runs/text/dpr_few_shot/test.trec"),
-    ),
+    runs: Sequence[Path],
     out: Path,
 ) -> dict[str, float]:
-    """Overlap of each question with the first passage of each run."""
+    """Write the overlap of each question with the first passage of each run, which is named as its folder."""
     lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
     texts = {question.id: question.text for question in read_questions(questions)}
     judged = read_qrels(qrels)
     ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
     firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
     passage_texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
-    rows: dict[str, list] = {"system": [], "query": [], "relevant": [], "overlap": []}
     metrics: dict[str, float] = {
         "stems_instead_of_lemmas": float(parameters.spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
     }
+    tables = []
     for system, run in ranked.items():
-        first_is_relevant = relevance_matrix(run, judged)[:, 0]
-        for query, first, relevant in zip(run.queries, run.documents[:, 0].tolist(), first_is_relevant, strict=True):
-            if first == PADDING:
-                continue
-            value = overlap(texts[query], " ".join(passage_texts[first]), lemmas)
-            for name, item in zip(rows, (system, query, bool(relevant), value), strict=True):
-                rows[name].append(item)
-    systems, relevants, overlaps = (np.array(rows[name]) for name in ("system", "relevant", "overlap"))
-    for system in dict.fromkeys(rows["system"]):
-        for relevant, label in ((True, "relevant"), (False, "not_relevant")):
-            chosen = overlaps[(systems == system) & (relevants == relevant) & np.isfinite(overlaps)]
-            metrics[f"{system}_{label}_count"] = float(len(chosen))
-            if len(chosen):
-                metrics[f"{system}_{label}_median_overlap"] = float(np.median(chosen))
-    write_table(out, pa.table(rows))
+        chosen = np.flatnonzero(run.documents[:, 0] != PADDING)
+        queries = [run.queries[row] for row in chosen]
+        found = [" ".join(passage_texts[passage]) for passage in run.documents[chosen, 0].tolist()]
+        relevant = relevance_matrix(run, judged)[chosen, 0].astype(bool)
+        values = np.array(
+            [overlap(texts[query], passage, lemmas) for query, passage in zip(queries, found, strict=True)]
+        )
+        columns = {"query": queries, "relevant": relevant, "overlap": values}
+        tables.append(pa.table({"system": [system] * len(queries), **columns}))
+        for label, part in (("relevant", values[relevant]), ("not_relevant", values[~relevant])):
+            part = part[np.isfinite(part)]
+            metrics[f"{system}_{label}_count"] = float(len(part))
+            if len(part):
+                metrics[f"{system}_{label}_median_overlap"] = float(np.median(part))
+    write_table(out, pa.concat_tables(tables).combine_chunks())
     return metrics
