@@ -3,9 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
@@ -15,7 +12,6 @@ from trivium.kvqae.rerankers.evaluation import (
     OVERLAP_BLOCKS,
     RerankingTablesParameters,
     blocks_of,
-    check_pool,
     split_by_overlap,
 )
 from trivium.kvqae.rerankers.fusion import complete, read_lists
@@ -32,10 +28,7 @@ def main(
     initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}/test.trec"),
     bm25_image: Path = Path("data/kvqae/runs/fused/bm25_image/test.trec"),
     reranked: Path = Path("data/kvqae/runs/reranked"),
-    image: Path = Path("data/kvqae/runs/reranked_image_alone/test.trec"),
-    text_image: Path = Path("data/kvqae/runs/reranked_text_image/test.trec"),
-    text_initial: Path = Path("data/kvqae/runs/reranked_text_initial/test.trec"),
-    text_image_initial: Path = Path("data/kvqae/runs/reranked_text_image_initial/test.trec"),
+    fused: Path = Path("data/kvqae/runs"),
     brought: Path = Path("data/kvqae/runs/brought"),
     passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
     article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
@@ -49,24 +42,18 @@ def main(
 ) -> dict[str, float]:
     """Measure every block.
 
-    Runs are TREC files, `image` that of the fusion `image_alone`, but `reranked` holds a folder of them a re-ranker,
-    and `brought` one a brought run, which stands in the tables as it is; `identities` and `landmarks` are the folders
-    of ArcFace and of RRT.
+    `reranked` holds a folder of runs a re-ranker, `fused` one a fusion, of which row `image` is `image_alone`, and
+    `brought` one a brought run, which stands in the tables as it is; `identities` and `landmarks` are the folders of
+    ArcFace and of RRT.
     """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
-    of_initial = {
-        **{name: reranked / name / "test.trec" for name in parameters.rerankers},
-        "image": image,
-        "text_image": text_image,
-        "text_initial": text_initial,
-        "text_image_initial": text_image_initial,
-    }
+    folders = {"image": "image_alone", **{name: name for name in ("text_image", "text_initial", "text_image_initial")}}
+    of_initial = {name: reranked / name / "test.trec" for name in parameters.rerankers}
+    of_initial |= {row: fused / f"reranked_{name}" / "test.trec" for row, name in folders.items()}
     theirs = {path.parent.name: path for path in sorted(brought.glob("*/test.trec"))}
     paths = {"initial": initial, "bm25_image": bm25_image, **of_initial, **theirs}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
-    for name, path in of_initial.items():
-        check_pool(runs[name], runs["initial"], path)
-    article_of: NDArray[np.int64] = read_table(passages, ["article"])["article"].to_numpy()
+    article_of = read_table(passages, ["article"])["article"].to_numpy()
     known = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
 

@@ -100,7 +100,6 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
     )
     assert counts == {"validation_questions_left_out": 40, "test_questions_left_out": 40}
     folders = {"initial": "runs/initial", "reranked": "runs"}
-    fused = ("image", "image_alone", "text_image", "text_initial", "text_image_initial")
     counts = run(
         rerank_fuse.main,
         "rerank_fuse",
@@ -110,22 +109,23 @@ def test_from_the_re_ranker_to_the_page(parameters: dict[str, object]) -> None:
         out_choice="choice.json",
         out_tried="tried.csv",
         out_tuned="tuned.json",
-        **{f"out_{name}": f"runs/{name}" for name in fused},
+        out="runs",
     )
     assert read_json(Path("tuned.json"))["re_rankers_without_lists"] == 1
     assert counts["test_image_alone_kept_initial"] == 20
     # What is read: every question has a list, with and without a face.
-    assert set(read_run(Path("runs/text_image/test.trec")).queries) == {f"test{number}" for number in range(40)}
+    assert set(read_run(Path("runs/reranked_text_image/test.trec")).queries) == {
+        f"test{number}" for number in range(40)
+    }
     Path("brought").mkdir()
-    rows = {"initial", "text_image", "text_initial", "text_image_initial"}
     metrics = run(
         evaluate_reranking.main,
         "evaluate_reranking",
         RerankingTablesParameters,
-        **{row: f"runs/{row}/test.trec" for row in sorted(rows)},
+        initial="runs/initial/test.trec",
         reranked="runs",
+        fused="runs",
         brought="brought",
-        image="runs/image_alone/test.trec",
         bm25_image="runs/initial/test.trec",
         passage_qrels="runs/test_passage.qrels",
         article_qrels="runs/test_article.qrels",

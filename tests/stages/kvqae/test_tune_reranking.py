@@ -1,8 +1,6 @@
-"""Stages kvqae-tune_reranking and kvqae-rerank_fuse: what is chosen, what it does, and that test plays no part."""
+"""Stage kvqae-rerank_fuse: what is chosen, what it does, and that test plays no part."""
 
 import csv
-import inspect
-import json
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +8,17 @@ import pytest
 
 from stages.kvqae import rerank_fuse
 from tests.kvqae.reranked_world import write_reranked
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_json, write_json
+from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
-from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, read_choice, systems_of
-from trivium.kvqae.rerankers.tuning import Tried, best, write_choice
+from trivium.kvqae.rerankers.fusion import (
+    LinearFusion,
+    PositionFusion,
+    default_minimum,
+    fuse,
+    read_choice,
+    systems_of,
+)
+from trivium.kvqae.rerankers.tuning import Tried, best, choose
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
@@ -33,15 +37,21 @@ def folders(tmp_path):
     return write_reranked(tmp_path / "runs")
 
 
+PARAMETERS = rerank_fuse.RerankFuseParameters(rerankers=RERANKERS, step=0.1)
+
+
 def tune(tmp_path, folders, step=0.1):
-    out = {"out": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
+    """Choose and fuse; returns the numbers of the choice."""
+    out = {"out_choice": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
+    out |= {"out_tuned": tmp_path / "tuned.json", "out": tmp_path}
     qrels = tmp_path / "runs" / "validation_passage.qrels"
-    return write_choice(RERANKERS, step, **given(folders), qrels=qrels, **out)
+    rerank_fuse.main(PARAMETERS.model_copy(update={"step": step}), None, **given(folders), qrels=qrels, **out)
+    return read_json(tmp_path / "tuned.json")
 
 
-def fuse(tmp_path, folders, choice="reranking.json"):
-    out = {f"out_{name}": tmp_path / name for name in SYSTEMS}
-    return rerank_fuse.write_fusions(RERANKERS, **given(folders), choice=tmp_path / choice, **out)
+def write_fused(tmp_path, folders, fusions=None):
+    fusions = fusions or read_choice(tmp_path / "reranking.json", SYSTEMS)
+    return rerank_fuse.write_fusions(fusions, RERANKERS, **given(folders), out=tmp_path)
 
 
 def runs_of(tmp_path, split, *systems):
@@ -74,19 +84,16 @@ def equal(*systems):
     return LinearFusion(normalization="min_max", weights=dict.fromkeys(systems, 1 / len(systems)))
 
 
-def with_choice(tmp_path, image):
-    """A choice of equal weights, but for the images."""
-    fusions = {name: equal(*systems) for name, systems in SYSTEMS.items()} | {"image": image}
-    write_json(tmp_path / "chosen.json", {name: {"chosen": fusion.model_dump()} for name, fusion in fusions.items()})
-    return "chosen.json"
+def equal_but(image):
+    """Equal weights, but for the images."""
+    return {name: equal(*systems) for name, systems in SYSTEMS.items()} | {"image": image}
 
 
 def test_the_fused_runs_measure_what_was_said_of_the_choice(tmp_path, folders):
     metrics = tune(tmp_path, folders)
-    fuse(tmp_path, folders)
     qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
     for name in SYSTEMS:
-        found = mrr(tmp_path / name / "validation.trec", qrels)
+        found = mrr(tmp_path / f"reranked_{name}" / "validation.trec", qrels)
         assert found == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
     report = read_json(tmp_path / "reranking.json")
     for name in ("image_alone", "text_image"):
@@ -129,33 +136,22 @@ def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
     assert metrics["text_image_paper_mrr"] == max(published)
 
 
-def test_images_are_fused_as_suits_the_final_list(tmp_path):
+def test_images_are_fused_as_suits_the_final_list():
     """The better fusion of the images alone may be the worse one under the text: each list has its own best."""
     qrels = Qrels(("q0", "q1", "q2"), (np.array([1]), np.array([1]), np.array([1])))
     rng = np.random.default_rng(8)
     outcomes = set()
-    for seed in range(40):
-        folder = tmp_path / str(seed)
+    for _ in range(40):
+        runs = {}
         for system in ("initial", "text", "arcface", "rrt"):
             scores = {query: dict(enumerate(rng.normal(size=4).tolist())) for query in qrels.queries}
-            write_run(folder / system / "validation.trec", Run.from_dict(scores, name=system))
-        write_qrels(folder / "validation.qrels", qrels)
-        folders = {name: folder / name for name in ("initial", "text", "arcface", "rrt")}
-        out = {"out": folder / "chosen.json", "out_tried": folder / "tried.csv"}
-        metrics = write_choice(
-            RERANKERS,
-            0.5,
-            **given(folders),
-            qrels=folder / "validation.qrels",
-            **out,
-        )
-        with (folder / "tried.csv").open() as lines:
-            table = list(csv.DictReader(lines))
-        finals = [float(line["mrr"]) for line in table if line["fusion"].startswith("text_image_over")]
-        assert metrics["text_image_mrr"] == max(finals)
-        alone = [float(line["mrr"]) for line in table if line["fusion"] == "image_alone"]
-        assert metrics["image_alone_mrr"] == max(alone)
-        outcomes.add(metrics["image_mrr"] == pytest.approx(max(alone), abs=1e-14))
+            runs[system] = Run.from_dict(scores, name=system)
+        choices, tried = choose(runs, qrels, SYSTEMS, 0.5)
+        finals = [way.mrr for name, ways in tried.items() for way in ways if name.startswith("text_image_over")]
+        assert choices["text_image"].ours.mrr == max(finals)
+        alone = max(way.mrr for way in tried["image_alone"])
+        assert choices["image_alone"].ours.mrr == alone
+        outcomes.add(choices["image"].ours.mrr == pytest.approx(alone, abs=1e-14))
     assert outcomes == {True, False}  # in some worlds the images' own best is not what the text takes
 
 
@@ -168,10 +164,9 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     assert paper["method"] == "posfuse"
     assert paper["probabilities"] == {"arcface": learned[0].tolist(), "rrt": learned[1].tolist()}
 
-    choice = with_choice(tmp_path, PositionFusion(**paper))
-    fuse(tmp_path, folders, choice)
+    write_fused(tmp_path, folders, equal_but(PositionFusion(**paper)))
     test = filled(runs_of(tmp_path, "test", "arcface", "rrt"))
-    fused = read_run(tmp_path / "image" / "test.trec").select(test[0].queries)
+    fused = read_run(tmp_path / "reranked_image" / "test.trec").select(test[0].queries)
     expected = gather(test)
     by_position = position_parts(expected, learned).sum(axis=0)
     for row, documents in enumerate(expected.documents):
@@ -186,7 +181,7 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
                      for each in (one, other)]  # fmt: skip
             assert scores[one] > scores[other] - 1e-12
             assert scores[one] > scores[other] + 1e-12 or ranks[0] <= ranks[1]
-    both = read_run(tmp_path / "text_image" / "test.trec").select(fused.queries)
+    both = read_run(tmp_path / "reranked_text_image" / "test.trec").select(fused.queries)
     text = runs_of(tmp_path, "test", "text")[0]
     by_hand = linear_fusion([text, fused], [0.5, 0.5], depth=None, normalization="min_max")
     assert both.documents.tolist() == by_hand.documents.tolist()
@@ -195,17 +190,11 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
 def test_judgements_and_lists_of_test_change_nothing_that_is_chosen(tmp_path, folders):
     tune(tmp_path, folders)
     before = (tmp_path / "reranking.json").read_bytes()
-    fuse(tmp_path, folders)
-    validation = (tmp_path / "text_image" / "validation.trec").read_bytes()
+    validation = (tmp_path / "reranked_text_image" / "validation.trec").read_bytes()
     write_reranked(tmp_path / "runs", seed=9, splits=("test",))
     tune(tmp_path, folders)
-    fuse(tmp_path, folders)
     assert (tmp_path / "reranking.json").read_bytes() == before
-    assert (tmp_path / "text_image" / "validation.trec").read_bytes() == validation
-
-
-def test_fusing_reads_no_judgement():
-    assert not [name for name in inspect.signature(rerank_fuse.write_fusions).parameters if "qrels" in name]
+    assert (tmp_path / "reranked_text_image" / "validation.trec").read_bytes() == validation
 
 
 def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
@@ -215,8 +204,8 @@ def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders
     faces, whole = runs_of(tmp_path, "test", "arcface", "rrt")
     some = faces.queries[3:5]
     for fusion in (paper, *(LinearFusion(normalization=name, weights=weights) for name in ("rank", "min_max"))):
-        together = fusion.fuse({"arcface": faces, "rrt": whole}).select(some)
-        apart = fusion.fuse({"arcface": faces.select(some), "rrt": whole.select(some)})
+        together = fuse(fusion, {"arcface": faces, "rrt": whole}).select(some)
+        apart = fuse(fusion, {"arcface": faces.select(some), "rrt": whole.select(some)})
         assert apart.documents.tolist() == together.documents.tolist()
         assert apart.scores.tolist() == together.scores.tolist()
 
@@ -246,30 +235,31 @@ def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
     for split in ("validation", "test"):
         (folders["arcface"] / f"{split}.trec").write_text("")
     tune(tmp_path, folders)
-    metrics = fuse(tmp_path, folders)
+    metrics = write_fused(tmp_path, folders)
     assert metrics["test_arcface_questions"] == 0
     assert read_choice(tmp_path / "reranking.json", SYSTEMS)["image"].systems == {"rrt"}
-    whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "image" / "test.trec")
+    whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "reranked_image" / "test.trec")
     assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
 
 
 def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
     run = read_run(folders["rrt"] / "test.trec")
     write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
-    fuse(tmp_path, folders, with_choice(tmp_path, PositionFusion(probabilities={"arcface": [0.5], "rrt": [0.5]})))
+    write_fused(tmp_path, folders, equal_but(PositionFusion(probabilities={"arcface": [0.5], "rrt": [0.5]})))
     text = read_run(folders["text"] / "test.trec").select(["test1"])
-    both = read_run(tmp_path / "text_image" / "test.trec").select(["test1"])
+    both = read_run(tmp_path / "reranked_text_image" / "test.trec").select(["test1"])
     assert both.documents.tolist() == text.documents.tolist()
-    assert "test1" not in read_run(tmp_path / "image" / "test.trec").queries
+    assert "test1" not in read_run(tmp_path / "reranked_image" / "test.trec").queries
 
 
 def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
     run = read_run(folders["rrt"] / "test.trec")
     write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
-    metrics = fuse(tmp_path, folders, with_choice(tmp_path, equal("arcface", "rrt")))
+    metrics = write_fused(tmp_path, folders, equal_but(equal("arcface", "rrt")))
     assert (metrics["validation_image_alone_kept_initial"], metrics["test_image_alone_kept_initial"]) == (0, 1)
     initial, fused, alone = (
-        read_run(path / "test.trec") for path in (folders["initial"], tmp_path / "image", tmp_path / "image_alone")
+        read_run(path / "test.trec")
+        for path in (folders["initial"], tmp_path / "reranked_image", tmp_path / "reranked_image_alone")
     )
     assert alone.select(["test1"]).documents.tolist() == initial.select(["test1"]).documents.tolist()
     assert alone.select(fused.queries).documents.tolist() == fused.documents.tolist()
@@ -285,13 +275,17 @@ def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
     choice = read_choice(tmp_path / "reranking.json", SYSTEMS)
     assert choice["image"].systems == choice["image_alone"].systems == {"arcface"}
     assert metrics["image_alone_paper_is_chosen"] == 1  # of one list's order every way is as good, the paper's first
-    counts = fuse(tmp_path, folders)
+    counts = write_fused(tmp_path, folders)
     assert (counts["test_rrt_questions"], counts["test_image_alone_kept_initial"]) == (0, 20)
     qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
     for name in SYSTEMS:
-        assert mrr(tmp_path / name / "validation.trec", qrels) == pytest.approx(metrics[f"{name}_mrr"], abs=1e-14)
+        assert mrr(tmp_path / f"reranked_{name}" / "validation.trec", qrels) == pytest.approx(
+            metrics[f"{name}_mrr"], abs=1e-14
+        )
     faces, initial, text = (read_run(folders[name] / "test.trec") for name in ("arcface", "initial", "text"))
-    fused, alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image", "image_alone", "text_image"))
+    fused, alone, both = (
+        read_run(tmp_path / f"reranked_{name}" / "test.trec") for name in ("image", "image_alone", "text_image")
+    )
     assert fused.select(faces.queries).documents.tolist() == faces.documents.tolist()
     for row, query in enumerate(alone.queries):
         source = faces if query in faces.queries else initial
@@ -306,46 +300,7 @@ def test_no_image_re_ranker_at_all(tmp_path, folders):
         for split in ("validation", "test"):
             (folders[system] / f"{split}.trec").write_text("")
     assert tune(tmp_path, folders)["re_rankers_without_lists"] == 2
-    fuse(tmp_path, folders)
     initial, text = (read_run(folders[name] / "test.trec") for name in ("initial", "text"))
-    alone, both = (read_run(tmp_path / name / "test.trec") for name in ("image_alone", "text_image"))
+    alone, both = (read_run(tmp_path / f"reranked_{name}" / "test.trec") for name in ("image_alone", "text_image"))
     assert alone.select(initial.queries).documents.tolist() == initial.documents.tolist()
     assert both.select(text.queries).documents.tolist() == text.documents.tolist()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"method": "mean"}, "field 'image': not a fusion.*posfuse.*linear"),
-        (
-            {"method": "linear", "normalization": "borda", "weights": {"arcface": 1, "rrt": 0}},
-            "unknown normal.*'borda'",
-        ),
-        ({"method": "posfuse", "probabilities": {"arcface": [2.0], "rrt": []}}, "less than or equal to 1"),
-        ({"method": "posfuse", "probabilities": {"clip": [], "rrt": []}}, "other systems; got .*clip.*of arcface, rrt"),
-        ({"method": "posfuse", "probabilities": {}}, "other systems; got .*of arcface, rrt"),
-    ],
-)
-def test_a_broken_choice_is_refused(tmp_path, folders, change, message):
-    write_json(tmp_path / "chosen.json", {"image": {"chosen": change}})
-    with pytest.raises(BadInput, match=f"(?s)chosen.json: .*{message}"):
-        fuse(tmp_path, folders, "chosen.json")
-    assert not (tmp_path / "image").exists()
-    (tmp_path / "chosen.json").write_text(json.dumps({"image": {}}))
-    with pytest.raises(BadInput, match="field 'image': not a fusion: 'chosen'"):
-        fuse(tmp_path, folders, "chosen.json")
-
-
-def test_bad_input(tmp_path, folders):
-    qrels = Qrels(("validation0",), (np.array([1]),))
-    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels)
-    with pytest.raises(BadInput, match="runs and relevance judgements disagree.*validation"):
-        tune(tmp_path, folders)
-    (folders["text"] / "validation.trec").write_text("")
-    with pytest.raises(BadInput, match=r"text/validation\.trec: empty run"):
-        tune(tmp_path, folders)
-    write_reranked(tmp_path / "runs")
-    (folders["arcface"] / "validation.trec").unlink()
-    with pytest.raises(BadInput, match=r"arcface/validation\.trec: no run of this split"):
-        tune(tmp_path, folders)
-    assert not (tmp_path / "reranking.json").exists()

@@ -13,13 +13,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
-from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
-from trivium.measures.runs import PADDING, Run
 
 
 def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str, Block]:
@@ -70,39 +66,17 @@ COMPARED = (
 )
 
 
-def check_pool(reranked: Run, initial: Run, file: Path) -> None:
-    """Refuse a re-ranked passage that the initial run lacks: it was perhaps never judged."""
-    for row, query in enumerate(reranked.queries):
-        found = reranked.documents[row]
-        strange = np.setdiff1d(found[found != PADDING], initial.documents[row])
-        if len(strange):
-            raise BadInput(
-                "a passage that the initial run does not have",
-                file=file,
-                row=f"question {query}",
-                field="document",
-                got=int(strange[0]),
-                expected="a re-ranking of the initial run",
-            )
-
-
 def split_by_overlap(
     questions: dict[str, list[str]], entity_of: dict[str, str | None], lists: dict[str, Path]
 ) -> dict[str, list[str]]:
-    """The questions about known and unknown entities, for each list that there is.
+    """The questions about known and unknown entities, for each list, `identities` and `landmarks`, that there is.
 
-    Args:
-        questions: {subset: ids}, `persons` and `non_persons` among them.
-        entity_of: the Wikidata id of each question's entity.
-        lists: paths of `identities` and `landmarks`.
+    `questions` has the ids of subsets, `entity_of` the Wikidata id of each question's entity.
     """
     split = {}
-    for name, (whom, subset) in {
-        "identities": ("persons", "persons"),
-        "landmarks": ("landmarks", "non_persons"),
-    }.items():
+    for name, whom, subset in (("identities", "persons", "persons"), ("landmarks", "landmarks", "non_persons")):
         if lists[name].is_file():
             known = read_entities(lists[name])
-            split[f"{whom}_known"] = [each for each in questions[subset] if entity_of[each] in known]
-            split[f"{whom}_unknown"] = [each for each in questions[subset] if entity_of[each] not in known]
+            split[f"{whom}_known"] = [question for question in questions[subset] if entity_of[question] in known]
+            split[f"{whom}_unknown"] = [question for question in questions[subset] if entity_of[question] not in known]
     return split

@@ -10,20 +10,18 @@ Beyond the paper, `text_initial` and `text_image_initial` keep the initial list'
 the picture, and alone it forgets what the picture told.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, Field, TypeAdapter
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
-from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
-from trivium.measures.fusion import NORMALIZATIONS, Candidates, Scale, gather, normalize, standardize, unit_sum
+from trivium.kvqae.rerankers.reranker import that_see
+from trivium.measures.fusion import Candidates, Scale, gather, normalize, standardize, unit_sum
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.runs import PADDING, Qrels, Run
 
@@ -44,25 +42,7 @@ def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
     }
 
 
-class _Fusion(BaseModel, ABC):
-    """What every way has in common: a candidate's score is the sum of what the systems give to it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @abstractmethod
-    def parts(
-        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
-    ) -> NDArray[np.float64]:
-        """What each system gives to each candidate, (systems, queries, n)."""
-
-    def fuse(self, runs: Mapping[str, Run], name: str = "") -> Run:
-        """Fuse the systems' runs about the same queries."""
-        candidates = gather(list(runs.values()))
-        scores = self.parts(candidates, list(runs)).sum(axis=0)
-        return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
-
-
-class PositionFusion(_Fusion):
+class PositionFusion(BaseModel):
     """PosFuse: P(relevant | position) of each system; passages of equal probability go by their ranks.
 
     A list that stands alone keeps its order: a position then counts as likely as the likeliest from there on.
@@ -86,25 +66,18 @@ class PositionFusion(_Fusion):
     ) -> NDArray[np.float64]:
         """What each system gives to each candidate, (systems, queries, n); `by` plays no role."""
         learned = [np.array(self.probabilities[system]) for system in systems]
-        falling = [np.maximum.accumulate(each[::-1])[::-1] for each in learned]
+        falling = [np.maximum.accumulate(shares[::-1])[::-1] for shares in learned]
         alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
         parts = np.where(alone[:, None], position_parts(candidates, falling), position_parts(candidates, learned))
         return parts + TIE * normalize(candidates, "rank")
 
 
-class LinearFusion(_Fusion):
+class LinearFusion(BaseModel):
     """Weighted sum of normalised scores."""
 
     method: Literal["linear"] = "linear"
     normalization: str
     weights: dict[str, Share]
-
-    @field_validator("normalization")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        if name not in NORMALIZATIONS:
-            raise ValueError(f"unknown normalisation {name!r} (choices: {', '.join(NORMALIZATIONS)})")
-        return name
 
     @property
     def systems(self) -> set[str]:
@@ -132,49 +105,30 @@ Fusion = PositionFusion | LinearFusion
 _FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator="method")])
 
 
-def read_choice(path: Path, systems_by_name: Mapping[str, Sequence[str]]) -> dict[str, Fusion]:
-    """The chosen fusions, by their names as in `systems_of`.
+def fuse(fusion: Fusion, runs: Mapping[str, Run], name: str = "") -> Run:
+    """Fuse the systems' runs about the same queries: a candidate's score is the sum of what the systems give to it."""
+    candidates = gather(list(runs.values()))
+    scores = fusion.parts(candidates, list(runs)).sum(axis=0)
+    return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
 
-    Raises:
-        BadInput: the file is not what stage `kvqae-rerank_fuse` writes.
-    """
+
+def read_choice(path: Path, names: Iterable[str]) -> dict[str, Fusion]:
+    """The chosen fusions of these names, as stage `kvqae-rerank_fuse` wrote them."""
     choice = read_json(path)
-    fusions = {}
-    for name, systems in systems_by_name.items():
-        try:
-            fusion = fusions[name] = _FUSION.validate_python(choice[name]["chosen"])
-        except (KeyError, TypeError, ValidationError) as error:
-            raise BadInput(f"not a fusion: {error}", file=path, field=name) from None
-        if not fusion.systems or fusion.systems - set(systems):
-            raise BadInput(
-                "other systems", file=path, field=name, got=sorted(fusion.systems), expected=f"of {', '.join(systems)}"
-            )
-    return fusions
+    return {name: _FUSION.validate_python(choice[name]["chosen"]) for name in names}
 
 
 def read_lists(path: Path, name: str) -> Run:
-    """One system's run; of the image systems' an empty file is right where no question has a face, or a picture."""
-    of_images = name == "image" or (name in RERANKERS and RERANKERS[name].sees != "text")
-    if of_images and path.is_file() and path.stat().st_size == 0:
-        return Run.from_dict({}, name=name)
-    if not path.is_file():
-        raise BadInput("no run of this split", file=path)
-    return read_run(path, name)
+    """One system's run; empty where no question has a face, say, or a picture."""
+    return read_run(path, name) if path.stat().st_size else Run.from_dict({}, name=name)
 
 
 def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
-    """The runs over the same queries: these, or else all that any of the runs has.
-
-    Raises:
-        BadInput: a run has a query that is not among these.
-    """
+    """The runs over the same queries: these, or else all that any of the runs has."""
     if queries is None:
         queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
     queries = tuple(queries)
-    try:
-        return {name: run.complete(queries) for name, run in runs.items()}
-    except ValueError as error:
-        raise BadInput(f"runs and relevance judgements disagree: {error}") from None
+    return {name: run.complete(queries) for name, run in runs.items()}
 
 
 def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
@@ -183,24 +137,16 @@ def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
 
 
 def keep_initial(run: Run, initial: Run) -> Run:
-    """The run, but a query without a list has its initial one.
-
-    Args:
-        run, initial: about the same queries in the same order.
-    """
+    """The run, but a query without a list has its initial one; both are about the same queries in the same order."""
     none = (run.documents == PADDING).all(axis=1, keepdims=True)
     width = max(run.documents.shape[1], initial.documents.shape[1])
 
     def chosen(kept: NDArray, others: NDArray, padding: float) -> NDArray:
-        wide = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=padding) for each in (kept, others)]
+        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=padding) for part in (kept, others)]
         return np.where(none, *wide)
 
-    return Run(
-        run.queries,
-        chosen(initial.documents, run.documents, PADDING),
-        chosen(initial.scores, run.scores, np.nan),
-        run.name,
-    )
+    documents = chosen(initial.documents, run.documents, PADDING)
+    return Run(run.queries, documents, chosen(initial.scores, run.scores, np.nan), run.name)
 
 
 def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
@@ -223,10 +169,6 @@ def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
         lowest = np.fmin.reduce(scores, axis=1, initial=np.nan, keepdims=True)
         documents = np.where(places == 0, PADDING, candidates.documents)
         values = np.where(places == 0, np.nan, np.where(missing, lowest, scores))
-        filled[name] = Run(
-            candidates.queries,
-            np.take_along_axis(documents, order, axis=1),
-            np.take_along_axis(values, order, axis=1),
-            run.name,
-        )
+        documents, values = (np.take_along_axis(part, order, axis=1) for part in (documents, values))
+        filled[name] = Run(candidates.queries, documents, values, run.name)
     return filled
