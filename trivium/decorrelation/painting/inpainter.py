@@ -1,18 +1,19 @@
 """The in-painting worker as seen from the project's environment: started, asked, and missed when it dies.
 
-Both sides speak pickle on a pair of pipes: a list of (pixels, region) goes to the worker, and as many pictures come
-back, in the same order. A region is (height, width), 255 where the picture is to be painted, else 0.
+A request is one message, an NPZ archive of pixels, region, pixels, region, …; as many messages come back, the pixels
+of each painted picture. A region is (height, width), 255 where the picture is to be painted, else 0. Nothing is
+unpickled: the worker runs a program that was downloaded (LaMa's TorchScript).
 """
 
-import contextlib
+import io
 import os
-import pickle
 import shutil
 import subprocess
 import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,11 @@ class Inpainter:
             env=worker_environment(),
             start_new_session=True,  # Ctrl-C is for the stage; the worker ends when its input does
         )
-        self._end = weakref.finalize(self, _end, self.process)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._requests = Connection(os.dup(self.process.stdin.fileno()), readable=False)
+        self._replies = Connection(os.dup(self.process.stdout.fileno()), writable=False)
+        self._end = weakref.finalize(self, _end, self.process, self._requests, self._replies)
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
         """Paint each picture within its mask; what comes back outside the mask is not to be used.
@@ -84,14 +89,13 @@ class Inpainter:
         Raises:
             BadInput: the worker could not start, or died; with its exit code and its last words.
         """
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
+        request = io.BytesIO()
+        np.savez(request, *(part for pixels, mask in pictures for part in (pixels, 255 * mask.astype(np.uint8))))
         try:
-            pickle.dump([(pixels, 255 * mask.astype(np.uint8)) for pixels, mask in pictures], self.process.stdin)
-            self.process.stdin.flush()
-            for _ in pictures:
-                yield pickle.load(self.process.stdout)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            self._requests.send_bytes(request.getbuffer())
+            for pixels, _ in pictures:
+                yield np.frombuffer(self._replies.recv_bytes(), np.uint8).reshape(pixels.shape)
+        except (EOFError, OSError):
             raise self._died() from None
 
     def _died(self) -> BadInput:
@@ -105,10 +109,9 @@ class Inpainter:
         )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], *connections: Connection) -> None:
     """Close the pipes, which ends the worker, and wait for it."""
-    for stream in (process.stdin, process.stdout):
+    for stream in (*connections, process.stdin, process.stdout):
         if stream is not None:
-            with contextlib.suppress(BrokenPipeError):  # unsent bytes to a dead worker
-                stream.close()
+            stream.close()
     process.wait()

@@ -22,11 +22,12 @@ Started by `trivium.decorrelation.painting.inpainter`, never by hand. After a ch
 import argparse
 import contextlib
 import hashlib
+import io
 import os
-import pickle
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import cv2
@@ -143,15 +144,16 @@ def main() -> None:
 
     logger.remove()  # lama-cleaner tells of every picture
     logger.add(sys.stderr, level="ERROR")
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    requests = Connection(os.dup(sys.stdin.fileno()), writable=False)
+    replies = Connection(os.dup(sys.stdout.fileno()), readable=False)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not get between the pictures
     models: dict[str, Callable[..., Paint]] = {"cv2": opencv, "lama": lama}
     paint = models[arguments.pop("filling")](**arguments)
     with contextlib.suppress(EOFError):
         while True:
-            for painted in paint(pickle.load(sys.stdin.buffer)):
-                pickle.dump(np.ascontiguousarray(painted), replies)
-                replies.flush()
+            parts = list(np.load(io.BytesIO(requests.recv_bytes())).values())
+            for painted in paint(list(zip(parts[::2], parts[1::2], strict=True))):
+                replies.send_bytes(painted.tobytes())
 
 
 if __name__ == "__main__":
