@@ -19,7 +19,7 @@ from trivium.measures.frames import entropy_bits
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A parser with weights by chance, biased so that it finds something, and 12 contexts with 2 questions each."""
+    """A parser with weights by chance, biased so that it finds something, and 5 contexts with 2 questions each."""
     folder = tmp_path_factory.mktemp("annotate")
     torch.manual_seed(1)
     base = write_encoder(folder / "base")
@@ -28,7 +28,7 @@ def world(tmp_path_factory):
         parser.network.triggers.weight.mul_(40)
         parser.network.elements.weight.mul_(40)
     save_parser(folder / "parser", parser, base=str(base), data="chance")
-    contexts = [text.text for text in make_texts(12, seed=5)]
+    contexts = [text.text for text in make_texts(5, seed=5)]
     questions = [
         SquadQuestion(f"q{place}-{number}", f"Titre {place}", context, "Qui ?", ((context[:2], 0),))
         for place, context in enumerate(contexts)
@@ -38,7 +38,7 @@ def world(tmp_path_factory):
     return folder, contexts
 
 
-def run(folder, out, *, batch=8, chunk=5, questions="train.json"):
+def run(folder, out, *, batch=8, chunk=2, questions="train.json"):
     parameters = AnnotateParameters(batch=batch, chunk=chunk)
     return main(parameters, None, parser=folder / "parser", questions=folder / questions, out=out)
 
@@ -62,13 +62,13 @@ def test_rows_are_what_the_parser_finds(tmp_path, world):
          [tuple(element.values()) for element in row["elements"]])
         for row in rows
     ] == expected  # fmt: skip
-    assert {row["question_id"] for row in rows} <= {f"q{place}-0" for place in range(12)}
+    assert {row["question_id"] for row in rows} <= {f"q{place}-0" for place in range(5)}
     assert {row["questions"] for row in rows} == {2}
     counts = Counter(row["frame"] for row in rows)
-    assert metrics["contexts"] == 12
-    assert metrics["questions"] == 24
+    assert metrics["contexts"] == 5
+    assert metrics["questions"] == 10
     assert metrics["frames_found"] == len(rows)
-    assert metrics["contexts_without_frame"] == 12 - len({row["text"] for row in rows})
+    assert metrics["contexts_without_frame"] == 5 - len({row["text"] for row in rows})
     assert metrics["distinct_frames"] == len(counts)
     assert metrics["distinct_frames"] + metrics["frames_never_found"] == len(parser.labels.frames)
     assert metrics["frame_entropy_bits"] == pytest.approx(entropy_bits(list(counts.values())))
@@ -97,12 +97,12 @@ def test_linear_models_annotate_without_an_encoder(tmp_path, world):
     taught = make_texts(80, seed=1)
     parser = LinearFrameParser.learn(taught, no_frames=frozenset(), partial=False, seed=0)
     save_parser(tmp_path / "parser", parser, base="nothing", data="texts")
-    metrics = main(AnnotateParameters(chunk=5), None, parser=tmp_path / "parser", questions=folder / "train.json",
+    metrics = main(AnnotateParameters(chunk=2), None, parser=tmp_path / "parser", questions=folder / "train.json",
                    out=tmp_path / "frames.parquet")  # fmt: skip
     found = {(row["text"], row["start"], row["frame"]) for row in read_table(tmp_path / "frames.parquet").to_pylist()}
     true = {
         (place, each.lexical_unit.span.start, each.frame)
-        for place, text in enumerate(make_texts(12, seed=5))
+        for place, text in enumerate(make_texts(5, seed=5))
         for each in text.frames
     }
     assert len(found & true) > 0.9 * max(len(found), len(true))

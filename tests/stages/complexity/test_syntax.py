@@ -69,6 +69,7 @@ def test_gold_syntax_is_read_checked_and_written(tmp_path, gold):
     }  # fmt: skip
 
 
+@pytest.mark.slow  # a minute to train the models
 def test_stanza(tmp_path, gold, stanza_models):
     texts, syntax = gold
     metrics, out = run(write_calor(tmp_path, texts, syntax), parameters("stanza", stanza=stanza_models))
@@ -88,6 +89,7 @@ def test_stanza(tmp_path, gold, stanza_models):
     assert {texts[key][start:end] for key, start, end in shared} == {"du"}
 
 
+@pytest.mark.slow
 def test_stanza_offsets_survive_decomposed_letters_and_spaces(tmp_path, stanza_models):
     texts = {"nfd": NFD, "spaced": f"  {NFD}  \n\n{NFD}"}
     _, out = run(write_calor(tmp_path, texts), parameters("stanza", stanza=stanza_models))
