@@ -57,26 +57,6 @@ def bert() -> str:
     return trained(network, loss)
 
 
-def t5() -> str:
-    """An encoder and decoder, as mT5."""
-    config = transformers.T5Config(
-        vocab_size=200, d_model=WIDTH, d_kv=16, d_ff=128, num_layers=2, num_heads=4, decoder_start_token_id=0
-    )
-    network = transformers.T5ForConditionalGeneration(config)
-    tokens = torch.randint(1, 200, (8, 17))
-    return trained(network, lambda: network(input_ids=tokens, labels=tokens[:, :9].contiguous()).loss)
-
-
-def llama() -> str:
-    """A causal language model."""
-    config = transformers.LlamaConfig(
-        vocab_size=200, hidden_size=WIDTH, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4
-    )
-    network = transformers.LlamaForCausalLM(config)
-    tokens = torch.randint(1, 200, (8, 17))
-    return trained(network, lambda: network(input_ids=tokens, labels=tokens).loss)
-
-
 def convolutions() -> str:
     """The stand-in of ArcFace: convolutions, batch norm, grouped convolutions."""
     from sample.encoders.arcface_stand_in import FaceNetwork
@@ -176,7 +156,7 @@ def named_entities() -> str:
     return hashlib.sha256(recogniser.model.to_bytes()).hexdigest()[:12]
 
 
-KINDS = (bert, t5, llama, convolutions, recurrent, functions, numpy_functions, statistics, nearest_neighbours, pictures,
+KINDS = (bert, convolutions, recurrent, functions, numpy_functions, statistics, nearest_neighbours, pictures,
          named_entities)  # fmt: skip
 
 

@@ -3,14 +3,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pydantic
 import pytest
 
-from trivium.core import arithmetic
 from trivium.core.arithmetic import PORTABLE, SETTINGS, is_fast, is_portable, remember, settle
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
-from trivium.core.parameters import RunParameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,11 +46,6 @@ def test_everything_else_sets_nothing(told, text):
     assert set(told(text).values()) == {None}
 
 
-def test_no_parameters_set_nothing(tmp_path, told):
-    settle(tmp_path / "absent.yaml")
-    assert not os.environ.keys() & SETTINGS["intel"].keys()
-
-
 def test_a_stage_has_the_settings_before_its_libraries(tmp_path):
     """The package of the stages is imported first; `--params` names another file."""
     (tmp_path / "mine.yaml").write_text("run: {portable: x86}")
@@ -67,12 +59,6 @@ def test_a_stage_has_the_settings_before_its_libraries(tmp_path):
 
     assert asked().stdout == "AVX2 False\n"
     assert asked("--params", str(tmp_path / "mine.yaml")).stdout == "COMPATIBLE False\n"
-
-
-def test_another_program_is_left_alone(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["pytest"])
-    monkeypatch.setattr(arithmetic, "settle", lambda *_: pytest.fail("it was settled"))
-    arithmetic.settle_command()
 
 
 def test_workers_know_what_was_chosen(monkeypatch):
@@ -96,10 +82,3 @@ def test_the_setting_is_a_part_of_every_digest(tmp_path):
         assert "run.portable" in parts.explain()
         assert not [path for path in parts.paths if "portable" in path]
     assert len(digests) == 3
-
-
-@pytest.mark.parametrize("portable", ["intel", "x86", False])
-def test_arithmetic_is_one_of_three(portable):
-    assert RunParameters(portable=portable).portable == portable
-    with pytest.raises(pydantic.ValidationError):
-        RunParameters(portable=True)

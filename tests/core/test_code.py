@@ -258,11 +258,6 @@ stages:
         Pipeline(tmp_path)
 
 
-def test_a_file_above_counts_only_where_the_module_says_file(root: Path) -> None:
-    write(root, {"trivium/top.csv": "a", "trivium/nets/loss.py": 'zeta = "top.csv"\n'})
-    assert "trivium/top.csv" not in reached(root)
-
-
 def test_every_file_beside_the_projects_code_is_named() -> None:
     unclaimed = unclaimed_files(Code(ROOT))
     assert [path for path in unclaimed if not path.startswith("trivium/commands/")] == []  # which no stage reaches
@@ -362,25 +357,9 @@ def test_a_running_stage_has_the_digest_of_code_yaml_until_its_code_changes(
         running_digest("train", root)
 
 
-def test_names_with_dots_come_back(root: Path) -> None:
-    write(root, {"dvc.yaml": "stages: {a: {foreach: [x-0.5, y], do: {cmd: python -m stages.fuse}}}\n"})
-    write_code(root, root)
-    assert read_digests(root / "code.yaml").keys() == {"a@x-0.5", "a@y"}
-
-
 def test_the_digest_of_a_function_is_its_modules() -> None:
     assert digest_of(version) != digest_of(read_facts) == Code(ROOT).parts(["trivium.core.code.syntax"]).digest
     assert (
         digest_of(digests)
         == Parts({Path(__file__).name: digest.hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}).digest
     )
-
-
-def test_parts_are_explained() -> None:
-    parts = Parts({"a/m.py": "1", "a/words.yaml": "2", "setting run.portable": "intel", "package numpy": "2.4.0"})
-    assert parts.explain().splitlines()[1:] == [
-        "  a/m.py",
-        "  a/words.yaml",
-        "  package numpy 2.4.0",
-        "  setting run.portable intel",
-    ]

@@ -75,7 +75,3 @@ def test_bad_input_is_one_line_and_exit_code_1(project, capsys):
     assert ended(capsys)[0] == 1
     with pytest.raises(BadInput, match=r"dvc\.yaml: no such"):
         stage_parts(project, project)
-
-
-def test_it_writes_or_explains_or_checks_but_one_at_a_time(project, capsys):
-    assert ended(capsys, "--check", "--why", "one")[0] == 2

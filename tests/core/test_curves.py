@@ -1,7 +1,6 @@
 """Curves as a table: what is logged counts once, whatever a kill leaves, and long curves are made short by one rule."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -12,11 +11,10 @@ import torch
 from pydantic import Field
 from torch.optim.lr_scheduler import ConstantLR
 
-from trivium.core.curves import COLUMNS, MOST, Curves, thinned
+from trivium.core.curves import COLUMNS, Curves, thinned
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, execute
+from trivium.core.stage import Context
 from trivium.core.tables import read_csv
-from trivium.core.tracking import Tracker
 from trivium.nets.training import Validation, train
 
 ROOT = Path(__file__).parents[2]
@@ -44,11 +42,6 @@ def test_the_table_has_a_row_a_point_by_name_and_step(curves, tmp_path):
     ]
 
 
-def test_where_nothing_is_logged_there_is_no_row(curves, tmp_path):
-    curves.write(tmp_path / "curves.csv")
-    assert table(tmp_path / "curves.csv") == [[*COLUMNS]]
-
-
 def test_values_that_are_not_finite_are_left_out(curves):
     curves.keep(1, {"loss": 1.0, "norm": float("inf")})
     curves.keep(2, {"loss": float("nan"), "norm": 2.0})
@@ -74,18 +67,6 @@ def test_a_line_that_is_cut_off_does_not_count(curves, length):
     assert read["loss"] == [(1, 1.0), *([(2, 2.0)] if whole_line else []), (3, 3.0)]
 
 
-def test_other_processes_can_keep_points(curves):
-    pickle.loads(pickle.dumps(curves)).keep(1, {"loss": 0.5})
-    assert curves.points() == {"loss": [(1, 0.5)]}
-
-
-def test_a_tracker_keeps_what_is_logged_and_not_what_is_only_sent(curves):
-    tracker = Tracker(curves=curves)
-    tracker.log(1, loss=0.5)
-    tracker.send(2, {"loss": 0.25})
-    assert curves.points() == {"loss": [(1, 0.5)]}
-
-
 @pytest.mark.parametrize(
     ("values", "most", "expected"),
     [
@@ -97,14 +78,6 @@ def test_a_tracker_keeps_what_is_logged_and_not_what_is_only_sent(curves):
 )
 def test_long_curves_are_means_of_neighbours(values, most, expected):
     assert thinned(list(enumerate(values, 1)), most) == expected
-
-
-@pytest.mark.parametrize("count", [0, 1, MOST - 1, MOST, MOST + 1, 2 * MOST, 12345])
-def test_no_curve_is_longer_than_that_and_each_ends_with_its_last_step(count):
-    short = thinned([(step, 1.0) for step in range(count)])
-    assert len(short) <= MOST
-    assert [value for _, value in short] == [1.0] * len(short)
-    assert count == 0 or short[-1][0] == count - 1
 
 
 class ToyParameters(Parameters):
@@ -175,30 +148,3 @@ def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
     assert start(folder, 0) == 0
     return (folder / "m" / "curves.csv").read_bytes()
-
-
-def test_every_step_is_in_it(undisturbed):
-    rows = [row.split(",") for row in undisturbed.decode().splitlines()[1:]]
-    steps = {name: [int(step) for curve, step, _ in rows if curve == name] for name, _, _ in rows}
-    every = [*range(1, STEPS + 1)]
-    validated = [*range(4, STEPS, 4), STEPS]
-    assert steps == {"gradient_norm": every, "learning_rate": every, "loss": every, "score": validated}
-
-
-def test_it_is_the_same_with_mlflow(undisturbed, tmp_path, monkeypatch):
-    sent = []
-    monkeypatch.setattr(Tracker, "send", lambda tracker, step, values: sent.append(values))
-    monkeypatch.setenv("STOP", "0")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("run: {mlflow: true}\ntoy: {train: {seed: 1}}")
-    execute(main, "toy.train", ToyParameters, ["--curves", "m/curves.csv"])
-    assert (tmp_path / "m" / "curves.csv").read_bytes() == undisturbed
-    assert sum("loss" in values for values in sent) == STEPS
-
-
-def test_a_stage_that_is_not_asked_for_a_table_writes_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("STOP", "0")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("toy: {train: {seed: 1}}")
-    execute(main, "toy.train", ToyParameters, [])
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["params.yaml"]

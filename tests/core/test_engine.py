@@ -1,10 +1,8 @@
 import os
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import Future
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +10,7 @@ import psutil
 import pytest
 
 from trivium.core import engine
-from trivium.core.engine import VISIBLE, WORKER, LocalEngine, all_workers, end_with_parent, in_worker
+from trivium.core.engine import VISIBLE, WORKER, LocalEngine, in_worker
 
 
 def square(number: int) -> int:
@@ -81,17 +79,6 @@ def test_every_worker_sees_one_of_several_gpus(monkeypatch, processes, workers):
     assert os.environ.get("STAGE_WORKERS") == "6"
 
 
-def here(_: int) -> tuple[int, str | None]:
-    return os.getpid(), os.environ.get(VISIBLE)
-
-
-def test_a_single_shard_has_all_gpus_in_this_process(monkeypatch):
-    monkeypatch.delenv(VISIBLE, raising=False)
-    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "1"])
-    mapped = LocalEngine(3).map(here, [1], description="training", on_gpu=True, processes=1)
-    assert list(mapped) == [(os.getpid(), None)]
-
-
 @pytest.mark.parametrize(
     ("count", "set_to", "expected"),
     [(2, None, ["0", "1"]), (2, "", ["0", "1"]), (2, "4,7", ["4", "7"]), (1, "GPU-5c1e,9", ["GPU-5c1e"]), (0, "0", [])],
@@ -136,19 +123,6 @@ def test_few_shards_are_taken_before_their_turn(asked):
     assert asked == [3]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_bar_goes_when_its_work_is_done(asked, capsys, workers):
-    list(LocalEngine(workers).map(square, range(3), description="squares"))
-    shown = capsys.readouterr().err
-    assert "squares" in shown
-    assert "\n" not in shown
-
-
-def test_an_engine_does_not_change():
-    with pytest.raises(FrozenInstanceError):
-        LocalEngine(1).workers = 2
-
-
 def test_a_process_is_a_worker_where_another_started_it_or_a_cluster_did(monkeypatch):
     monkeypatch.delenv(WORKER, raising=False)
     assert not in_worker()
@@ -157,28 +131,3 @@ def test_a_process_is_a_worker_where_another_started_it_or_a_cluster_did(monkeyp
         assert in_worker()
     monkeypatch.setattr(engine.multiprocessing, "parent_process", SimpleNamespace)
     assert in_worker()
-
-
-def test_a_worker_ends_when_its_parent_has_ended_and_does_not_wait_for_that(monkeypatch):
-    ends, ended, told = threading.Event(), threading.Event(), []
-    monkeypatch.setattr(engine.multiprocessing, "parent_process", lambda: SimpleNamespace(join=ends.wait))
-    monkeypatch.setattr(engine.os, "_exit", lambda code: (told.append(code), ended.set()))
-    before = set(threading.enumerate())
-    end_with_parent()
-    try:
-        (waits,) = set(threading.enumerate()) - before
-        assert waits.daemon  # it keeps no worker that is done
-        assert told == []
-    finally:
-        ends.set()
-    assert ended.wait(60)
-    assert told == [1]
-
-
-@pytest.mark.parametrize(("said", "cores", "workers"), [("3", 8, 3), ("", 8, 8), (None, 8, 8), (None, None, 1)])
-def test_all_workers_are_as_many_as_is_said_or_as_there_are_cores(monkeypatch, said, cores, workers):
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)  # None: the system does not tell
-    monkeypatch.delenv("STAGE_WORKERS", raising=False)
-    if said is not None:
-        monkeypatch.setenv("STAGE_WORKERS", said)
-    assert all_workers() == workers

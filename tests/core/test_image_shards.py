@@ -39,12 +39,6 @@ def test_columns_of_other_types_and_empty_names_are_refused(tmp_path, names, dat
         image_shards.Images(tmp_path)
 
 
-def test_a_missing_column_is_named(tmp_path):
-    pq.write_table(pa.table({"name": ["a"]}), tmp_path / "shard-00000.parquet")
-    with pytest.raises(BadInput, match=r"missing columns; got \['data'\]"):
-        list(image_shards.Images(tmp_path).stream())
-
-
 def test_an_image_without_bytes_is_named(tmp_path):
     table = pa.table({"name": ["a", "b"], "data": [b"1", None]}, schema=image_shards.IMAGE_SCHEMA)
     pq.write_table(table, tmp_path / "shard-00000.parquet")
@@ -54,13 +48,6 @@ def test_an_image_without_bytes_is_named(tmp_path):
         images.read("b")
     with pytest.raises(BadInput, match=message):
         list(images.stream())
-
-
-def test_names_that_are_not_utf8_are_refused(tmp_path):
-    names = pa.array([b"\xff"], pa.binary()).view(pa.string())
-    pq.write_table(pa.table({"name": names, "data": [b"1"]}), tmp_path / "shard-00000.parquet")
-    with pytest.raises(BadInput, match=r"shard-00000\.parquet: field 'name': not UTF-8"):
-        image_shards.Images(tmp_path)
 
 
 def test_a_damaged_page_is_noticed_though_it_can_be_read(tmp_path):

@@ -1,7 +1,5 @@
 """The line of a value in a JSON file."""
 
-import json
-
 import pytest
 
 from trivium.core.json_places import line_in
@@ -43,19 +41,3 @@ def test_where_a_value_begins(place: str, line: int):
 )
 def test_what_is_not_there_is_where_it_would_be(place: str, line: int):
     assert line_in(TEXT, place) == line
-
-
-@pytest.mark.parametrize("indent", [None, 0, 1])
-def test_every_value_of_a_set_is_found(indent: int | None):
-    data = [{"paragraphs": [{"qas": [{"id": f"q{a}{p}{n}"} for n in range(2)]} for p in range(3)]} for a in range(2)]
-    text = json.dumps({"data": data}, indent=indent)
-    lines = text.splitlines()
-    for a in range(2):
-        for p in range(3):
-            for n in range(2):
-                assert f"q{a}{p}{n}" in lines[line_in(text, f"data[{a}].paragraphs[{p}].qas[{n}].id") - 1]
-
-
-def test_a_key_that_looks_like_a_place_is_none():
-    key = "[" + "9" * 5000 + "]"
-    assert line_in(json.dumps({key: 1}), key) == 1

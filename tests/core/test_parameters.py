@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters, RunParameters, used_values, validate, values_of
+from trivium.core.parameters import Parameters, used_values, validate, values_of
 
 FILE = Path("params.yaml")
 
@@ -111,23 +111,6 @@ class Nested(Parameters):
 def test_a_bad_value_is_named_by_its_place(values, name):
     with pytest.raises(BadInput, match=rf"bad parameters\n  {name}: "):
         validate(Nested, values, "kvqae.read", FILE, {"cell": "c1"})
-
-
-def test_without_arguments_a_value_is_named_by_its_section():
-    with pytest.raises(BadInput, match=r"\n  kvqae\.read\.shared: "):
-        validate(Nested, {"shared": "x"}, "kvqae.read", FILE)
-
-
-def test_parameters_do_not_change():
-    with pytest.raises(pydantic.ValidationError, match="frozen"):
-        Optional().limit = 4
-
-
-@pytest.mark.parametrize("field", ["ray_address", "ray_storage"])
-def test_a_place_of_ray_is_named_by_a_letter_at_least(field):
-    assert getattr(RunParameters(**{field: "s"}), field) == "s"
-    with pytest.raises(pydantic.ValidationError, match="at least 1 character"):
-        RunParameters(**{field: ""})
 
 
 def test_a_parameter_file_that_is_not_there_is_named(tmp_path):

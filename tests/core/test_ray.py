@@ -17,7 +17,7 @@ import pytest
 from ray.cloudpickle import register_pickle_by_value
 
 from tests.core.ray_machines import ROOT, Machines, serve
-from trivium.core import parcels, ray_engine
+from trivium.core import parcels
 from trivium.core.engine import in_worker
 from trivium.core.errors import BadInput
 from trivium.core.matrices import MatrixRows, write_matrix
@@ -193,24 +193,6 @@ def test_functions_for_a_gpu_go_where_one_is(engine, machines):
     told = set(engine.map(visible, range(4), description="gpu", on_gpu=True))
     assert told == {("0", str(fourth.folder / "scratch"))}
     machines.lose(fourth)
-
-
-@pytest.mark.parametrize(
-    ("there", "share", "room"),
-    [
-        ([], 0.0, 0),
-        ([{"CPU": 3.5}], 0.0, 3),
-        ([{"CPU": 3.0}, {}, {"CPU": 1.0}], 0.0, 4),
-        ([{"CPU": 8.0, "GPU": 1.0}], 0.5, 2),
-        ([{"CPU": 1.0, "GPU": 4.0}, {"CPU": 8.0}], 0.5, 1),
-        ([{"CPU": 8.0, "GPU": 1.0}], 0.3333, 3),
-    ],
-)
-def test_workers_have_room_where_a_cpu_and_their_part_of_a_gpu_are(monkeypatch, there, share, room):
-    lost = {"Alive": False, "Resources": {"CPU": 99.0, "GPU": 9.0}}
-    alive = [{"Alive": True, "Resources": resources} for resources in there]
-    monkeypatch.setattr(ray_engine.ray, "nodes", lambda: [lost, *alive])
-    assert ray_engine._room(share) == room
 
 
 def test_another_version_of_a_package_names_it_and_both(tmp_path, monkeypatch):

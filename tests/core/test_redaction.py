@@ -21,8 +21,6 @@ from trivium.core.redaction import HIDDEN, redacted
 from trivium.core.tracking import Tracker, connect, log_values
 from trivium.prompting.endpoint import Endpoint
 from trivium.sources.download import Patience, Request, download, endpoint
-from trivium.sources.pins import Pins
-from trivium.sources.repositories import Hub
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "Sesame7opens"
@@ -72,16 +70,6 @@ def test_the_password_of_an_address_in_the_environment_is_found_alone(monkeypatc
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
     assert PASSWORD not in redacted(f"not a number: '{PASSWORD}'")
     assert PASSWORD not in redacted(f"cannot parse '{address}'")
-
-
-def test_a_password_is_found_as_it_is_written_and_as_it_is_meant(monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:Sesame%2F7@host")
-    assert redacted("Sesame%2F7 or Sesame/7") == f"{HIDDEN} or {HIDDEN}"
-
-
-def test_a_port_in_the_environment_is_no_password(monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://host:5000")
-    assert redacted("5000") == "5000"
 
 
 def test_bad_input_shows_no_password_even_where_it_is_cut():
@@ -235,29 +223,6 @@ def test_a_download_shows_and_keeps_no_password(hub, monkeypatch, tmp_path, caps
             Request(address, address, page=address), tmp_path / "file", Patience(attempts=2, pause=0, longest_pause=0)
         )
     assert PASSWORD not in str(error.value) + capsys.readouterr().err + contents(tmp_path)
-
-
-def test_a_hub_that_cannot_be_reached_is_told_without_a_password(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_ENDPOINT", f"http://me:{PASSWORD}@{CLOSED}")
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
-    monkeypatch.setattr(sys, "stderr", err := io.StringIO())
-    monkeypatch.setattr(logging.getLogger("huggingface_hub"), "handlers", [logging.StreamHandler(err)])
-    redaction.redact_output()
-    pins = tmp_path / "pins.yaml"
-    pins.write_text("one: {description: d, licence: l, bytes: 1, hub: who/one, kind: model, list: '*'}\n")
-    with Hub(tmp_path / "downloads", Pins(pins)) as hub, pytest.raises(BadInput, match="cannot be reached") as error:
-        hub.fetch("one")
-    assert f"GET http://{HIDDEN}@{CLOSED}" in err.getvalue()
-    assert PASSWORD not in str(error.value) + err.getvalue() + contents(tmp_path)
-
-
-def test_a_pinned_address_has_no_password(tmp_path):
-    pins = tmp_path / "pins.yaml"
-    pins.write_text(f"one: {{description: d, licence: l, bytes: 1, url: 'http://me:{PASSWORD}@host/a', files: {{}}}}\n")
-    with pytest.raises(BadInput, match=r"one.url") as error:
-        Pins(pins)
-    assert PASSWORD not in str(error.value)
 
 
 def test_doctor_shows_no_password():

@@ -51,20 +51,6 @@ def test_checkpoint_of_another_shape(tmp_path):
         load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters()))
 
 
-def test_no_checkpoint(tmp_path):
-    model = torch.nn.Linear(2, 2)
-    assert load_checkpoint(tmp_path, model=model, optimizer=torch.optim.AdamW(model.parameters())) is None
-
-
-def test_what_was_told_beside_the_weights_comes_back(tmp_path):
-    train(tmp_path, 6, interrupted_at=3)
-    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
-    optimizer = torch.optim.AdamW(model.parameters())
-    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (3, {"best": 0.5})
-    save_checkpoint(tmp_path, step=4, model=model, optimizer=optimizer)
-    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (4, {})
-
-
 @pytest.mark.parametrize("there", [True, False])
 def test_the_random_states_of_gpus_come_back_where_there_are_gpus(tmp_path, monkeypatch, there):
     """A training that began on a GPU may go on without one."""
@@ -77,13 +63,3 @@ def test_the_random_states_of_gpus_come_back_where_there_are_gpus(tmp_path, monk
     monkeypatch.setattr(torch.cuda, "set_rng_state_all", given.extend)
     assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})
     assert [state.tolist() for state in given] == ([[0, 1, 2], [0, 1, 2, 3]] if there else [])
-
-
-def test_a_training_that_began_without_a_gpu_may_go_on_with_one(tmp_path, monkeypatch):
-    model = torch.nn.Linear(2, 2)
-    optimizer = torch.optim.AdamW(model.parameters())
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda states: pytest.fail("there are none"))
-    assert load_checkpoint(tmp_path, model=model, optimizer=optimizer) == (1, {})

@@ -1,4 +1,3 @@
-import errno
 import json
 import random
 import subprocess
@@ -13,7 +12,7 @@ from pydantic import Field
 from trivium.core import stage
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, execute, run_stage, seed_everything
+from trivium.core.stage import Context, execute, seed_everything
 from trivium.core.tracking import Tracker
 
 
@@ -86,15 +85,6 @@ def test_work_of_other_inputs_or_parameters_is_not_resumed(folder, changed, resu
     assert (main.work == first) == resumed
 
 
-def test_work_of_other_arguments_is_not_resumed(folder):
-    works = []
-    for local in ("one", "two", "one"):
-        with pytest.raises(BadInput):
-            execute(main, "toy.count", CountParameters, ["--lines", "in.txt", "--extra", "in.txt", "--local", local])
-        works.append(main.work)
-    assert works[0] == works[2] != works[1]
-
-
 def test_work_of_other_code_is_not_resumed(folder, monkeypatch):
     arguments = ["--lines", "in.txt", "--extra", "in.txt"]
     works = []
@@ -162,12 +152,6 @@ def test_a_stage_whose_code_changed_publishes_nothing(folder, monkeypatch):
 def test_bad_parameters_name_key_and_choices(folder, params, message):
     (folder / "params.yaml").write_text(params)
     with pytest.raises(BadInput, match=f"(?s){message}"):
-        execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
-
-
-def test_parameters_that_are_not_utf_8(folder):
-    (folder / "params.yaml").write_bytes("toy: été".encode("latin-1"))
-    with pytest.raises(BadInput, match="params.yaml: not UTF-8: .* at byte 5"):
         execute(main, "toy.count", CountParameters, ["--lines", "in.txt"])
 
 
@@ -243,16 +227,6 @@ def test_a_stage_draws_from_the_seed_of_its_section_else_of_its_command(folder, 
     assert execute(draw, "toy", SeedParameters, argv) == {"drawn": random.Random(seed).random()}
 
 
-@pytest.mark.parametrize(("given", "workers"), [("", 2), ("run: {gpu_workers: 5}", 5)])
-def test_few_workers_share_a_gpu(folder, given, workers):
-    (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
-
-    def main(parameters: Parameters, context: Context) -> dict[str, float]:
-        return {"workers": context.engine.gpu_workers}
-
-    assert execute(main, "toy", Parameters, []) == {"workers": workers}
-
-
 FULL_DISK = """
 import errno, os
 from pathlib import Path
@@ -307,32 +281,6 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
     assert [path.name for path in (folder / "out").iterdir()] == ["old"]
     assert (folder / "out" / "old").read_text() == "complete"
     assert not (folder / "metrics.json").exists()
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_a_full_disk_is_one_line_and_exit_code_1_in_this_process_too(folder, monkeypatch, capsys, named):
-    def fill(parameters: NoParameters, context: Context) -> None:
-        raise OSError(errno.ENOSPC, "full", *(["out/file"] if named else []))
-
-    (folder / "params.yaml").write_text("toy: {}")
-    monkeypatch.setattr("sys.argv", ["toy"])
-    monkeypatch.setattr(stage, "redact_output", lambda: None)
-    with pytest.raises(SystemExit) as end:
-        run_stage(fill, "toy", NoParameters)
-    assert end.value.code == 1
-    place = "out/file: " if named else ""
-    assert capsys.readouterr().err.startswith(f"toy: {place}disk full while writing; nothing half-written is left")
-
-
-def test_another_error_of_the_system_keeps_its_traceback(folder, monkeypatch):
-    def fail(parameters: NoParameters, context: Context) -> None:
-        raise PermissionError(errno.EACCES, "no")
-
-    (folder / "params.yaml").write_text("toy: {}")
-    monkeypatch.setattr("sys.argv", ["toy"])
-    monkeypatch.setattr(stage, "redact_output", lambda: None)
-    with pytest.raises(PermissionError):
-        run_stage(fail, "toy", NoParameters)
 
 
 @pytest.mark.parametrize(

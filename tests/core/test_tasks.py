@@ -56,11 +56,6 @@ def test_what_it_makes_and_logs_is_the_same_here_and_elsewhere(tmp_path: Path) -
     assert found["here"] == ([(0, 0.0), (1, 1.0), (2, 2.0)], "3")
 
 
-def test_here_a_training_has_the_only_bar(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    run(tmp_path, 3, tmp_path / "out", LocalEngine(1))
-    assert capfd.readouterr().err == ""
-
-
 def test_it_goes_on_from_the_checkpoint_of_the_stage_that_was_killed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, 10, tmp_path / "out", LocalEngine(1))
@@ -69,22 +64,3 @@ def test_it_goes_on_from_the_checkpoint_of_the_stage_that_was_killed(tmp_path: P
     (tmp_path / "checkpoints" / "number").write_text("2")
     assert run(tmp_path, 4, tmp_path / "out", LocalEngine(1)) == {"first": 2.0}
     assert (tmp_path / "out").read_text() == "4"
-
-
-def test_a_curve_is_tracked_at_once_here(tmp_path: Path) -> None:
-    curves, tracker, sent = Curves(tmp_path / "curves"), Tracker(), []
-    tracker.curves, tracker.send = curves, lambda step, values: sent.append((step, values))
-    curve = Curve(tracker)
-    curve(1, loss=0.5)
-    assert (curve.curves, curve.points) == (curves, [])
-    assert curves.points() == {"loss": [(1, 0.5)]}
-    curve.pass_on(2, {"loss": 0.75})  # another process has kept it
-    assert curves.points() == {"loss": [(1, 0.5)]}
-    assert sent == [(1, {"loss": 0.5}), (2, {"loss": 0.75})]
-
-
-def test_a_curve_is_kept_elsewhere(tmp_path: Path) -> None:
-    there = pickle.loads(pickle.dumps(Curve(Tracker(curves=Curves(tmp_path / "curves")))))
-    there(2, loss=0.25)
-    there.pass_on(3, {"loss": 0.125})
-    assert (there.curves, there.points) == (None, [(2, {"loss": 0.25}), (3, {"loss": 0.125})])

@@ -1,25 +1,17 @@
 import json
-import os
-import signal
-import socket
-import subprocess
 import sys
-import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import httpx
-import psutil
 import pytest
 from mlflow import MlflowClient
 
-from tests import tiny_project
 from tests.tiny_project import commit, run, start
 from trivium.core.curves import Curves
 from trivium.core.parameters import Parameters
 from trivium.core.stage import execute
-from trivium.core.tracking import EXPERIMENT, Tracker, connect, project_root
+from trivium.core.tracking import EXPERIMENT, Tracker
 
 PARENT = "mlflow.parentRunId"
 
@@ -211,45 +203,3 @@ def test_a_run_that_cannot_be_logged_fails_no_stage_and_a_child_that_was_killed_
     assert parents["repro"].info.status == "FINISHED"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuchdb://there")
     assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.page.track", folder=folder)
-
-
-def test_the_root_is_the_main_repository_in_an_experiment_whose_folder_vanishes(tmp_path, monkeypatch):
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    assert project_root() == tmp_path
-    monkeypatch.delenv("DVC_ROOT")
-    assert project_root() == Path.cwd()
-
-
-@pytest.mark.slow
-def test_make_mlflow_is_up_after_ten_seconds_of_work(tmp_path, monkeypatch):
-    """On an existing database. On a machine that does other things the seconds of the clock would say nothing."""
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    with connect():
-        pass
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        ["make", "-o", ".venv/bin/.ready", "mlflow", f"PORT={port}"],
-        cwd=tiny_project.ROOT,
-        env=os.environ | {"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path / 'mlflow.db'}"},
-        start_new_session=True,
-    )
-    try:
-        address, deadline = f"http://127.0.0.1:{port}/health", time.monotonic() + 120
-        while not answers(address):
-            assert server.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        times = [child.cpu_times() for child in psutil.Process(server.pid).children(recursive=True)]
-        assert 0 < sum(taken.user + taken.system for taken in times) <= 10
-    finally:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
-
-
-def answers(address):
-    try:
-        return httpx.get(address).status_code == 200
-    except httpx.TransportError:
-        return False

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -64,6 +65,24 @@ def test_every_plot_has_data(built):
 
 def test_unchanged_runs_nothing(built):
     assert stages_run(built.run("dvc", "repro")) == []
+
+
+@pytest.mark.slow
+def test_a_lock_that_a_kill_left_broken_costs_no_stage(clone):
+    """Cut between two stages the lock is valid: the run cache answers, but for what has nothing that DVC may cache."""
+    lock, rwlock = clone.folder / "dvc.lock", clone.folder / ".dvc" / "tmp" / "rwlock"
+    whole = lock.read_text()
+    lock.write_text("")
+    rwlock.write_text("")
+    said = clone.run("python", "-m", "trivium", "repro")
+    assert "DVC refuses 'dvc.lock': it is back from Git" in said
+    assert "while it wrote 'rwlock': the file is removed" in said
+    assert stages_run(said) == []
+    half = len(whole) // 2
+    lock.write_text(whole[: half + re.search(r"^  \S+:$", whole[half:], re.MULTILINE).start()])
+    assert set(stages_run(clone.run("python", "-m", "trivium", "repro"))) <= {"track", "complexity-prompt"}
+    assert yaml.safe_load(lock.read_text()) == yaml.safe_load(whole)
+    assert clone.run("git", "status", "--porcelain", "--", ":!dvc.lock") == ""
 
 
 def test_nothing_half_done_is_left(built):
