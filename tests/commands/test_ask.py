@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from trivium.commands.ask import lines, main, read_image
-from trivium.core.errors import BadInput
+from trivium.commands.ask import lines, main
 from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
@@ -35,18 +34,6 @@ def test_what_the_re_rankers_gave_stands_first():
 
 def test_no_answer():
     assert next(lines(Answer("", 0.0, [], None, [], {}))).startswith("(no answer)")
-
-
-@pytest.mark.parametrize("name", ["-rf", "a;rm b.jpg", "ü\n$(x) 'y\".jpg", "..jpg", "x" * 250])
-def test_hostile_names_are_names(tmp_path, name):
-    (tmp_path / name).write_bytes(b"bytes")
-    assert read_image(tmp_path / name) == b"bytes"
-
-
-@pytest.mark.parametrize("name", ["nowhere.jpg", ".", "a\0b", "x" * 300])
-def test_a_file_that_cannot_be_read(tmp_path, name):
-    with pytest.raises(BadInput, match="cannot be read|no such file|not a regular file"):
-        read_image(tmp_path / name)
 
 
 @pytest.mark.parametrize(

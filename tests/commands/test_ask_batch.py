@@ -23,11 +23,11 @@ def answered(question, image):
 
 def test_every_row_has_an_answer_or_a_reason(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"The mill")
-    (tmp_path / "q.csv").write_text("id,question,image\n1,where?,a.jpg\n2,where?,\n3,where?,b.jpg\n4,,\n", "utf-8")
+    (tmp_path / "q.csv").write_text("ID,question,image\n1,where?,.\\a.jpg\n2,where?,\n3,where?,b.jpg\n4,,\n", "utf-8")
     assert answer_all(answered, tmp_path / "q.csv", tmp_path / "a.csv") == (4, 2)
     header, *rows = [row for _, row in read_csv(tmp_path / "a.csv")]
     found = [dict(zip(header, row, strict=True)) for row in rows]
-    assert [each["id"] for each in found] == ["1", "2", "3", "4"]
+    assert [each["ID"] for each in found] == ["1", "2", "3", "4"]
     assert [each["answer"] for each in found] == ["Bern", "Bern", "", ""]
     assert [each["entry"] for each in found] == ["The mill", "", "", ""]
     assert found[0]["entry_probability"] == "0.75"
@@ -44,7 +44,7 @@ def test_nothing_is_written_where_nothing_was_answered(tmp_path):
 
 
 def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monkeypatch):
-    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
     told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
     make(tmp_path, told)
     (tmp_path / "q.csv").write_text(
@@ -73,7 +73,7 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
 
 
 def test_an_endpoint_that_is_not_there_leaves_the_earlier_answers(tmp_path, monkeypatch):
-    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
     make(tmp_path, settings(tmp_path, write_folder(tmp_path / "museum", 2)))
     (tmp_path / "q.csv").write_text("question\nHow old is tower 01?\n", "utf-8")
     (tmp_path / "a.csv").write_text("of yesterday", "utf-8")
@@ -91,9 +91,9 @@ def test_an_endpoint_that_is_not_there_leaves_the_earlier_answers(tmp_path, monk
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("text,image\na,b\n", "the table has no column of questions"),
+        ("text,image\na,b\n", "missing columns; got ..question"),
         ("question,answer\na,b\n", "the table has columns that the answers would overwrite"),
-        ("question\na,b\n", "q.csv:2: the row has a different number of cells than the first one"),
+        ("question\na,b\n", "q.csv:2: another number of cells than the first row has"),
         ("question\n", "no question"),
     ],
 )

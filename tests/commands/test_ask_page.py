@@ -1,7 +1,6 @@
 """The page: what it answers and refuses, who comes in, and what stays behind."""
 
 import os
-import socket
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,12 +13,11 @@ from tests.kvqae.asking.test_html import EVIL, jpeg
 from trivium.commands.ask_page import (
     PREFIX,
     TOKEN,
-    Page,
-    check_port,
+    build,
+    listen,
     main,
     open_page,
     parser,
-    samples,
     serving,
     take_token,
     temporary_folder,
@@ -29,7 +27,8 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.asking.answer import Answer
 from trivium.kvqae.asking.asker import MAX_BYTES
-from trivium.page.asking import problem_html
+from trivium.page.asking import Samples, respond
+from trivium.page.html import render
 
 
 def test_this_machine_needs_no_token(monkeypatch):
@@ -85,8 +84,16 @@ class Own:
 
     def ask(self, question, image, *, rerank=True, face=None):
         if question == "bad":
-            raise BadInput("the question is empty")
-        return Answer(f"{question} {len(image or b'')} {face}", 0.5, [], None, ["A note."], {"image": 0.1})
+            raise BadInput(f"no {EVIL}")
+        text = f"{question} {len(image or b'')} {face} {rerank}"
+        return Answer(text, 0.5, [], None, ["A note."], {"image": 0.1}, picture=image)
+
+
+BAD = render("ask_problem.html", problem=f"no {EVIL}")
+
+
+def said(folder, question, picture=None, base="museum", face=None, known=None):
+    return respond({"museum": Own()}, folder, known or Samples(), question, picture, base, face, True)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +101,13 @@ class Own:
     [
         ("nowhere", "who?", None, "no such base"),
         (None, "who?", None, "no such base"),
-        ("museum", "bad", None, "the question is empty"),
+        ("museum", "bad", None, BAD),
         ("museum", "who?", float("inf"), "not the number of a face"),
-        ("museum", "who?", 2.0, "who? 0 2"),
+        ("museum", "who?", 2.0, "who? 0 2 True"),
     ],
 )
 def test_what_a_base_of_ones_own_says(tmp_path, base, question, face, message):
-    assert message in Page({"museum": Own()}, tmp_path).respond(question, None, base, face, True)
+    assert message in said(tmp_path, question, None, base, face)
 
 
 def test_two_bases_of_one_name(tmp_path):
@@ -113,12 +120,9 @@ def test_two_bases_of_one_name(tmp_path):
 def address(request, monkeypatch, tmp_path):
     """That of a served page with two bases, with a token where the test names one."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    page, token = Page({"museum": Own(), "garden": Own()}, tmp_path), getattr(request, "param", None)
-    with serving(page, host="127.0.0.1", port=port, token=token) as address:
+    page = build({"museum": Own(), "garden": Own()}, tmp_path, Samples())
+    with listen("127.0.0.1", 0) as listener, serving(page, listener, getattr(request, "param", None)) as address:
         yield address
 
 
@@ -127,8 +131,8 @@ def upload(address, data):
 
 
 def reply(address, picture):
-    said = {"data": ["who?", picture, "garden", None, True]}
-    event = httpx.post(f"{address}gradio_api/call/ask", json=said).json()["event_id"]
+    told = {"data": ["who?", picture, "garden", None, True]}
+    event = httpx.post(f"{address}gradio_api/call/ask", json=told).json()["event_id"]
     return httpx.get(f"{address}gradio_api/call/ask/{event}", timeout=60).text
 
 
@@ -175,59 +179,27 @@ def test_what_a_killed_server_left_goes_and_what_a_living_one_has_stays(tmp_path
     assert list(tmp_path.iterdir()) == [living]
 
 
-class Listening:
-    def __init__(self):
-        self.heard = []
-
-    def ask(self, question, image, *, rerank=True, face=None):
-        self.heard.append((question, rerank))
-        return Answer("x", 1.0, [], None, [], {"text": 0.1})
-
-
-@pytest.mark.parametrize(("typed", "heard"), [("who \ud800 is this?", "who ? is this?"), (None, ""), ("who?", "who?")])
-def test_half_a_character_and_no_text_at_all_reach_the_pipeline_as_text(tmp_path, typed, heard):
-    asker = Listening()
-    html = Page({"": asker}, tmp_path).respond(typed, None, "", None, False)
-    assert asker.heard == [(heard, False)]
-    html.encode()  # what the page sends
-
-
-class Refusing:
-    def ask(self, question, image, *, rerank=True, face=None):
-        raise BadInput(f"no {EVIL}")
-
-
-def test_a_problem_is_shown_as_text_and_a_lost_upload_is_said(tmp_path):
-    assert Page({"": Refusing()}, tmp_path).respond("who?", None, "", None, True) == problem_html(f"no {EVIL}")
-    assert "choose it again" in Page({"": Refusing()}, tmp_path).respond(
-        "who?", str(tmp_path / "gone.jpg"), "", None, True
-    )
+def test_half_a_character_and_no_text_at_all_reach_the_base_as_text(tmp_path):
+    said(tmp_path, "who \ud800 is this?").encode()  # what the page sends
+    assert "who ? is this? 0" in said(tmp_path, "who \ud800 is this?")
+    assert " 0 None True" in said(tmp_path, None)
 
 
 @pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])
 def test_what_lies_outside_the_uploads_is_no_upload(tmp_path, path):
-    for folder in ("uploads", "uploads2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "secret.jpg").write_bytes(b"secret")
+    uploads = tmp_path / "uploads"
+    for folder in (uploads, tmp_path / "uploads2"):
+        folder.mkdir()
+        (folder / "secret.jpg").write_bytes(b"secret")
     (tmp_path / "secret.jpg").write_bytes(b"secret")
-    (tmp_path / "uploads/link.jpg").symlink_to(tmp_path / "secret.jpg")
-    assert "choose it again" in Page({"": Refusing()}, tmp_path / "uploads").respond(
-        "who?", str(tmp_path / path), "", None, True
-    )
-    inside = Page({"": Refusing()}, tmp_path / "uploads").respond(
-        "who?", str(tmp_path / "uploads/secret.jpg"), "", None, True
-    )
-    assert inside == problem_html(f"no {EVIL}")
-
-
-class Answering(Listening):
-    def ask(self, question, image, *, rerank=True, face=None):
-        return Answer("Ada", 1.0, [], None, [], {"text": 0.1}, picture=image)
+    (uploads / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    assert "choose it again" in said(uploads, "bad", str(tmp_path / path))
+    assert "choose it again" in said(uploads, "bad", str(uploads / "gone.jpg"))
+    assert said(uploads, "bad", str(uploads / "secret.jpg")) == BAD
 
 
 def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
-    data, uploads = tmp_path / "data/kvqae", tmp_path / "uploads"
-    uploads.mkdir()
+    data = tmp_path / "data/kvqae"
     pictures = {f"{number}.jpg": jpeg(colour=colour) for number, colour in enumerate(("red", "blue"))}
     (data / "raw/viquae").mkdir(parents=True)
     records = [
@@ -239,32 +211,28 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
     write_json_lines(data / "raw/viquae/test.jsonl", records)
     write_images(data / "raw/images/questions", pictures.items())
     write_table(data / "kb/articles.parquet", pa.table({"wikidata_id": ["Q0"], "title": ["Ada L."]}))
-    known = samples(tmp_path, "raw", uploads)
+    known = Samples.of(tmp_path, "raw", tmp_path / "uploads")
     assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
     (ada, _), (bob, _) = known.examples
-    page = Page({"": Answering()}, uploads, known)
-    assert "✓ right" in page.respond(" Who is this? ", ada, "", None, True)
-    assert "The picture shows <strong>Ada L.</strong>" in page.respond("Who is this?", ada, "", None, True)
-    said = page.respond("Who is this?", bob, "", None, True)
-    assert "✗ expected:</span> <strong>Bob" in said
-    assert "The picture shows" not in said, "no article is about it"
-    assert "ask-expected" not in page.respond("Who else is this?", ada, "", None, True)
-    assert "ask-expected" not in page.respond("Who is this?", None, "", None, True)
+    shown = said(tmp_path / "uploads", " Who is this? ", ada, known=known)
+    assert "The picture shows <strong>Ada L.</strong>" in shown
+    shown = said(tmp_path / "uploads", "Who is this?", bob, known=known)
+    assert "✗ expected:</span> <strong>Bob" in shown
+    assert "The picture shows" not in shown, "no article is about it"
+    for question, picture in (("Who else is this?", ada), ("Who is this?", None)):
+        assert "ask-expected" not in said(tmp_path / "uploads", question, picture, known=known)
 
 
 def test_samples_need_the_data(tmp_path):
     with pytest.raises(BadInput, match="run `make repro` first"):
-        samples(tmp_path, "raw", tmp_path)
+        Samples.of(tmp_path, "raw", tmp_path)
 
 
 def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"cannot be served there: .*in use; got .*{port}"):
-            check_port("127.0.0.1", port)
-    check_port("127.0.0.1", port)
+        with pytest.raises(BadInput, match=f"cannot be served there: .*in use.*; got .*{port}"):
+            listen("127.0.0.1", port)
     for host, number in (("127.0.0.1", 70_000), ("192.0.2.1", 7860)):
         with pytest.raises(BadInput, match="cannot be served there"):
-            check_port(host, number)
+            listen(host, number)

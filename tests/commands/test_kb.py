@@ -20,7 +20,6 @@ from trivium.core.errors import BadInput
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 
 ROOT = Path(__file__).parents[2]
-SCORES = np.array([2.0, 1.0])
 TEXTS = {7: ("Old mill", "It stands in Bern."), 9: ("Inn", "Beer is served in Basel.")}
 
 
@@ -183,7 +182,7 @@ def test_an_endpoint_reads_and_is_asked_once(tmp_path):
     with Loopback(lambda number, payload: said("basel.")) as server:
         for _ in range(2):
             reader = EndpointReader(server.address, "tiny", None, tmp_path / "answers")
-            found = reader.read("Where is beer?", [7, 9], SCORES, TEXTS, "Inn")
+            found = reader.read("Where is beer?", {7: 2.0, 9: 1.0}, TEXTS, "Inn")
         assert len(server.requests) == 1
         told = server.requests[0][0]["messages"][0]["content"]
         assert "The picture shows: Inn" in told
@@ -195,7 +194,7 @@ def test_an_endpoint_reads_and_is_asked_once(tmp_path):
 @pytest.mark.parametrize(("content", "text"), [("unknown.", ""), ("In Rome", "In Rome")])
 def test_an_endpoint_that_does_not_know_or_says_something_else(tmp_path, content, text):
     with Loopback(lambda number, payload: said(content)) as server:
-        found = EndpointReader(server.address, "tiny", None, tmp_path).read("Where?", [7], SCORES, TEXTS, None)
+        found = EndpointReader(server.address, "tiny", None, tmp_path).read("Where?", {7: 2.0}, TEXTS, None)
     assert (found.text, found.passage, found.span) == (text, -1, None)
 
 
@@ -203,20 +202,20 @@ def test_an_endpoint_that_refuses(tmp_path):
     with Loopback(lambda number, payload: failed(400, "too long")) as server:
         reader = EndpointReader(server.address, "tiny", None, tmp_path)
         with pytest.raises(BadInput, match="the endpoint refuses the question"):
-            reader.read("Where?", [7], SCORES, TEXTS, None)
+            reader.read("Where?", {7: 2.0}, TEXTS, None)
 
 
 def test_an_endpoint_that_is_down_is_left_alone_for_a_while(tmp_path, monkeypatch):
-    monkeypatch.setattr(kb_models, "BACKOFF", 0.01)
+    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
     with Loopback(lambda number, payload: failed(500)) as server:
         reader = EndpointReader(server.address, "tiny", None, tmp_path)
         for _ in range(3):
             with pytest.raises(BadInput, match="the endpoint fails: gave up after 4 requests"):
-                reader.read("Where?", [7], SCORES, TEXTS, None)
+                reader.read("Where?", {7: 2.0}, TEXTS, None)
         assert len(server.requests) == 4
         monkeypatch.setattr(kb_models, "PAUSE", 0.0)
         server.behave = lambda number, payload: said("Bern")
-        assert reader.read("Where?", [7], SCORES, TEXTS, None).text == "Bern"
+        assert reader.read("Where?", {7: 2.0}, TEXTS, None).text == "Bern"
 
 
 def test_readers_that_are_refused(tmp_path):

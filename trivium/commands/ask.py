@@ -71,15 +71,6 @@ def _printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def read_image(path: Path) -> bytes:
-    """The bytes of a picture's file.
-
-    Raises:
-        BadInput: it is not there, cannot be read, or is too large.
-    """
-    return read_bytes(path, LARGEST_IMAGE)
-
-
 def prepare_arithmetic() -> None:
     """Compute as the stages did, on one thread unless `OMP_NUM_THREADS` says otherwise; before torch is imported.
 
@@ -150,63 +141,64 @@ def open_graph(root: Path, row: str) -> "tuple[Asker, str]":
     return asker, asker.base.dataset
 
 
-def _ask_base(arguments: argparse.Namespace, image: bytes | None) -> None:
+def _ask_table(arguments: argparse.Namespace) -> None:
+    """Answer the questions of a table, or of a public set."""
     from trivium.commands.ask_batch import answer_all, read_questions
-
-    if arguments.set is not None:
-        _ask_set(arguments)
-        return
-    if arguments.batch is not None:
-        read_questions(arguments.batch)  # said before anything is loaded
-    with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
-        if arguments.batch is None:
-            print("\n".join(lines(asker.ask(arguments.question, image, face=arguments.face))))
-            return
-        asked, failed = answer_all(asker.ask, arguments.batch, arguments.out)
-    print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
-
-
-def _ask_set(arguments: argparse.Namespace) -> None:
     from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
 
-    questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
-    judge = load_judge(arguments.set, arguments.bem)
+    # What is wrong with the questions is said before anything is loaded.
+    if arguments.set is None:
+        read_questions(arguments.batch)
+    else:
+        questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
+        judge = load_judge(arguments.set, arguments.bem)
     with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
+        if arguments.set is None:
+            asked, failed = answer_all(asker.ask, arguments.batch, arguments.out)
+            print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
+            return
         scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out)
     print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 
-def _ask_project(arguments: argparse.Namespace, image: bytes | None) -> None:
-    asker, _ = open_graph(Path.cwd(), arguments.row)
+def _ask_one(arguments: argparse.Namespace) -> None:
+    if not arguments.question.strip():  # said before anything is loaded
+        raise BadInput("the question is empty")
+    image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
+    if arguments.kb is None:
+        asker, _ = open_graph(Path.cwd(), arguments.row)
+    else:
+        asker = open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable)
     with asker:
-        print("\n".join(lines(asker.ask(arguments.question, image, rerank=not arguments.no_rerank))))
+        answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank, face=arguments.face)
+        print("\n".join(lines(answer)))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Answer the question of the command line, or those of a table."""
     read = parser()
     arguments = read.parse_args(argv)
-    batch = arguments.batch is not None
-    if batch and (arguments.kb is None or arguments.out is None):
-        read.error("--batch needs --kb and --out")
-    if (arguments.set is None) != (arguments.pictures is None) or (arguments.set is not None and not batch):
-        read.error("--set needs --batch and --pictures, and --pictures needs --set")
-    if arguments.bem is not None and arguments.set is None:
-        read.error("--bem needs --set")
-    own = {"--face": arguments.face, "--reader": arguments.reader}
-    if arguments.kb is None and (alone := [name for name, value in own.items() if value is not None]):
-        read.error(f"{alone[0]} needs --kb")
-    if batch and (arguments.image is not None or arguments.face is not None):
-        read.error("with --batch, pictures stand in the table, and the most probable face is looked at")
-    if batch == (arguments.question is not None):
-        read.error("a question, or --batch, is needed")
+    batch, alone = arguments.batch is not None, arguments.kb is None
+    wrong = {
+        "--batch needs --kb and --out": batch and (alone or arguments.out is None),
+        "--set needs --batch and --pictures, and --pictures needs --set": (
+            (arguments.set is None) != (arguments.pictures is None) or (arguments.set is not None and not batch)
+        ),
+        "--bem needs --set": arguments.bem is not None and arguments.set is None,
+        "--face needs --kb": alone and arguments.face is not None,
+        "--reader needs --kb": alone and arguments.reader is not None,
+        "with --batch, pictures stand in the table, and the most probable face is looked at": (
+            batch and (arguments.image is not None or arguments.face is not None)
+        ),
+        "a question, or --batch, is needed": batch == (arguments.question is not None),
+    }
+    for problem, is_wrong in wrong.items():
+        if is_wrong:
+            read.error(problem)
     prepare_arithmetic()
     try:
-        if not batch and not arguments.question.strip():  # said before anything is loaded
-            raise BadInput("the question is empty")
-        image = None if arguments.image is None else read_image(arguments.image)
-        (_ask_project if arguments.kb is None else _ask_base)(arguments, image)
+        (_ask_table if batch else _ask_one)(arguments)
     except BadInput as error:
         print(f"ask: {_printable(str(error))}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -7,28 +7,33 @@ from pathlib import Path
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import read_csv
+from trivium.core.tables import read_csv, read_csv_records
 from trivium.kvqae.asking.answer import Answer
+from trivium.kvqae.asking.entries import find_file
 
 ASKED = ("question", "image")
-COLUMNS = (*ASKED, "answer", "answer_probability", "entry", "entry_probability", "sure", "title", "passage", "notes",
-           "problem")  # fmt: skip
+ANSWERED = (
+    "answer",
+    "answer_probability",
+    "entry",
+    "entry_probability",
+    "sure",
+    "title",
+    "passage",
+    "notes",
+    "problem",
+)
+COLUMNS = (*ASKED, *ANSWERED)
 Ask = Callable[[str, bytes | None], Answer]
 
 
 @dataclass(frozen=True)
 class AskedRow:
-    """A line of the table of questions.
-
-    Attributes:
-        question: its text.
-        image: the picture's file as the table names it; empty without one.
-        others: further columns, which go into the table of answers as they are.
-    """
+    """A line of the table of questions."""
 
     question: str
-    image: str
-    others: dict[str, str]
+    image: str  # the picture's file as the table names it; empty without one
+    others: dict[str, str]  # further columns, which go into the table of answers as they are
 
 
 def read_questions(table: Path) -> list[AskedRow]:
@@ -37,31 +42,14 @@ def read_questions(table: Path) -> list[AskedRow]:
     Raises:
         BadInput: no such file, no column of that name, a row of another length, or no question.
     """
-    lines = read_csv(table)
-    _, header = next(lines, (0, []))
-    names = [name.strip() for name in header]
-    if "question" not in names:
-        raise BadInput("the table has no column of questions", file=table, row=1, got=names, expected="question, image")
-    if taken := sorted(set(names) & set(COLUMNS[len(ASKED) :])):
-        raise BadInput(
-            "the table has columns that the answers would overwrite",
-            file=table,
-            row=1,
-            got=taken,
-            expected="other names",
-        )
+    _, header = next(read_csv(table), (1, []))
     rows = []
-    for row, values in lines:
-        if len(values) != len(names):
-            raise BadInput(
-                "the row has a different number of cells than the first one",
-                file=table,
-                row=row,
-                got=len(values),
-                expected=str(len(names)),
-            )
-        cells = dict(zip(names, values, strict=True))
-        rows.append(AskedRow(cells.pop("question"), cells.pop("image", "").strip(), cells))
+    for _, cells in read_csv_records(table, ["question"]):
+        if taken := sorted(set(cells) & set(ANSWERED)):
+            problem = "the table has columns that the answers would overwrite"
+            raise BadInput(problem, file=table, row=1, got=taken, expected="other names")
+        others = {name.strip(): cells[name.strip().lower()] for name in header if name.strip().lower() not in ASKED}
+        rows.append(AskedRow(cells["question"], cells.get("image", "").strip(), others))
     if not rows:
         raise BadInput("no question", file=table)
     return rows
@@ -82,35 +70,30 @@ def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
         BadInput: see `read_questions`, or no row could be answered.
     """
     rows = read_questions(table)
-    others = list(rows[0].others)
     lines = answer_rows(ask, rows, table.parent)
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=table)
-    write_csv(out, [*others, *COLUMNS], lines)
+    write_csv(out, [*rows[0].others, *COLUMNS], lines)
     return len(rows), len(problems)
 
 
 def answer_rows(ask: Ask, rows: Sequence[AskedRow], folder: Path) -> list[dict[str, object]]:
     """Lines of the table of answers; pictures are named as seen from a folder."""
-    return [{**row.others, "question": row.question, "image": row.image, **_answered(ask, folder, row)} for row in rows]
+    return [{**row.others, "question": row.question, "image": row.image, **_answer(ask, folder, row)} for row in rows]
 
 
-def _answered(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
-    blank: dict[str, object] = dict.fromkeys(COLUMNS[len(ASKED) :], "")
+def _answer(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
+    line: dict[str, object] = dict.fromkeys(ANSWERED, "")
     try:
-        image = read_bytes(folder / row.image, LARGEST_IMAGE) if row.image else None
-        answer = ask(row.question, image)
+        path = (find_file(folder, row.image) or folder / row.image) if row.image else None
+        answer = ask(row.question, None if path is None else read_bytes(path, LARGEST_IMAGE))
     except BadInput as error:
-        return blank | {"problem": str(error)}
-    said: dict[str, object] = {
-        "answer": answer.text,
-        "answer_probability": answer.score,
-        "notes": " ".join(answer.notes),
-    }
+        return line | {"problem": str(error)}
+    line |= {"answer": answer.text, "answer_probability": answer.score, "notes": " ".join(answer.notes)}
     if answer.entries:
         best = answer.entries[0]
-        said |= {"entry": best.title, "entry_probability": best.probability, "sure": best.sure}
+        line |= {"entry": best.title, "entry_probability": best.probability, "sure": best.sure}
     if answer.supports:
-        said |= {"title": answer.supports[0].title, "passage": answer.supports[0].text}
-    return blank | said
+        line |= {"title": answer.supports[0].title, "passage": answer.supports[0].text}
+    return line

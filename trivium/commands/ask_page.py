@@ -11,7 +11,6 @@ reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
 import argparse
 import hmac
 import ipaddress
-import math
 import os
 import shutil
 import signal
@@ -22,21 +21,18 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trivium.commands.ask import ROW, add_reader, open_base, open_graph, prepare_arithmetic, read_image
+from trivium.commands.ask import ROW, add_reader, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:  # seconds to import
     import gradio
 
     from trivium.kvqae.asking.asker import Asker
-    from trivium.page.asking import Expected
+    from trivium.page.asking import Samples
 
-SAMPLES = 8  # test questions to pick from
 WAITING = 64  # questions in the queue
 HOUR = 3600  # seconds that an upload is kept
 PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows
@@ -52,151 +48,64 @@ TURN = """() => {
 }"""
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Questions of the test set.
+def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gradio.Blocks":
+    """The page: a picture, a question, the answer; with bases of one's own which one, and which face.
 
-    Attributes:
-        examples: [path of the picture, question].
-        expected: what is known of them, by the question and the digest of its picture.
-    """
-
-    examples: list[list[str]] = field(default_factory=list)
-    expected: "dict[tuple[str, str], Expected]" = field(default_factory=dict)
-
-
-def samples(root: Path, dataset: str, folder: Path) -> Samples:
-    """The first test questions with a picture; the pictures are written to `folder`."""
-    from trivium.core.image_shards import Images
-    from trivium.core.tables import read_table
-    from trivium.formats.questions import read_questions
-    from trivium.kvqae.asking.project import made
-    from trivium.page.asking import Expected
-
-    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
-    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
-    picked = [question for question in questions if question.image is not None and question.image in images][:SAMPLES]
-    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
-    titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
-    known = Samples()
-    for number, question in enumerate(picked):
-        image = images.read(str(question.image))
-        path = folder / f"{number}.jpg"
-        path.write_bytes(image)
-        known.examples.append([str(path), question.text])
-        entity = titles.get(question.wikidata_id, "")
-        known.expected[question.text.strip(), sha256(image).hexdigest()] = Expected(question.answers, entity)
-    return known
-
-
-@dataclass(frozen=True)
-class Page:
-    """What is served.
-
-    Attributes:
+    Args:
         bases: name → who answers; one without a name where it is the graph's.
-        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
+        uploads: where uploads lie.
         known: questions of the test set.
     """
+    import gradio
 
-    bases: "Mapping[str, Asker]"
-    uploads: Path
-    known: Samples = field(default_factory=Samples)
+    from trivium.page.asking import respond
 
-    def respond(
-        self, question: str | None, picture: str | None, base: str | None, face: float | None, rerank: bool
+    names = list(bases)
+    own = names != [""]
+
+    def answer_html(
+        question: str | None, picture: str | None, base: str | None, face: float | None, rerank: bool
     ) -> str:
-        """HTML of the answer, or of why there is none.
+        return respond(bases, uploads, known, question, picture, base, face, rerank)
 
-        Args:
-            question: as typed; anything.
-            picture: path of the upload, None without one.
-            base: name of the chosen one; anything.
-            face: its number from the left, 0 for the whole picture, None for the most probable one.
-            rerank: whether the re-rankers have their say.
-        """
-        from trivium.kvqae.asking.asker import MAX_CHARACTERS
-        from trivium.page.asking import answer_html, problem_html
-
-        question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
-        try:
-            if base is None or base not in self.bases:
-                raise BadInput("no such base", got=base, choices=self.bases)
-            if face is not None and not math.isfinite(face):
-                expected = "0 for the whole picture, 1 for the leftmost face"
-                raise BadInput("this is not the number of a face", got=face, expected=expected)
-            image = None if picture is None else self._read_upload(Path(picture))
-            chosen = None if face is None else round(face)
-            answer = self.bases[base].ask(question, image, rerank=rerank, face=chosen)
-        except BadInput as problem:
-            return problem_html(str(problem))
-        known = None if image is None else self.known.expected.get((question.strip(), sha256(image).hexdigest()))
-        return answer_html(question[:MAX_CHARACTERS], answer.picture, answer, known)
-
-    def _read_upload(self, path: Path) -> bytes:
-        try:
-            if not path.resolve().is_relative_to(self.uploads.resolve()):
-                raise BadInput("not an upload", file=path)
-            return read_image(path)
-        except BadInput:
-            raise BadInput("the picture is no longer there: choose it again") from None
-
-    def build(self) -> "gradio.Blocks":
-        """The page: a picture, a question, the answer; with bases of one's own which one, and which face."""
-        import gradio
-
-        names = list(self.bases)
-        own = names != [""]
-        with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
-            with gradio.Row():
-                gradio.Markdown(f"# {TITLE}")
-                turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
-            turn.click(None, js=TURN, api_visibility="private")
-            gradio.Markdown("The picture shows a person, a place or a thing that the question does not name. "
-                            "The answer is read in the passages below it.")  # fmt: skip
-            if any(asker.base.invented for asker in self.bases.values()):
-                gradio.Markdown(INVENTED)
-            with gradio.Row():
-                picture = _picture_field()
-                with gradio.Column():
-                    base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
-                    question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
-                    face = gradio.Number(
-                        label="Face, from the left (empty: the most probable one; 0: the whole picture)",
-                        value=None, precision=0, minimum=0, elem_id="face", visible=own,
-                    )  # fmt: skip
-                    rerank = gradio.Checkbox(
-                        label="Re-rank (slower, better)", value=True, elem_id="rerank", visible=not own
-                    )
-                    ask = gradio.Button("Ask", variant="primary", elem_id="ask")
-            answer = gradio.HTML(elem_id="answer")
-            if self.known.examples:
-                gradio.Examples(
-                    self.known.examples,
-                    [picture, question],
-                    label="Questions of the test set, whose answers are known",
-                    examples_per_page=SAMPLES,
-                )
-            inputs = [question, picture, base, face, rerank]
-            gradio.on([ask.click, question.submit], self.respond, inputs, answer, api_name="ask")
-        # One question is answered while another picture is decoded, drawn or sent.
-        return page.queue(max_size=WAITING, default_concurrency_limit=2)
+    with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
+        with gradio.Row():
+            gradio.Markdown(f"# {TITLE}")
+            turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
+        turn.click(None, js=TURN, api_visibility="private")
+        gradio.Markdown("The picture shows a person, a place or a thing that the question does not name. "
+                        "The answer is read in the passages below it.")  # fmt: skip
+        if any(asker.base.invented for asker in bases.values()):
+            gradio.Markdown(INVENTED)
+        with gradio.Row():
+            picture = _picture_field()
+            with gradio.Column():
+                base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
+                question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
+                label = "Face, from the left (empty: the most probable one; 0: the whole picture)"
+                face = gradio.Number(None, label=label, precision=0, minimum=0, elem_id="face", visible=own)
+                rerank = gradio.Checkbox(True, label="Re-rank (slower, better)", elem_id="rerank", visible=not own)
+                ask = gradio.Button("Ask", variant="primary", elem_id="ask")
+        answer = gradio.HTML(elem_id="answer")
+        if known.examples:
+            label = "Questions of the test set, whose answers are known"
+            gradio.Examples(known.examples, [picture, question], label=label, examples_per_page=len(known.examples))
+        inputs = [question, picture, base, face, rerank]
+        gradio.on([ask.click, question.submit], answer_html, inputs, answer, api_name="ask")
+    # One question is answered while another picture is decoded, drawn or sent.
+    return page.queue(max_size=WAITING, default_concurrency_limit=2)
 
 
 def _picture_field() -> "gradio.Image":
     """Where a picture is dropped; whoever answers decodes it, with limits and messages of its own."""
     import gradio
 
-    def path_of(payload: Any) -> str | None:
-        return None if payload is None else str(payload.path)
-
     async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
         return path
 
-    picture = gradio.Image(
-        label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
-    )
-    picture.preprocess = path_of  # type: ignore[method-assign]
+    sources = ["upload", "clipboard"]
+    picture = gradio.Image(label="Picture", sources=sources, type="filepath", height=280, elem_id="picture")
+    picture.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
     picture.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
     return picture
 
@@ -204,12 +113,13 @@ def _picture_field() -> "gradio.Image":
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Gradio's folder, which goes at the end; before, what killed servers of this user have left goes."""
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    root = Path(tempfile.gettempdir()).resolve()
+    for left in root.glob(f"{PREFIX}*"):
         number = left.name.removeprefix(PREFIX)
         own = not left.is_symlink() and left.is_dir() and left.stat().st_uid == os.geteuid()
         if own and number.isdigit() and not Path("/proc", number).exists():
             shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{os.getpid()}"
+    folder = root / f"{PREFIX}{os.getpid()}"
     folder.mkdir(mode=0o700)
     os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
     try:
@@ -242,23 +152,17 @@ def take_token(host: str) -> str | None:
     return token or None
 
 
-def check_port(host: str, port: int) -> None:
-    """Raise `BadInput` when no server can listen there; asked before anything is loaded."""
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there, taken before anything is loaded; `BadInput` where no server can listen."""
     try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
         raise BadInput(f"the page cannot be served there: {error}", field="--host, --port", got=(host, port)) from None
 
 
 @contextmanager
-def serving(page: Page, *, host: str, port: int, token: str | None) -> Iterator[str]:
-    """Serve a page in a thread; yields its address.
-
-    Raises:
-        BadInput: no server can listen there.
-    """
+def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -> Iterator[str]:
+    """Serve a page in a thread; yields its address."""
     import gradio
     import uvicorn
     from starlette.applications import Starlette
@@ -268,11 +172,12 @@ def serving(page: Page, *, host: str, port: int, token: str | None) -> Iterator[
     from trivium.kvqae.asking.asker import MAX_BYTES
     from trivium.page.asking import style
 
+    host, port = listener.getsockname()[:2]
     # A page elsewhere reaches this machine by a name of its own that it points here (DNS rebinding).
     hosts = ["localhost", "127.0.0.1", "::1", "[::1]", host] if is_loopback(host) else ["*"]
     app = gradio.mount_gradio_app(
         Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]),
-        page.build(),
+        page,
         "/",
         auth=None if token is None else lambda _, password: hmac.compare_digest(password.encode(), token.encode()),
         max_file_size=MAX_BYTES,
@@ -284,14 +189,11 @@ def serving(page: Page, *, host: str, port: int, token: str | None) -> Iterator[
         theme=gradio.themes.Default(text_size="lg", font=FONTS, font_mono=["monospace"]),
         css=style(),
     )
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, args=[[listener]], daemon=True)
     thread.start()
     try:
-        while not server.started:
-            if not thread.is_alive():
-                raise BadInput("the page cannot be served there", field="--host, --port", got=(host, port))
+        while thread.is_alive() and not server.started:
             time.sleep(0.01)
         yield f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     finally:
@@ -300,28 +202,29 @@ def serving(page: Page, *, host: str, port: int, token: str | None) -> Iterator[
 
 
 @contextmanager
-def open_page(arguments: argparse.Namespace, folder: Path) -> Iterator[Page]:
-    """Load the bases of one's own that are named, or what the graph has made.
+def open_page(arguments: argparse.Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
+    """The page, after the bases of one's own that are named, or what the graph has made, are loaded.
 
     Raises:
         BadInput: two of one name, no base, or the project is not built.
     """
+    from trivium.page.asking import Samples
+
+    bases = arguments.kb or []
+    names = [base.resolve().name for base in bases]
+    if len(set(names)) < len(names):
+        raise BadInput("two bases have the same name", field="--kb", got=names)
     with ExitStack() as stack:
-        if arguments.kb:
-            names = [base.resolve().name for base in arguments.kb]
-            if len(set(names)) < len(names):
-                raise BadInput("two bases have the same name", field="--kb", got=names)
-            reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
-            opened = [stack.enter_context(open_base(base, *reader)) for base in arguments.kb]
-            yield Page(dict(zip(names, opened, strict=True)), folder)
-            return
-        asker, dataset = open_graph(Path.cwd(), arguments.row)
-        stack.enter_context(asker)
-        (folder / "samples").mkdir()
-        known = samples(Path.cwd(), dataset, folder / "samples")
-        for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
-            asker.ask(question, Path(path).read_bytes())
-        yield Page({"": asker}, folder, known)
+        reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
+        askers = {name: stack.enter_context(open_base(base, *reader)) for name, base in zip(names, bases, strict=True)}
+        known = Samples()
+        if not askers:
+            asker, dataset = open_graph(Path.cwd(), arguments.row)
+            askers = {"": stack.enter_context(asker)}
+            known = Samples.of(Path.cwd(), dataset, folder / "samples")
+            for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
+                asker.ask(question, Path(path).read_bytes())
+        yield build(askers, folder, known)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -330,16 +233,12 @@ def parser() -> argparse.ArgumentParser:
         prog="trivium ask-page", description="Open a page that answers questions about pictures."
     )
     made.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
-    made.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help=f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}",
-    )
+    made.add_argument("--host", default="127.0.0.1", help="address of the page; only this machine reaches %(default)s; "
+                      f"any other address needs a token in {TOKEN}")  # fmt: skip
     made.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
     own = made.add_argument_group("bases of your own, made by `trivium kb`")
-    own.add_argument(
-        "--kb", type=Path, action="append", metavar="FOLDER", help="a base that the page offers; may be repeated"
-    )
+    told = "a base that the page offers; may be repeated"
+    own.add_argument("--kb", type=Path, action="append", metavar="FOLDER", help=told)
     add_reader(own)
     return made
 
@@ -354,11 +253,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         token = take_token(host)
         if not is_loopback(host):
             print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
-        check_port(host, arguments.port)
         with (
+            listen(host, arguments.port) as listener,
             temporary_folder() as folder,
             open_page(arguments, folder) as page,
-            serving(page, host=host, port=arguments.port, token=token) as address,
+            serving(page, listener, token) as address,
         ):
             print(f"ask at {address} (Ctrl-C ends it)", flush=True)
             threading.Event().wait()

@@ -8,12 +8,10 @@ docs/own_pictures.md.
 """
 
 import argparse
-import io
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +21,11 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # seconds to import
     from trivium.kvqae.asking.models import BaseSettings
 
 PARAMS, GRAPH, SECTION = "params.yaml", "dvc.yaml", "kb"
 ENTRIES, BASE, STORES = "entries", "base", "vectors"
-STAGES = (ENTRIES, BASE)
 SHOWN = 5  # problems of each kind
 
 
@@ -39,36 +36,23 @@ def parser() -> argparse.ArgumentParser:
         description="Make a knowledge base of your own texts and pictures, and keep it in step with them.",
         epilog="Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.",
     )
-    made.add_argument(
-        "source",
-        nargs="?",
-        type=Path,
+    add = made.add_argument
+    add("source", nargs="?", type=Path,
         help="a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and "
-        "image (default: what the base was made of before)",
-    )
-    made.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the base")
-    made.add_argument(
-        "--image-encoder",
-        action="append",
-        default=[],
-        metavar="[NAME=]MODEL",
+        "image (default: what the base was made of before)")  # fmt: skip
+    add("--out", type=Path, metavar="FOLDER", help="folder of the base")
+    add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL",
         help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
-        "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated",
-    )
-    made.add_argument(
-        "--text-encoder", action="append", default=[], metavar="NAME=FOLDER",
+        "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated")  # fmt: skip
+    add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER",
         help="a text encoder beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated",
     )  # fmt: skip
-    made.add_argument("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
-    made.add_argument(
-        "--checkout", type=Path, metavar="FOLDER",
+    add("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
+    add("--checkout", type=Path, metavar="FOLDER",
         help="take encoders, weights and reader of a project after `make repro`; the sample's know only an invented "
-        "world",
-    )  # fmt: skip
-    made.add_argument(
-        "--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)"
-    )
-    made.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
+        "world")  # fmt: skip
+    add("--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)")
+    add("--stage", choices=[ENTRIES, BASE], help=argparse.SUPPRESS)
     return made
 
 
@@ -85,14 +69,13 @@ def settings_of(arguments: argparse.Namespace) -> "BaseSettings":
 
     values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
     values |= {"version": VERSION, "source": str(arguments.source.resolve())}
-    if arguments.image_encoder:
-        values["image_encoders"] = dict(image_encoder(each) for each in arguments.image_encoder)
-    if arguments.text_encoder:
-        values["text_encoders"] = dict(text_encoder(each) for each in arguments.text_encoder)
-    if arguments.reader is not None:
-        values["reader"] = str(Path(arguments.reader).resolve())
-    if arguments.words is not None:
-        values["words"] = arguments.words
+    told = {
+        "image_encoders": dict(map(image_encoder, arguments.image_encoder)),
+        "text_encoders": dict(map(text_encoder, arguments.text_encoder)),
+        "reader": arguments.reader and str(Path(arguments.reader).resolve()),
+        "words": arguments.words,
+    }
+    values |= {name: value for name, value in told.items() if value not in (None, {})}
     if not values.get("image_encoders"):
         raise BadInput("no encoder of pictures", field="--image-encoder",
                        expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
@@ -108,11 +91,11 @@ def read_settings(folder: Path) -> "BaseSettings":
     from trivium.core.parameters import read_parameters, section_of, validate
     from trivium.kvqae.asking.models import BaseSettings
 
-    if not (folder / PARAMS).is_file():
+    path = folder / PARAMS
+    if not path.is_file():
         raise BadInput("there is no base yet: name the folder or file to make it from", file=folder,
                        expected=f"`python -m trivium kb FOLDER --out {folder}`")  # fmt: skip
-    return validate(BaseSettings, section_of(read_parameters(folder / PARAMS), SECTION, folder / PARAMS), SECTION,
-                    folder / PARAMS)  # fmt: skip
+    return validate(BaseSettings, section_of(read_parameters(path), SECTION, path), SECTION, path)
 
 
 def check(settings: "BaseSettings", out: Path) -> None:
@@ -128,9 +111,8 @@ def check(settings: "BaseSettings", out: Path) -> None:
     if place == source or source in place.parents or place in source.parents:
         raise BadInput("the base and its source must not lie inside each other", field="--out", got=str(out))
     if out.exists() and not (out / GRAPH).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(
-            "the folder holds something else", field="--out", got=str(out), expected="a new folder, or a base"
-        )
+        expected = "a new folder, or a base"
+        raise BadInput("the folder holds something else", field="--out", got=str(out), expected=expected)
     read_source(settings.source)
     for name, entry in settings.image_encoders.items():
         check_model(name, entry)
@@ -138,32 +120,24 @@ def check(settings: "BaseSettings", out: Path) -> None:
 
 def write_project(out: Path, settings: "BaseSettings") -> None:
     """Parameters and graph of a base's own DVC project."""
-    from dvc.repo import Repo
-
     models = [Path(each.model) for each in [*settings.image_encoders.values(), *settings.text_encoders.values()]]
+    folders = sorted(str(model) for model in models if model.is_dir())
+    told: dict[str, dict[str, Any]] = {
+        # It looks at the source itself, and an unreadable picture does not stop it.
+        ENTRIES: {"always_changed": True, "params": [f"{SECTION}.source", f"{SECTION}.words"]},
+        BASE: {"deps": [ENTRIES, *folders], "params": [SECTION]},
+    }
     kept = {"cache": False, "persist": True}  # what is deleted is gone; stages replace their outputs themselves
     stages = {
-        ENTRIES: {
-            "cmd": f"python -m trivium kb --stage {ENTRIES}",
-            "always_changed": True,  # it looks at the source itself, and an unreadable picture does not stop it
-            "params": [f"{SECTION}.source", f"{SECTION}.words"],
-            "outs": [{ENTRIES: kept}],
-        },
-        BASE: {
-            "cmd": f"python -m trivium kb --stage {BASE}",
-            "deps": [ENTRIES, *sorted(str(model) for model in models if model.is_dir())],
-            "params": [SECTION],
-            "outs": [{BASE: kept}],
-        },
+        name: {"cmd": f"python -m trivium kb --stage {name}", **stage, "outs": [{name: kept}]}
+        for name, stage in told.items()
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, content in ((PARAMS, {SECTION: settings.model_dump(mode="json")}), (GRAPH, {"stages": stages})):
         with write_atomically(out / name) as beside:
             beside.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), "utf-8")
-    if not (out / ".dvc").is_dir():
-        with redirect_stdout(io.StringIO()):  # DVC's welcome
-            Repo.init(str(out), no_scm=True).close()
-        (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
+    (out / ".dvc").mkdir(exist_ok=True)
+    (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
 
 
 def reproduce(out: Path) -> None:
@@ -172,29 +146,19 @@ def reproduce(out: Path) -> None:
     Raises:
         BadInput: a stage failed; it has said why.
     """
-    library = str(Path(__file__).resolve().parents[2])
-    paths = [library, *filter(None, [os.environ.get("PYTHONPATH")])]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    ended = subprocess.run(
-        [sys.executable, "-m", "dvc", "repro", "--quiet"],
-        cwd=out,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PATH": path},
-        check=False,
-    )
-    if ended.returncode:
+    before = {"PYTHONPATH": Path(__file__).resolve().parents[2], "PATH": Path(sys.executable).parent}
+    paths = {name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in before.items()}
+    command = [sys.executable, "-m", "dvc", "repro", "--quiet"]
+    if subprocess.run(command, cwd=out, env=os.environ | paths, check=False).returncode:
         raise BadInput("the base was not made anew, and what was there before stays", file=out)
 
 
 def run_stage(name: str) -> None:
-    """Run a stage of the project in the current folder.
-
-    Raises:
-        BadInput: see `gather` and `build`.
-    """
-    from trivium.kvqae.asking.gathering import gather
-
+    """Run a stage of the project in the current folder; raises as `gather` and `build`."""
     settings = read_settings(Path())
     if name == ENTRIES:
+        from trivium.kvqae.asking.gathering import gather
+
         gather(settings.source, settings.words, Path(ENTRIES))
         return
     from trivium.commands.kb_models import foreign

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,12 @@ from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import find_folded
-from trivium.core.parameters import read_parameters, section_of
+from trivium.core.parameters import read_parameters, section_of, validate, value_at
+from trivium.core.tables import read_json
+from trivium.kvqae.asking.answer import Read
+from trivium.kvqae.asking.asker import Reader
 from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
-from trivium.kvqae.asking.readers import FolderReader, Read, Reader
+from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.vision.embedder import Embedder
@@ -24,7 +27,7 @@ from trivium.vision.image_encoding import LoadedEncoder
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
-REQUESTS, PATIENCE, RETRIES, BACKOFF = 600.0, 120.0, 3, 1.0  # a minute; seconds; times; seconds
+PACE = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
 PAUSE = 60.0  # seconds that an endpoint which fails is left alone
 PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "
@@ -38,27 +41,22 @@ def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
     Raises:
         BadInput: no such model.
     """
+    from trivium.decorrelation.benchmark.family import find_model
+
     name, equals, model = asked.partition("=")
     if equals and name in ENCODERS and Path(model).is_dir():
         settings = MTCNN if ENCODERS[name].route == "face" else {}
         return name, {"registered": True, "model": str(Path(model).resolve()), "settings": settings, "weight": WEIGHT}
-    from trivium.decorrelation.benchmark.family import find_model
-
     found = find_model(asked)
     if found.family == "npy":
-        raise BadInput(
-            "stored embeddings cannot encode new pictures; a base needs a model", field="--image-encoder", got=asked
-        )
+        problem = "stored embeddings cannot encode new pictures; a base needs a model"
+        raise BadInput(problem, field="--image-encoder", got=asked)
     if found.name in ENCODERS:
-        raise BadInput(
-            "this name belongs to an encoder of the graph", field="--image-encoder", got=asked, expected="another NAME="
-        )
+        problem = "this name belongs to an encoder of the graph"
+        raise BadInput(problem, field="--image-encoder", got=asked, expected="another NAME=")
     where = str(Path(found.where).resolve()) if Path(found.where).is_dir() else found.where
-    return _file_name(found.name), {"registered": False, "model": f"{found.family}:{where}", "weight": WEIGHT}
-
-
-def _file_name(name: str) -> str:
-    return "".join(each if each.isalnum() or each in "-_." else "-" for each in name)
+    file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in found.name)
+    return file_name, {"registered": False, "model": f"{found.family}:{where}", "weight": WEIGHT}
 
 
 def text_encoder(asked: str) -> tuple[str, dict[str, Any]]:
@@ -82,9 +80,9 @@ def check_model(name: str, entry: NamedEncoder) -> None:
     Raises:
         BadInput: it is not.
     """
-    if not entry.registered:
-        from trivium.decorrelation.benchmark.family import find_model
+    from trivium.decorrelation.benchmark.family import find_model
 
+    if not entry.registered:
         find_model(entry.model)
         return
     for file in ENCODERS[name].files:
@@ -98,44 +96,37 @@ def from_checkout(root: Path) -> dict[str, Any]:
     Raises:
         BadInput: no project, or nothing is built.
     """
-    from trivium.core.tables import read_json
-
     root, path = root.resolve(), root.resolve() / "params.yaml"
     tree = read_parameters(path)
-    kvqae = section_of(tree, "kvqae", path)
-    weights = section_of(tree, f"kvqae.fuse.weights.{ROW}", path)
-    images: dict[str, Any] = {}
-    texts: dict[str, Any] = {}
-    for name, weight in weights.items():
-        texts_here = name in TEXT_ENCODERS
-        entry = dict(section_of(tree, f"kvqae.{'text' if texts_here else 'image'}_encoders.{name}", path))
+
+    def value(key: str) -> Any:
+        return value_at(tree, path, f"kvqae.{key}")
+
+    encoders: dict[str, dict[str, Any]] = {"image": {}, "text": {}}
+    for name, weight in value(f"fuse.weights.{ROW}").items():
+        kind = "text" if name in TEXT_ENCODERS else "image"
+        entry = dict(value(f"{kind}_encoders.{name}"))
         folder = root / str(entry.pop("model"))
-        files = ["passage" if TEXT_ENCODERS[name].towers else ""] if texts_here else ENCODERS[name].files
+        files = (["passage"] if TEXT_ENCODERS[name].towers else [""]) if kind == "text" else ENCODERS[name].files
         if all((folder / file).exists() for file in files):
-            found = {"registered": True, "model": str(folder), "settings": entry, "weight": weight}
-            (texts if texts_here else images)[name] = found
-    if not images:
+            encoders[kind][name] = {"registered": True, "model": str(folder), "settings": entry, "weight": weight}
+    if not encoders["image"]:
         raise BadInput("no encoder is built there: run `make repro P=kvqae` there first", file=root)
-    tokens = int(section_of(tree, "kvqae.texts", path)["tokens"])
-    read, reader = kvqae["read"], kvqae["reader"]
     values: dict[str, Any] = {
-        "words": kvqae["knowledge_base"]["words"],
-        "text_tokens": tokens,
-        "image_encoders": images,
-        "text_encoders": texts,
-        "bm25_weight": 0.0 if texts else WEIGHT,
-        "reader_tokens": kvqae["texts"]["pair_tokens"],
-        "answer_tokens": reader["answer_tokens"],
-        "passages": read["passages"],
+        "words": value("knowledge_base.words"),
+        "text_tokens": value("texts.tokens"),
+        "image_encoders": encoders["image"],
+        "text_encoders": encoders["text"],
+        "bm25_weight": 0.0 if encoders["text"] else WEIGHT,
+        "reader_tokens": value("texts.pair_tokens"),
+        "answer_tokens": value("reader.answer_tokens"),
+        "passages": value("read.passages"),
         "invented": section_of(tree, "world", path).get("kvqae") == "sample",
     }
-    folder = root / f"models/kvqae/reader/few_shot/seed-{read['seeds'][0]}"
-    if folder.is_dir():
-        values["reader"] = str(folder)
+    reader = root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}"
     tuned = root / "metrics/kvqae/bm25_search.json"
-    if tuned.is_file():
-        values |= {name: read_json(tuned)[name] for name in ("k1", "b")}
-    return values
+    values |= {"reader": str(reader)} if reader.is_dir() else {}
+    return values | ({name: read_json(tuned)[name] for name in ("k1", "b")} if tuned.is_file() else {})
 
 
 class NamedEmbedder(Embedder):
@@ -145,8 +136,6 @@ class NamedEmbedder(Embedder):
         asked: as `find_model` takes it.
 
     Attributes:
-        path: its name, for messages.
-        dimension: of an embedding.
         weights: a digest of its parameters.
 
     Raises:
@@ -163,11 +152,8 @@ class NamedEmbedder(Embedder):
         self.dimension = self([Image.new("RGB", (32, 32))]).shape[1]
         state = hashlib.sha256()
         for module in vars(self._model).values():
-            if isinstance(module, torch.nn.Module):
-                for name, tensor in sorted(module.state_dict().items()):
-                    state.update(
-                        name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
-                    )
+            for name, tensor in sorted(module.state_dict().items()) if isinstance(module, torch.nn.Module) else ():
+                state.update(name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
         self.weights = state.hexdigest()
 
     def prepare(self, images: Sequence[Image.Image]) -> Sequence[Image.Image]:
@@ -180,8 +166,6 @@ class NamedEmbedder(Embedder):
 
         from trivium.decorrelation.benchmark.embedder import unit
 
-        if not prepared:
-            return np.zeros((0, self.dimension), np.float32)
         with torch.inference_mode():
             return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
 
@@ -192,13 +176,12 @@ def foreign(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureMo
     Raises:
         BadInput: it cannot be had.
     """
-    decisive: dict[str, Any] = {"max_side": settings.max_side, "max_pixels": settings.max_pixels}
     kind, _, where = entry.model.partition(":")
     if Path(where).is_dir():
-        digest = digest_of_folder(Path(where), decisive | {"kind": kind})
+        digest = digest_of_folder(Path(where), settings.limits | {"kind": kind})
         return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
     embedder = NamedEmbedder(entry.model)
-    digest = digest_of(decisive | {"model": entry.model, "weights": embedder.weights})
+    digest = digest_of(settings.limits | {"model": entry.model, "weights": embedder.weights})
     return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(embedder))
 
 
@@ -216,40 +199,45 @@ class EndpointReader:
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.core.parameters import validate
         from trivium.prompting.answer_cache import AnswerCache
         from trivium.prompting.asking import EndpointModel
         from trivium.prompting.endpoint import Endpoint, key_from_environment
 
-        said = {"label": model, "endpoint": address, "model": model, "requests_per_minute": REQUESTS,
-                "parallel": 1, "timeout_s": PATIENCE, "backoff_s": BACKOFF, "key_variable": key_variable}  # fmt: skip
-        self._asked = validate(EndpointModel, said, "reader", Path("the command line"))
-        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), retries=RETRIES,
-                                  requests_per_minute=REQUESTS, timeout_s=PATIENCE, backoff_s=BACKOFF)  # fmt: skip
+        told = {
+            "label": model,
+            "endpoint": address,
+            "model": model,
+            "parallel": 1,
+            "key_variable": key_variable,
+            **PACE,
+        }
+        self._asked = validate(EndpointModel, told, "reader", Path("the command line"))
+        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), **PACE)
         self._failed: tuple[float, BadInput] | None = None  # when, and how
         self._cache = AnswerCache(journal)
 
-    def read(
-        self,
-        question: str,
-        passages: Sequence[int],
-        scores: NDArray[np.float64],
-        texts: PassageTexts,
-        entry: str | None,
-    ) -> Read:
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
         """Its words, and where they stand in a passage, if they do.
 
         Raises:
             BadInput: it cannot be reached, or refuses.
         """
+        passages = {passage: texts[passage] for passage in ranked}
+        told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages.values(), 1)]
+        shown = [f"The picture shows: {entry}"] if entry is not None else []
+        answer = self._ask("\n\n".join([PROMPT, *told, *shown, f"Question: {question}"]))
+        wanted = answer.rstrip(".")
+        if not wanted or wanted.casefold() == "unknown":
+            return Read()
+        for passage, (_, text) in passages.items():
+            for span in find_folded(text, wanted, any_case=True):
+                return Read(answer, None, passage, span)
+        return Read(answer)
+
+    def _ask(self, content: str) -> str:
         from trivium.prompting.answer_cache import key_of
         from trivium.prompting.endpoint import RefusedError
 
-        told = [
-            f"[{place}] {title}: {text}" for place, (title, text) in enumerate((texts[each] for each in passages), 1)
-        ]
-        shown = [f"The picture shows: {entry}"] if entry is not None else []
-        content = "\n\n".join([PROMPT, *told, *shown, f"Question: {question}"])
         messages = [{"role": "user", "content": content}]
         key = key_of(self._asked.model, messages, self._asked.sampling)
         reply = self._cache.get(key)
@@ -265,17 +253,10 @@ class EndpointReader:
                 raise
             if reply.final:
                 self._cache.put(key, reply, model=self._asked.model)
-        answer = reply.content.strip()
-        wanted = answer.rstrip(".")
-        if not wanted or wanted.casefold() == "unknown":
-            return Read()
-        for passage in passages:
-            if places := find_folded(texts[passage][1], wanted, any_case=True):
-                return Read(answer, None, passage, places[0])
-        return Read(answer)
+        return reply.content.strip()
 
 
-def reader_of(asked: str | None, model: str | None, key_variable: str | None, journal: Path) -> Any:
+def reader_of(asked: str | None, model: str | None, key_variable: str | None, journal: Path) -> ReaderMaker:
     """What makes the reader of a base: of a folder, of an endpoint, or the base's own; None without any.
 
     Raises:
@@ -289,6 +270,8 @@ def reader_of(asked: str | None, model: str | None, key_variable: str | None, jo
         raise BadInput("no such reader", field="--reader", got=asked, expected="a folder, or http(s)://…")
 
     def made(settings: BaseSettings) -> Reader | None:
+        from trivium.kvqae.asking.folder_reader import FolderReader
+
         folder = asked or settings.reader
         return None if folder is None else FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens)
 

@@ -1,72 +1,137 @@
 """An answer as HTML: the picture with its face framed, passages with pictures, a bar for what each system gave."""
 
-import base64
-import io
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import ImageDraw
 
-from trivium.core.folding import fold
-from trivium.kvqae.asking.answer import Answer, FaceFound, Support, label_of
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.tables import read_table
+from trivium.formats.questions import read_questions
+from trivium.kvqae.asking.answer import Answer, FaceFound, label_of
+from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
+from trivium.kvqae.asking.project import made
 from trivium.measures.answers import exact_match
-from trivium.page.html import signed
-from trivium.page.inline_pictures import thumbnail
+from trivium.page.html import environment, render
+from trivium.page.inline_pictures import data_address, thumbnail
 from trivium.vision.decoding import PIXELS, decode
 
+SAMPLES = 8  # test questions to pick from
 SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of an article's picture
 FRAME, OTHER = "#ff9500", "#ffffff"  # seen on light and dark pictures; of the face that was looked at, of others
 
 
-@cache
-def _environment() -> Environment:
-    made = Environment(loader=PackageLoader("trivium.page"), autoescape=True, undefined=StrictUndefined)
-    made.filters["signed"] = lambda value: ("+" if value >= 0 else "") + signed(value, 2)
-    return made
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a question of the test set."""
+
+    answers: Sequence[str]  # the valid ones, the original one first
+    entity: str  # title of the article about what the picture shows; empty where the knowledge base has none
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What is known of a question of the test set.
+class Samples:
+    """Questions of the test set: [path of the picture, question], and what is known of them by both."""
 
-    Attributes:
-        answers: the valid ones, the original one first.
-        entity: title of the article about what the picture shows; empty where the knowledge base has none.
+    examples: list[list[str]] = field(default_factory=list)
+    expected: dict[tuple[str, str], Expected] = field(default_factory=dict)  # (question, its picture's digest) →
+
+    @classmethod
+    def of(cls, root: Path, dataset: str, folder: Path) -> "Samples":
+        """The first test questions with a picture; the pictures are written to `folder`."""
+        images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
+        questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+        articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
+        titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
+        samples = cls()
+        folder.mkdir(exist_ok=True)
+        shown = [question for question in questions if question.image is not None and question.image in images]
+        for number, question in enumerate(shown[:SAMPLES]):
+            path, image = folder / f"{number}.jpg", images.read(str(question.image))
+            path.write_bytes(image)
+            samples.examples.append([str(path), question.text])
+            known = Expected(question.answers, titles.get(question.wikidata_id or "", ""))
+            samples.expected[question.text.strip(), sha256(image).hexdigest()] = known
+        return samples
+
+
+def respond(
+    bases: Mapping[str, Asker],
+    uploads: Path,
+    known: Samples,
+    question: str | None,
+    picture: str | None,
+    base: str | None,
+    face: float | None,
+    rerank: bool,
+) -> str:
+    """HTML of the answer, or of why there is none.
+
+    Args:
+        bases: name → who answers.
+        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
+        known: questions of the test set.
+        question: as typed; anything.
+        picture: path of the upload, None without one.
+        base: name of the chosen one; anything.
+        face: its number from the left, 0 for the whole picture, None for the most probable one.
+        rerank: whether the re-rankers have their say.
     """
+    question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
+    try:
+        if base is None or base not in bases:
+            raise BadInput("no such base", got=base, choices=bases)
+        if face is not None and not math.isfinite(face):
+            expected = "0 for the whole picture, 1 for the leftmost face"
+            raise BadInput("this is not the number of a face", got=face, expected=expected)
+        image = None if picture is None else _read_upload(Path(picture), uploads)
+        answer = bases[base].ask(question, image, rerank=rerank, face=None if face is None else round(face))
+    except BadInput as problem:
+        return render("ask_problem.html", problem=str(problem))
+    sample = None if image is None else known.expected.get((question.strip(), sha256(image).hexdigest()))
+    return answer_html(question[:MAX_CHARACTERS], answer, sample)
 
-    answers: Sequence[str]
-    entity: str
+
+def _read_upload(path: Path, uploads: Path) -> bytes:
+    try:
+        if not path.resolve().is_relative_to(uploads.resolve()):
+            raise BadInput("not an upload", file=path)
+        return read_bytes(path, LARGEST_IMAGE)
+    except BadInput:
+        raise BadInput("the picture is no longer there: choose it again") from None
 
 
-def answer_html(question: str, image: bytes | None, answer: Answer, expected: Expected | None = None) -> str:
+def answer_html(question: str, answer: Answer, expected: Expected | None = None) -> str:
     """The answer, all texts escaped, all pictures inside; with what is expected, where that is known."""
-    return (
-        _environment()
-        .get_template("ask.html")
-        .render(
-            question=question,
-            answer=answer,
-            expected=expected,
-            right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
-            face=answer.face,
-            place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
-            picture=None if image is None else framed(image, answer.face, answer.faces),
-            supports=_supports(answer.supports),
-        )
+    supports = answer.supports
+    groups = [
+        ("re-ranking", [support.reranking for support in supports if support.reranking is not None]),
+        ("retrieval", [support.contributions for support in supports]),
+    ]
+    bars = [(title, _bars(several)) for title, several in groups if several]
+    return render(
+        "ask.html",
+        question=question,
+        answer=answer,
+        expected=expected,
+        right=expected is not None and bool(exact_match(answer.text, expected.answers)),
+        place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
+        picture=None if answer.picture is None else framed(answer.picture, answer.face, answer.faces),
+        supports=[(each, each.mark or (len(each.text), len(each.text))) for each in supports],
+        bars=[[{"title": title, **rows[place]} for title, rows in bars] for place in range(len(supports))],
+        thumbnail=lambda data: None if data is None else thumbnail(data, THUMBNAIL),
     )
-
-
-def problem_html(problem: str) -> str:
-    """Why there is no answer."""
-    return _environment().get_template("ask_problem.html").render(problem=problem)
 
 
 def style() -> str:
     """The page's style sheet; its colours are those of Gradio's theme, so that they follow light and dark."""
-    environment = _environment()
-    return environment.loader.get_source(environment, "ask.css")[0]  # type: ignore[union-attr]
+    return environment().loader.get_source(environment(), "ask.css")[0]  # type: ignore[union-attr]
 
 
 def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:
@@ -79,50 +144,18 @@ def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()
         colour = FRAME if each == face else OTHER
         drawing.rectangle(corners, outline=colour, width=width)
         if len(faces) > 1:
-            at = (max(corners[0], 0) + 2 * width, max(corners[1], 0) + width)
-            drawing.text(
-                at, str(number), fill=colour, font_size=6 * width, stroke_width=width // 2, stroke_fill="black"
-            )
-    out = io.BytesIO()
-    picture.save(out, "JPEG", quality=85)
-    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+            at, stroke = (max(corners[0], 0) + 2 * width, max(corners[1], 0) + width), width // 2
+            drawing.text(at, str(number), colour, font_size=6 * width, stroke_width=stroke, stroke_fill="black")
+    return data_address(picture)
 
 
-def _supports(supports: Sequence[Support]) -> list[dict[str, object]]:
-    """What the template shows of each passage: its text and two groups of bars, re-rankers first."""
-    groups = [
-        ("re-ranking", [each.reranking for each in supports if each.reranking is not None]),
-        ("retrieval", [each.contributions for each in supports]),
-    ]
-    bars = [(title, _bars(several)) for title, several in groups if several]
-    return [
-        _support(support) | {"groups": [{"title": title, **rows[place]} for title, rows in bars]}
-        for place, support in enumerate(supports)
-    ]
-
-
-def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, object]]:
+def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
     """Bars are as long as their share of the largest contribution to any passage; half the track is the most."""
-    largest = max((abs(value) for each in several for value in each.values()), default=0) or 1.0
+    largest = max((abs(value) for given in several for value in given.values()), default=0) or 1.0
     return [
         {
-            "sum": sum(each.values()),
-            "bars": [
-                {"label": label_of(system), "value": value, "share": 50 * abs(value) / largest}
-                for system, value in each.items()
-                if value
-            ],
+            "sum": sum(given.values()),
+            "bars": [(label_of(system), value, 50 * abs(value) / largest) for system, value in given.items() if value],
         }
-        for each in several
+        for given in several
     ]
-
-
-def _support(support: Support) -> dict[str, object]:
-    start, end = support.mark or (len(support.text), len(support.text))
-    return {
-        "title": support.title,
-        "before": support.text[:start],
-        "marked": support.text[start:end],
-        "after": support.text[end:],
-        "picture": None if support.picture is None else thumbnail(support.picture, THUMBNAIL),
-    }

@@ -91,6 +91,17 @@ class FaceDetector:
                 detections[index] = detection
         return detections
 
+    def every(self, image: NDArray[np.uint8]) -> list[Face]:
+        """All faces of an RGB image (height, width, 3), from left to right."""
+        if not self([image])[0].faces:  # None where it is too small, or the detector stumbles
+            return []
+        boxes, probabilities, landmarks = self._mtcnn.detect(image, landmarks=True)
+        faces = [
+            Face(float(probability), np.asarray(box, np.float32), np.asarray(points, np.float32))
+            for box, probability, points in zip(boxes, probabilities, landmarks, strict=True)
+        ]
+        return sorted(faces, key=lambda face: float(face.box[0] + face.box[2]))
+
     def _detect(self, batch: Sequence[NDArray[np.uint8]]) -> list[Detection]:
         try:
             found = self._mtcnn.detect(np.stack(batch), landmarks=True)

@@ -58,7 +58,7 @@ def used(root):
 def test_what_belongs_together_is_used_and_nothing_is_read_again(root, monkeypatch):
     made = used(root)
     monkeypatch.setattr(Artifacts, "_hash", None)
-    monkeypatch.setattr(module._Lock, "read", None)
+    monkeypatch.setattr(module, "_Lock", None)
     made.check()
 
 

@@ -15,10 +15,9 @@ from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking import asker as asking
-from trivium.kvqae.asking.answer import Seen
+from trivium.kvqae.asking.answer import Read, Seen
 from trivium.kvqae.asking.asker import MAX_BYTES, Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
-from trivium.kvqae.asking.readers import Read
 from trivium.kvqae.asking.systems import fuse
 from trivium.measures.fusion import Scale
 from trivium.measures.runs import Run
@@ -62,7 +61,10 @@ class Echo(Base):
     def fuse(self, runs):
         return fuse(runs, {"bm25": 1.0}, {"bm25": Scale(0.0, 1.0)})
 
-    def read(self, question, passages, scores, texts, entry):
+    def check_question(self, question):
+        return []
+
+    def read(self, question, ranked, texts, entry):
         time.sleep(0.001)
         self.busy = False
         if question == "fail":

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
-from trivium.kvqae.asking.recognition import Calibration, fit_temperature, softmax
+from trivium.kvqae.asking.recognition import Calibration, fit_temperature
 
 
 def test_the_threshold_is_that_of_split_conformal_prediction():
@@ -29,12 +30,12 @@ def test_the_temperature_of_drawn_choices_is_found_again():
     pairs = []
     for _ in range(4000):
         scores = draw.normal(size=6)
-        pairs.append((scores, int(draw.choice(6, p=softmax(scores, 0.7)))))
+        pairs.append((scores, int(draw.choice(6, p=softmax(scores / 0.7)))))
     assert fit_temperature(pairs) == pytest.approx(0.7, rel=0.1)
-    given = [softmax(scores, 0.7).max() for scores, _ in pairs]
+    given = [softmax(scores / 0.7).max() for scores, _ in pairs]
     right = [int(np.argmax(scores)) == place for scores, place in pairs]
     assert np.mean(given) == pytest.approx(np.mean(right), abs=0.03)
-    hot = [softmax(scores, 0.1).max() for scores, _ in pairs]
+    hot = [softmax(scores / 0.1).max() for scores, _ in pairs]
     assert np.mean(hot) > np.mean(right) + 0.2
 
 

@@ -58,7 +58,7 @@ def test_what_is_wrong_is_listed_and_the_rest_is_taken(tmp_path):
 
 
 def test_markdown_and_plain_text():
-    text = "\ufeff# The mill #\n\nOne\ntwo\n\n## Later\nThree.\n"
+    text = "# The mill #\n\nOne\ntwo\n\n## Later\nThree.\n"
     assert parse_text(text, markdown=True) == ("The mill", ("One two", "Three."))
     assert parse_text(text, markdown=False)[0] == ""
 

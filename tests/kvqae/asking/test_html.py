@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from trivium.kvqae.asking.answer import Answer, FaceFound, Recognised, Support
-from trivium.page.asking import Expected, answer_html, framed, problem_html, style
+from trivium.page.asking import Expected, answer_html, framed, style
+from trivium.page.html import render
 
 EVIL = "<script>alert('x')</script>&\"${alert(1)}{{ 7 * 7 }}"
 
@@ -30,16 +31,16 @@ def support(contributions, mark=None, image=None):
 
 def test_nothing_becomes_markup():
     mark = (len(EVIL) + 4, len(EVIL) + 8)
-    html = answer_html(EVIL, None, Answer(EVIL, 1.0, [support({"bm25": 1.0}, mark)], None, [EVIL], {"text": 0.1}))
+    html = answer_html(EVIL, Answer(EVIL, 1.0, [support({"bm25": 1.0}, mark)], None, [EVIL], {"text": 0.1}))
     assert "<script" not in html
     assert "<mark>Bern</mark>" in html
     assert html.count("&lt;script&gt;") == 5  # question, answer, note, title, text
-    assert "<script" not in problem_html(EVIL)
+    assert "<script" not in render("ask_problem.html", problem=EVIL)
 
 
 def test_a_bar_for_each_system_that_gave_something_as_long_as_its_share():
     given = [support({"dpr_few_shot": 1.0, "arcface": -0.5, "clip": 0.0}), support({"dpr_few_shot": 0.25})]
-    html = answer_html("who?", None, Answer("x", 1.0, given, None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, given, None, [], {"text": 0.1}))
     assert re.findall(r'class="(ask-more|ask-less)" style="width:([\d.]+)%"', html) == [
         ("ask-more", "50.0"),
         ("ask-less", "25.0"),
@@ -51,7 +52,7 @@ def test_a_bar_for_each_system_that_gave_something_as_long_as_its_share():
 
 
 def test_no_passage_and_no_picture():
-    html = answer_html("who?", None, Answer("", 0.0, [], None, ["Nothing matches."], {"text": 0.1}))
+    html = answer_html("who?", Answer("", 0.0, [], None, ["Nothing matches."], {"text": 0.1}))
     assert "(no answer)" in html
     assert "<img" not in html
 
@@ -71,9 +72,9 @@ def test_the_frame_is_around_the_face_at_any_size(width, height):
 
 
 def test_an_articles_picture_that_cannot_be_read_is_left_out():
-    html = answer_html("who?", None, Answer("x", 1.0, [support({"clip": 1.0}, image=b"no")], None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=b"no")], None, [], {"text": 0.1}))
     assert "no picture" in html
-    html = answer_html("who?", None, Answer("x", 1.0, [support({"clip": 1.0}, image=jpeg())], None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=jpeg())], None, [], {"text": 0.1}))
     assert "data:image/jpeg" in html
 
 
@@ -84,7 +85,7 @@ def test_several_faces_are_framed_and_the_one_that_was_looked_at_has_another_col
     white = (image > 200).all(axis=2).any(axis=0).nonzero()[0]
     assert [orange.min() / 400, orange.max() / 400] == pytest.approx([0.6, 0.8], abs=0.03)
     assert [white.min() / 400, white.max() / 400] == pytest.approx([0.1, 0.3], abs=0.03)
-    html = answer_html("who?", jpeg(), Answer("x", 1.0, [], faces[1], [], {"text": 0.1}, faces=faces))
+    html = answer_html("who?", Answer("x", 1.0, [], faces[1], [], {"text": 0.1}, jpeg(), faces=faces))
     assert "number 2 of 2 from the left" in html
 
 
@@ -102,7 +103,7 @@ def test_several_faces_are_framed_and_the_one_that_was_looked_at_has_another_col
 )
 def test_what_is_expected_of_a_test_question_stands_beside_the_answer(text, alike, said):
     answer = Answer(text, 1.0, [], None, [], {"text": 0.1}, alike=alike)
-    html = answer_html("who?", None, answer, Expected(("Ada", "A. <L>"), "Ada <L>"))
+    html = answer_html("who?", answer, Expected(("Ada", "A. <L>"), "Ada <L>"))
     for each in said:
         assert each in html
     assert "Accepted answers: Ada; A. &lt;L&gt;." in html
@@ -110,7 +111,7 @@ def test_what_is_expected_of_a_test_question_stands_beside_the_answer(text, alik
 
 
 def test_nothing_is_expected_of_a_question_of_ones_own():
-    html = answer_html("who?", None, Answer("x", 1.0, [], None, [], {"text": 0.1}, alike="Bob"))
+    html = answer_html("who?", Answer("x", 1.0, [], None, [], {"text": 0.1}, alike="Bob"))
     assert "The picture is most like that of <strong>Bob</strong>." in html
     for said in ("ask-expected", "✓", "✗"):
         assert said not in html
@@ -123,15 +124,15 @@ def test_nothing_of_the_style_comes_from_elsewhere():
 
 def test_entries_stand_first_and_become_no_markup():
     seen = [Recognised("<i>Ada</i>", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
-    html = answer_html("who?", None, Answer("x", 1.0, [], None, [], {"text": 0.1}, entries=seen))
-    assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>:\n88 %</li>" in html
-    assert "<strong>Bob</strong>:\ntoo few pictures for a probability, not sure</li>" in html
+    html = answer_html("who?", Answer("x", 1.0, [], None, [], {"text": 0.1}, entries=seen))
+    assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>: 88 %</li>" in html
+    assert "<strong>Bob</strong>: too few pictures for a probability, not sure</li>" in html
 
 
 def test_re_rankers_have_bars_of_their_own_scale_before_the_systems():
     again = {"reranked_text": 0.25, "reranked_image": 0.125}
     shown = Support(0, "Ada", "Ada was here.", 0.375, {"bm25": 2.0, "clip": 4.0}, None, None, again)
-    html = answer_html("who?", None, Answer("x", 1.0, [shown], None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, [shown], None, [], {"text": 0.1}))
     assert re.findall(r'style="width:([\d.]+)%"', html) == ["50.0", "25.0", "25.0", "50.0"]
     assert re.findall(r"<dt>(.*?)</dt>", html) == [
         "re-ranked, text", "re-ranked, face and picture", "re-ranking", "text, BM25", "picture, CLIP", "retrieval"

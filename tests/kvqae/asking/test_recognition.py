@@ -13,7 +13,7 @@ from trivium.core.errors import BadInput
 from trivium.core.matrices import write_matrix
 from trivium.kvqae.asking.models import NamedEncoder
 from trivium.kvqae.asking.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes
-from trivium.kvqae.asking.recognition import Calibration, Pictured, Recogniser, calibrated
+from trivium.kvqae.asking.recognition import Calibration, Pictured, calibrate, find_entries, rank
 from trivium.vision.neighbours import exact_search
 
 
@@ -24,25 +24,25 @@ def pictured(root, name, vectors, owners, weight=1.0):
     with write_matrix(folder / VECTORS, *unit.shape, np.float32) as matrix:
         matrix[:] = unit
     pictures = np.arange(len(owners))
-    return Pictured(name, "whole", weight, PictureSearch(folder), pictures, np.array(owners))
+    return Pictured(name, weight, PictureSearch(folder), pictures, np.array(owners))
 
 
 def test_scores_are_weighted_means_of_z_of_the_best_picture(tmp_path):
     left = pictured(tmp_path, "left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0], weight=3)
     right = pictured(tmp_path, "right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
-    recogniser = Recogniser([left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5}))
+    systems, calibration = [left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5})
     asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
-    found = recogniser.cosines(asked)
-    ranking = recogniser.rank(found)
+    found = find_entries(systems, asked)
+    entries, scores = rank(found, systems, calibration)
     # Entry 1: left 1, right 0. Entry 0: left √½ (its second picture), right 1.
     expected = {1: 0.75 * (1 - 0.5) / 0.25 + 0, 0: 0.75 * (np.sqrt(0.5) - 0.5) / 0.25 + 0.25 * 1 / 0.5}
-    assert ranking.entries.tolist() == [1, 0]
-    assert ranking.scores == pytest.approx([expected[1], expected[0]], abs=1e-6)
+    assert entries.tolist() == [1, 0]
+    assert scores == pytest.approx([expected[1], expected[0]], abs=1e-6)
     assert found["right"] == pytest.approx({0: 1.0, 1: 0.0})
-    assert recogniser.rank(recogniser.cosines(asked, without_entry=1)).entries.tolist() == [0]
-    without = recogniser.rank(recogniser.cosines(asked, without_picture=2))
-    assert without.scores[without.entries == 0] == pytest.approx([0.75 * (0 - 0.5) / 0.25 + 0.5], abs=1e-6)
-    assert recogniser.rank({}).entries.tolist() == []
+    without = find_entries(systems, asked, stays=np.array([True, True, False]))
+    entries, scores = rank(without, systems, calibration)
+    assert scores[entries == 0] == pytest.approx([0.75 * (0 - 0.5) / 0.25 + 0.5], abs=1e-6)
+    assert rank({}, systems, calibration)[0].tolist() == []
 
 
 def test_calibration_asks_each_picture_without_its_entry(tmp_path):
@@ -53,7 +53,7 @@ def test_calibration_asks_each_picture_without_its_entry(tmp_path):
     system = pictured(tmp_path, "clip", vectors, owners)
     eligible = np.ones(30, bool)
     eligible[4] = False
-    made = calibrated([system], owners, eligible, {})
+    made = calibrate([system], owners, eligible, {})
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     others = cosines[owners[:, None] != owners[None]]

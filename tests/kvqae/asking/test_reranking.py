@@ -62,13 +62,9 @@ def without_rrt(tmp_path, monkeypatch):
     monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder: (torch.nn.Linear(1, 1), None))
     monkeypatch.setattr(reranking, "face_images", lambda *paths: (faces, np.arange(4)))
     monkeypatch.setattr(reranking, "rerank_run", lambda model, tokenizer, asked, run, *more, **settings: run)
-    project = SimpleNamespace(
-        made=lambda path: tmp_path / path,
-        local_features=None,
-        rerankers={name: SimpleNamespace(depth=4, batch=1) for name in NAMES},
-        pairs={"tokens": 8, "batch": 1},
-    )
-    return Rerankers(project)
+    entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}
+    values = {"rerankers": entries, "texts.pair_tokens": 8, "texts.pair_batch": 1}
+    return Rerankers(SimpleNamespace(made=lambda path: tmp_path / path, value=values.get))
 
 
 def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
@@ -92,9 +88,7 @@ IMAGE_OF = pa.chunked_array([["a.jpg", "page.jpg", None], ["b.jpg", "gone.jpg", 
 def looking(folder, listed):
     """Re-rankers of which only RRT is there, after a graph that described these pictures; passage p is of article p."""
     made = object.__new__(Rerankers)
-    made._project = SimpleNamespace(
-        local_features=SimpleNamespace(most=5), rerankers={"rrt": SimpleNamespace(depth=7, batch=2)}
-    )
+    made._most, made._settings = 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
     write_json(folder / "extractor" / "extractor.json", {"kind": "sift"})
     limits = {"max_side": 256, "max_pixels": 10_000_000}
     made._extract = load_extractor(folder / "extractor", most=5, files=None, **limits)

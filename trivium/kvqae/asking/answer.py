@@ -1,4 +1,4 @@
-"""What one question leads to: what the image systems see, and what an answer consists of."""
+"""What one question leads to: what the image systems see, what a reader reads, and what an answer consists of."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,114 +41,76 @@ def label_of(system: str) -> str:
         return f"names, {ENCODERS[NAMED_BY[system]].label}"
     if system not in ENCODERS:  # a model that a base of one's own names
         return f"picture, {system}"
-    encoder = ENCODERS[system]
-    return f"{WHAT[encoder.route]}, {encoder.label}"
+    return f"{WHAT[ENCODERS[system].route]}, {ENCODERS[system].label}"
 
 
 @dataclass(frozen=True)
 class FaceFound:
-    """A face of the picture.
+    """A face of the picture."""
 
-    Attributes:
-        box: left, top, right, bottom as shares of the upright picture's width and height; may reach out of [0, 1].
-        probability: the detector's.
-        faces: how many were found.
-    """
-
-    box: tuple[float, float, float, float]
-    probability: float
-    faces: int
+    box: tuple[float, float, float, float]  # left, top, right, bottom as shares of the sides; may reach out of [0, 1]
+    probability: float  # the detector's
+    faces: int  # how many the picture has
 
 
 @dataclass(frozen=True)
 class Recognised:
-    """An entry that the picture may show.
-
-    Attributes:
-        title: what it is called.
-        score: of the picture, in deviations of pictures of other entries.
-        probability: that the picture shows it, if it shows one of the base; None where that was not calibrated.
-        sure: whether a picture of something outside the base would hardly score so high.
-    """
+    """An entry of a base of one's own that the picture may show."""
 
     title: str
-    score: float
-    probability: float | None
-    sure: bool
+    score: float  # of the picture, in deviations of pictures of other entries
+    probability: float | None  # that the picture shows it, if it shows one of the base; None where not calibrated
+    sure: bool  # whether a picture of something outside the base would hardly score so high
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the image systems make of a picture; nothing at all without one.
-
-    Attributes:
-        image: the picture's file.
-        runs: passages ranked by the systems that serve the picture.
-        face: the face that was searched for, if any.
-        faces: from left to right, where one may be chosen.
-        vector: ArcFace's, (1, dimension); None without a face.
-        entries: of a base of one's own: what the picture may show, best first.
-        notes: what the asker should know.
-    """
+    """What the image systems make of a picture; nothing at all without one."""
 
     image: bytes | None = None
-    runs: Mapping[str, Run] = field(default_factory=dict)
-    face: FaceFound | None = None
-    faces: Sequence[FaceFound] = ()
-    vector: NDArray[np.float16] | None = None
-    entries: Sequence[Recognised] = ()
+    runs: Mapping[str, Run] = field(default_factory=dict)  # passages ranked by the systems that serve the picture
+    face: FaceFound | None = None  # the one that was searched for
+    faces: Sequence[FaceFound] = ()  # from left to right, where one may be chosen
+    vector: NDArray[np.float16] | None = None  # ArcFace's, (1, dimension); None without a face
+    entries: Sequence[Recognised] = ()  # best first
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Support:
-    """A passage that the answer was read in.
+class Read:
+    """What a reader says; no text where it has no answer."""
 
-    Attributes:
-        passage: its number.
-        title, text: its own.
-        score: of the last ranking stage used.
-        contributions: α · z of each first-stage system; 0 for one that has no list for this question.
-        mark: (start, end) characters of the answer in `text`; None when it stands elsewhere.
-        picture: the article's image as encoded bytes, if there is one.
-        reranking: what each re-ranker gave, its sum is the score; None without re-ranking, when the contributions' is.
-    """
+    text: str = ""
+    score: float | None = None  # P(start)·P(end); None of a reader that has none
+    passage: int = -1  # where it stands; -1 for nowhere
+    span: tuple[int, int] | None = None  # its characters in the passage's text; None where it stands elsewhere
+
+
+@dataclass(frozen=True)
+class Support:
+    """A passage that the answer was read in."""
 
     passage: int
     title: str
     text: str
-    score: float
-    contributions: Mapping[str, float]
-    mark: tuple[int, int] | None
-    picture: bytes | None
-    reranking: Mapping[str, float] | None = None
+    score: float  # of the last ranking stage used
+    contributions: Mapping[str, float]  # α · z of each first-stage system; 0 for one without a list for this question
+    mark: tuple[int, int] | None  # characters of the answer in `text`
+    picture: bytes | None  # the article's, encoded
+    reranking: Mapping[str, float] | None = None  # what each re-ranker gave, in sum the score; None without re-ranking
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a base says to a question.
+    """What a base says to a question."""
 
-    Attributes:
-        text: the answer; empty when there is none.
-        score: P(start)·P(end) of the reader; None of a reader that has none, or where nobody reads.
-        supports: the passages that were read, best first.
-        face: the face that was searched for, if any.
-        notes: what the asker should know: no picture, a question cut short, several faces.
-        seconds: of each step.
-        picture: the asked one as it was looked at, an upright and small picture's file; None without one.
-        entries, faces: see `Seen`.
-        invented: whether the models know the sample's invented world alone.
-        alike: title of the article whose picture the image systems put first; empty where none looked.
-    """
-
-    text: str
-    score: float | None
-    supports: Sequence[Support]
+    text: str  # empty where there is no answer
+    score: float | None  # see `Read`
+    supports: Sequence[Support]  # best first
     face: FaceFound | None
-    notes: Sequence[str]
-    seconds: Mapping[str, float]
-    picture: bytes | None = None
+    notes: Sequence[str]  # no picture, a question cut short, several faces …
+    seconds: Mapping[str, float]  # of each step
+    picture: bytes | None = None  # the asked one as it was looked at, upright and small
     entries: Sequence[Recognised] = ()
     faces: Sequence[FaceFound] = ()
-    invented: bool = False
-    alike: str = ""
+    alike: str = ""  # title of the article whose picture the image systems put first; empty where none looked

@@ -3,10 +3,9 @@
 Hashes are DVC's own, kept by DVC while time, size and inode of a file stay: the second look at a file costs nothing.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 import yaml
 
@@ -15,36 +14,28 @@ from trivium.core.signatures import Signature, signature_of
 
 LOCK = "dvc.lock"
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"
+Hashes = dict[PurePosixPath, str]  # by path
 
 
-@dataclass(frozen=True)
 class _Lock:
-    """What `dvc.lock` says.
+    """What `dvc.lock` says: by stage what its outputs were made from, of each output its hash and its stage.
 
-    Attributes:
-        stage_of: path of an output → the stage that makes it.
-        hashes: path of an output → its hash.
-        inputs: stage → path → hash of what its outputs were made from.
+    Raises:
+        BadInput: it is not there, or not whole.
     """
 
-    stage_of: dict[PurePosixPath, str]
-    hashes: dict[PurePosixPath, str]
-    inputs: dict[str, dict[PurePosixPath, str]]
-
-    @classmethod
-    def read(cls, file: Path) -> Self:
-        """Raises `BadInput` when it is not there, or not whole."""
+    def __init__(self, file: Path) -> None:
         if not file.exists():
             raise BadInput("not there: run `make repro` first", file=file)
         try:
             # libyaml, where it is there: PyYAML's own parser takes seconds.
             stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
-            outputs = {name: _hashes(stage.get("outs", [])) for name, stage in stages.items()}
-            inputs = {name: _hashes(stage.get("deps", [])) for name, stage in stages.items()}
+            made = {name: _hashes(stage.get("outs", [])) for name, stage in stages.items()}
+            self.inputs = {name: _hashes(stage.get("deps", [])) for name, stage in stages.items()}
         except (OSError, yaml.YAMLError, TypeError, KeyError, AttributeError):
             raise BadInput("it cannot be read; if DVC is writing it, ask again in a moment", file=file) from None
-        stage_of = {path: name for name, made in outputs.items() for path in made}
-        return cls(stage_of, {path: md5 for made in outputs.values() for path, md5 in made.items()}, inputs)
+        self.stage_of = {path: name for name, outputs in made.items() for path in outputs}
+        self.hashes: Hashes = {path: md5 for outputs in made.values() for path, md5 in outputs.items()}
 
     def outputs_at(self, path: PurePosixPath) -> list[PurePosixPath]:
         """The output that is at a path or around it, or else those below it."""
@@ -52,21 +43,17 @@ class _Lock:
         return [around] if around is not None else [output for output in self.hashes if path in output.parents]
 
 
-def _hashes(entries: list[dict[str, Any]]) -> dict[PurePosixPath, str]:
+def _hashes(entries: list[dict[str, Any]]) -> Hashes:
     return {PurePosixPath(entry["path"]): entry["md5"] for entry in entries if "md5" in entry}
 
 
 class Artifacts:
-    """Those of one project that are in use.
-
-    Args:
-        root: of the project, a DVC repository.
-    """
+    """Those of one project, a DVC repository, that are in use."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._used: dict[PurePosixPath, tuple[str, Signature]] = {}  # output → its hash, and where it lay
-        self._stages: set[str] = set()  # whose outputs and inputs were compared
+        self._stages: set[str] = set()  # whose inputs were compared
         self._lock_signature: Signature = ()
 
     def use(self, path: str) -> None:
@@ -80,13 +67,12 @@ class Artifacts:
         if not outputs:
             raise BadInput(f"{LOCK} does not know it: run `make repro` first", file=self._root / path)
         for output in outputs:
-            if output in self._used:
-                continue
-            signature = self._signature(output)
-            if self._hash(output) != self._lock.hashes[output]:
-                raise BadInput(f"it is not what {LOCK} says: run `make repro` first", file=self._root / output)
-            self._used[output] = self._lock.hashes[output], signature
-            self._check_inputs(output)
+            if output not in self._used:
+                signature = signature_of(self._root / output)
+                if self._hash(output) != self._lock.hashes[output]:
+                    raise BadInput(f"it is not what {LOCK} says: run `make repro` first", file=self._root / output)
+                self._used[output] = self._lock.hashes[output], signature
+                self._check_inputs(output)
 
     def check(self) -> None:
         """See whether all that is in use still is what it was; nothing is read but times, sizes and inodes.
@@ -94,22 +80,20 @@ class Artifacts:
         Raises:
             BadInput: it is not.
         """
-        if (now := self._signature(PurePosixPath(LOCK))) != self._lock_signature:
-            hashes = _Lock.read(self._root / LOCK).hashes
-            for output, (md5, _) in self._used.items():
-                if hashes.get(output) != md5:
-                    raise BadInput(ANEW, file=self._root / output)
-            self._lock_signature = now
+        lock = signature_of(self._root / LOCK)
+        hashes = None if lock == self._lock_signature else _Lock(self._root / LOCK).hashes
         for output, (md5, before) in self._used.items():
-            if (now := self._signature(output)) != before:
-                if not now or self._hash(output) != md5:
-                    raise BadInput(ANEW, file=self._root / output)
-                self._used[output] = md5, now
+            now = signature_of(self._root / output)
+            moved = now != before and (not now or self._hash(output) != md5)
+            if moved or (hashes is not None and hashes.get(output) != md5):
+                raise BadInput(ANEW, file=self._root / output)
+            self._used[output] = md5, now
+        self._lock_signature = lock
 
     @cached_property
     def _lock(self) -> _Lock:
-        self._lock_signature = self._signature(PurePosixPath(LOCK))
-        return _Lock.read(self._root / LOCK)
+        self._lock_signature = signature_of(self._root / LOCK)
+        return _Lock(self._root / LOCK)
 
     @cached_property
     def _cache(self) -> Any:
@@ -125,10 +109,10 @@ class Artifacts:
         from dvc_data.hashfile.build import build
 
         try:
-            _, _, found = build(self._cache, str((self._root / path).absolute()), self._cache.fs, "md5", dry_run=True)
+            _, _, tree = build(self._cache, str((self._root / path).absolute()), self._cache.fs, "md5", dry_run=True)
         except FileNotFoundError:
             raise BadInput(ANEW, file=self._root / path) from None
-        return str(found.hash_info.value)
+        return str(tree.hash_info.value)
 
     def _check_inputs(self, output: PurePosixPath) -> None:
         """Compare what an output, and all that it comes from, was made from with what is there now."""
@@ -137,6 +121,7 @@ class Artifacts:
             stage = waiting.pop()
             if stage in self._stages:
                 continue
+            self._stages.add(stage)
             for path, md5 in self._lock.inputs[stage].items():
                 makers = self._lock.outputs_at(path)
                 now = self._lock.hashes.get(path)
@@ -145,8 +130,4 @@ class Artifacts:
                 if now is not None and now != md5:
                     problem = f"it was made by {stage} from another {path}: run `make repro` first"
                     raise BadInput(problem, file=self._root / output)
-                waiting += [self._lock.stage_of[each] for each in makers]
-            self._stages.add(stage)
-
-    def _signature(self, path: PurePosixPath) -> Signature:
-        return signature_of(self._root / path)
+                waiting += [self._lock.stage_of[maker] for maker in makers]

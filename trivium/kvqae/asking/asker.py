@@ -1,19 +1,17 @@
 """One question's way through a knowledge base in memory: search, fusion, re-ranking, reading."""
 
-import ctypes
 import io
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from trivium.core.errors import BadInput
 from trivium.formats.picture_files import unread_picture
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Seen, Support
-from trivium.kvqae.asking.readers import Read, Reader
-from trivium.kvqae.asking.systems import Fused, TextSystem
+from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Read, Seen, Support
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.decoding import Unreadable
@@ -25,38 +23,39 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
+NO_READER = "Nobody reads: name a reader to get an answer in words. The passages stand below."
+
+
+class Reader(Protocol):
+    """Reads the answer in the passages that were found."""
+
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+        """The answer.
+
+        Args:
+            question: its text.
+            ranked: passage → score, best first.
+            texts: of the passages.
+            entry: the title of what the picture shows, where that is sure.
+        """
+        ...
 
 
 class Base(ABC):
-    """A knowledge base in memory; not to be shared by threads.
-
-    Attributes:
-        texts: of the passages.
-        text_systems: name → who ranks passages by the question.
-        reader: who reads; None: the best passages have to do.
-        passages: how many are read.
-        rerankers: who puts the best passages in a new order; None where nobody does.
-        why_not_reranked: a note for who wants it all the same; empty where it needs none.
-        limits: of pictures, see `decode_picture`.
-        invented: whether the models know the sample's invented world alone.
-    """
+    """A knowledge base in memory; not to be shared by threads."""
 
     texts: PassageTexts
-    text_systems: Mapping[str, TextSystem]
-    reader: Reader | None
-    passages: int
-    limits: dict[str, int]
+    text_systems: Mapping[str, Bm25 | Dense]  # by name
+    reader: Reader | None  # None: the best passages have to do
+    passages: int  # how many are read
+    limits: dict[str, int]  # of pictures, see `decode_picture`
     rerankers: "Rerankers | None" = None
-    why_not_reranked: str = ""
-    invented: bool = False
+    why_not_reranked: str = ""  # a note for who wants it all the same
+    invented: bool = False  # whether the models know the sample's invented world alone
 
     @abstractmethod
     def check(self) -> None:
-        """See whether what was loaded is still what lies there.
-
-        Raises:
-            BadInput: it is not.
-        """
+        """Raise `BadInput` where what was loaded is no longer what lies there."""
 
     @abstractmethod
     def look(self, image: bytes, face: int | None) -> Seen:
@@ -67,7 +66,7 @@ class Base(ABC):
             face: which one is meant, from 1, from left to right; 0: the whole picture; None: the most probable one.
 
         Raises:
-            BadInput: it cannot be read, or there is no such face.
+            BadInput: there is no such face.
         """
 
     @abstractmethod
@@ -78,13 +77,9 @@ class Base(ABC):
     def picture_of(self, passage: int) -> bytes | None:
         """The picture of a passage's article."""
 
+    @abstractmethod
     def check_question(self, question: str) -> list[str]:
-        """Notes on a question.
-
-        Raises:
-            BadInput: no model can read it.
-        """
-        return []
+        """Notes on a question; `BadInput` where no model can read it."""
 
 
 class Asker:
@@ -125,19 +120,15 @@ class Asker:
             raise BadInput("the question is empty")
         if image is not None and len(image) > MAX_BYTES:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
-        picture = None if image is None else self._decoded(image)
-        answer = self._thread.submit(self._answer, question, picture, rerank, face).result()
-        if picture is not None:
-            _give_back()
-        return answer
+        picture = None if image is None else self._decode(image)
+        return self._thread.submit(self._answer, question, picture, rerank, face).result()
 
-    def _decoded(self, image: bytes) -> bytes:
+    def _decode(self, image: bytes) -> bytes:
         """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
         try:
             picture = self._decoders.decode(image)
         except Unreadable as problem:
-            why = unread_picture("", image[:32]) or PROBLEMS[problem.reason]
-            raise BadInput(why, field=IMAGE) from None
+            raise BadInput(unread_picture("", image[:32]) or PROBLEMS[problem.reason], field=IMAGE) from None
         out = io.BytesIO()
         picture.save(out, "BMP")
         return out.getvalue()
@@ -154,22 +145,20 @@ class Asker:
             runs = {name: system.search(question) for name, system in base.text_systems.items()}
         with _measured(seconds, "fusion"):
             fused = base.fuse({**runs, **seen.runs})
-        ranked, reranking = fused.run, dict[int, dict[str, float]]()
+        run, reranking = fused.run, dict[int, dict[str, float]]()
         if rerank and base.rerankers is not None:
             notes += base.rerankers.notes(seen)
             with _measured(seconds, "re-ranking"):
-                ranked, reranking = base.rerankers.rerank(question, seen, ranked, base.texts)
+                run, reranking = base.rerankers.rerank(question, seen, run, base.texts)
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)
-        passages = [int(each) for each in ranked.documents[0, : base.passages] if each != PADDING]
-        scores = ranked.scores[0, : len(passages)]
+        documents, scores = (row[0, : base.passages].tolist() for row in (run.documents, run.scores))
+        ranked = {passage: score for passage, score in zip(documents, scores, strict=True) if passage != PADDING}
+        entry = seen.entries[0].title if seen.entries and seen.entries[0].sure else None
         with _measured(seconds, "reading"):
-            entry = seen.entries[0].title if seen.entries and seen.entries[0].sure else None
-            read = Read() if base.reader is None else base.reader.read(question, passages, scores, base.texts, entry)
-        if base.reader is None:
-            notes.append("Nobody reads: name a reader to get an answer in words. The passages stand below.")
-        if not passages:
-            notes.append("Nothing in the knowledge base matches.")
+            read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
+        notes += [NO_READER] if base.reader is None else []
+        notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [
             Support(
                 passage,
@@ -180,21 +169,12 @@ class Asker:
                 base.picture_of(passage),
                 reranking.get(passage),
             )
-            for passage, score in zip(passages, scores.tolist(), strict=True)
+            for passage, score in ranked.items()
         ]
         alike = None if seen.entries else fused.first_by(list(seen.runs))
+        title = "" if alike is None else base.texts[alike][0]
         return Answer(
-            read.text,
-            read.score,
-            supports,
-            seen.face,
-            notes,
-            seconds,
-            picture,
-            seen.entries,
-            seen.faces,
-            base.invented,
-            "" if alike is None else base.texts[alike][0],
+            read.text, read.score, supports, seen.face, notes, seconds, picture, seen.entries, seen.faces, title
         )
 
     def close(self) -> None:
@@ -216,13 +196,6 @@ def _cut(question: str) -> tuple[str, list[str]]:
         return question, []
     note = f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."
     return question[:MAX_CHARACTERS], [note]
-
-
-def _give_back() -> None:
-    """Have glibc's allocator give back what is free in it: pictures leave some 100 MiB, which it would keep."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 @contextmanager

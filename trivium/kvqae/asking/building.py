@@ -11,6 +11,7 @@ Folder of a base:
     calibration.json               route → calibration
 """
 
+import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,12 +26,12 @@ from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.kvqae.asking.encoding import NO_FACE, Shown, encode_passages, encode_pictures, unit
-from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN, passage_keys
+from trivium.kvqae.asking.encoding import NO_FACE, Shown, encode_passages, encode_pictures
+from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN
 from trivium.kvqae.asking.models import BaseSettings, PictureModel, TextModel
 from trivium.kvqae.asking.picture_search import MANY, ROWS, VECTORS, PictureSearch, write_codes
-from trivium.kvqae.asking.recognition import FEWEST_PAIRS, Calibration, Pictured, calibrated
-from trivium.kvqae.asking.vector_store import Vectors, VectorStore
+from trivium.kvqae.asking.recognition import FEWEST_PAIRS, Calibration, Pictured, calibrate
+from trivium.kvqae.asking.vector_store import Vectors, VectorStore, forget_others
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.vision.image_encoder import Route
 
@@ -64,153 +65,122 @@ def build(
     Raises:
         BadInput: an encoder cannot be loaded, or gave NaN.
     """
+    shown = [Shown(row["sha256"], Path(row["path"])) for row in read_table(entries / SHOWN).to_pylist()]
+    titles = read_table(entries / ARTICLES, ["title"])["title"]
+    cut = read_table(entries / PASSAGES, ["article", "text"])
+    passages = list(zip(titles.take(cut["article"]).to_pylist(), cut["text"].to_pylist(), strict=True))
+    keys = [hashlib.sha256("\0".join(passage).encode()).hexdigest() for passage in passages]
+    store_of = {model.digest: VectorStore(stores, model.digest) for model in (*pictures, *texts)}
+    encoded, vectors = dict[str, int](), dict[str, int]()
     with write_atomically(out) as beside:
         beside.mkdir()
         for name in (ARTICLES, PASSAGES, SHOWN):
             shutil.copyfile(entries / name, beside / name)
-        encoded: dict[str, int] = {}
-        problems = read_json(entries / PROBLEMS)
         for model in pictures:
-            store = VectorStore(stores, model.digest)
-            encoded[model.name] = encode_pictures(model, _shown(beside), store, _limits(settings))
-            _write_pictures(beside, model.name, store)
-        problems += _broken(beside, VectorStore(stores, pictures[0].digest))
-        titles, passages, keys = passage_keys(beside)
-        for each in texts:
-            store = VectorStore(stores, each.digest)
-            encoded[each.name] = encode_passages(each, titles, passages, keys, store, settings.text_tokens)
-            _write_vectors(beside / "texts" / f"{each.name}.npy", keys, store)
+            encoded[model.name] = encode_pictures(model, shown, store_of[model.digest], settings.limits)
+            vectors[model.name] = _write_pictures(beside / "pictures" / model.name, shown, store_of[model.digest])
+        for text_model in texts:
+            store = store_of[text_model.digest]
+            by_key = dict(zip(keys, passages, strict=True))
+            encoded[text_model.name] = encode_passages(text_model, by_key, store, settings.text_tokens)
+            _write_vectors(beside / "texts" / f"{text_model.name}.npy", keys, store)
             store.keep_only(keys)
-        documents = ((row, f"{title} {text}") for row, (title, text) in enumerate(zip(titles, passages, strict=True)))
+        documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
         build_index(beside / BM25, documents, analyzer="english", threads=1, heap_gib=1)
-        calibrations, views = _calibrate(settings, beside, pictures, stores)
-        write_json(beside / CALIBRATION, {route: each.as_json() for route, each in calibrations.items()})
-        shown = set(read_table(beside / SHOWN, ["sha256"])["sha256"].to_pylist())
+        calibrations, views = _calibrate(settings, beside, pictures, shown, store_of)
+        write_json(beside / CALIBRATION, {route: vars(each) for route, each in calibrations.items()})
         for model in pictures:
-            VectorStore(stores, model.digest).keep_only([*shown, *views])
-        lines = [[problem[name] for name in PROBLEM] for problem in problems]
-        write_csv(beside / LISTED, PROBLEM, lines)
-        described = _described(settings, beside, problems, encoded, pictures, texts)
+            store_of[model.digest].keep_only([*(picture.key for picture in shown), *views])
+        problems = read_json(entries / PROBLEMS) + _broken(shown, store_of[pictures[0].digest].blanks())
+        write_csv(beside / LISTED, PROBLEM, problems)
+        described = {
+            "settings": settings.model_dump(mode="json"),
+            "entries": len(titles),
+            "passages": len(passages),
+            "pictures": len(shown),
+            "pictures_with_vector": vectors,
+            "digests": {model.name: model.digest for model in (*pictures, *texts)},
+            "encoded_now": encoded,
+            "counts": dict(Counter(problem["kind"] for problem in problems)),
+        }
         write_json(beside / BASE, described)
-    _forget_others(stores, {each.digest for each in pictures} | {each.digest for each in texts})
+    forget_others(stores, store_of)
     return described
 
 
-def _shown(base: Path) -> list[Shown]:
-    table = read_table(base / SHOWN, ["sha256", "path"])
-    return [Shown(row["sha256"], Path(row["path"])) for row in table.to_pylist()]
-
-
-def _limits(settings: BaseSettings) -> dict[str, int]:
-    return {"max_side": settings.max_side, "max_pixels": settings.max_pixels}
-
-
-def _write_pictures(base: Path, name: str, store: VectorStore) -> None:
-    folder, keys = base / "pictures" / name, [each.key for each in _shown(base)]
-    rows = [row for row, key in enumerate(keys) if store.blank(key) is None]
-    _write_vectors(folder / VECTORS, [keys[row] for row in rows], store, normalised=True)
+def _write_pictures(folder: Path, shown: Sequence[Shown], store: VectorStore) -> int:
+    """Write the vectors of the pictures that have one; returns how many."""
+    blanks = store.blanks()
+    rows = [row for row, picture in enumerate(shown) if picture.key not in blanks]
+    _write_vectors(folder / VECTORS, [shown[row].key for row in rows], store)
     np.save(folder / ROWS, np.array(rows, np.int64))
     if len(rows) > MANY:
         write_codes(folder)
+    return len(rows)
 
 
-def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore, *, normalised: bool = False) -> None:
-    with write_matrix(path, len(keys), store.width, np.float32) as matrix:
+def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore) -> None:
+    with write_matrix(path, len(keys), store.take(keys[:1]).shape[1], np.float32) as matrix:
         for start in range(0, len(keys), ROWS_AT_A_TIME):
-            vectors = store.take(keys[start : start + ROWS_AT_A_TIME])
-            matrix[start : start + ROWS_AT_A_TIME] = unit(vectors) if normalised else vectors
+            matrix[start : start + ROWS_AT_A_TIME] = store.take(keys[start : start + ROWS_AT_A_TIME])
 
 
-def _broken(base: Path, store: VectorStore) -> list[dict[str, str]]:
+def _broken(shown: Sequence[Shown], blanks: Mapping[str, str]) -> list[dict[str, str]]:
     """Pictures that cannot be decoded."""
-    whys = ((each.path, store.blank(each.key)) for each in _shown(base))
-    return [
-        {"kind": "broken_picture", "place": str(path), "detail": why} for path, why in whys if why and why != NO_FACE
-    ]
+    whys = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
+    return [{"kind": "broken_picture", "place": path, "detail": why} for path, why in whys if why != NO_FACE]
 
 
-def read_pictured(base: Path, name: str, route: Route, weight: float) -> Pictured:
+def read_pictured(base: Path, name: str, weight: float) -> Pictured:
     """One encoder's part of a base.
 
     Raises:
-        BadInput: a file is missing or damaged, or the rows are not those of the vectors.
+        BadInput: a file is missing or damaged.
     """
     folder = base / "pictures" / name
-    pictures, search = np.asarray(read_matrix(folder / ROWS)), PictureSearch(folder)
-    owners = read_table(base / SHOWN, ["article"])["article"].to_numpy()
-    fit = pictures.dtype == np.int64 and pictures.shape == (len(search),)
-    if not fit or not ((pictures >= 0) & (pictures < len(owners))).all():
-        expected = f"{len(search)} whole numbers below {len(owners)}"
-        raise BadInput("not the rows of the vectors", file=folder / ROWS, got=pictures.tolist(), expected=expected)
-    return Pictured(name, route, weight, search, pictures, owners[pictures])
+    pictures, owners = (
+        np.asarray(read_matrix(folder / ROWS)),
+        read_table(base / SHOWN, ["article"])["article"].to_numpy(),
+    )
+    return Pictured(name, weight, PictureSearch(folder), pictures, owners[pictures])
 
 
 def _calibrate(
-    settings: BaseSettings, base: Path, models: Sequence[PictureModel], stores: Path
+    settings: BaseSettings,
+    base: Path,
+    models: Sequence[PictureModel],
+    shown: Sequence[Shown],
+    store_of: Mapping[str, VectorStore],
 ) -> tuple[dict[Route, Calibration], list[str]]:
     """Route → what its scores mean; and the keys of the views that were drawn for it."""
-    table = read_table(base / SHOWN)
-    owners, hashes = table["article"].to_numpy(), table["sha256"].to_pylist()
-    paths = table["path"].to_pylist()
-    times = Counter(hashes)
-    eligible = np.array([times[each] == 1 for each in hashes], bool)
-    found: dict[Route, Calibration] = {}
+    owners, times = read_table(base / SHOWN)["article"].to_numpy(), Counter(picture.key for picture in shown)
+    eligible = np.array([times[picture.key] == 1 for picture in shown], bool)
+    calibrations: dict[Route, Calibration] = {}
     keys: list[str] = []
     for route in get_args(Route):
         own = [model for model in models if model.route == route]
-        systems = [read_pictured(base, each.name, route, settings.image_encoders[each.name].weight) for each in own]
-        there = [each for each in systems if len(each.search)]
-        if not there:
+        systems = [read_pictured(base, each.name, settings.image_encoders[each.name].weight) for each in own]
+        systems = [system for system in systems if len(system.pictures)]
+        if not systems:
             continue
-        views: dict[str, Mapping[int, Vectors]] = {}
-        own_pictures = np.unique(np.concatenate([each.pictures for each in there]))
-        asked = own_pictures[eligible[own_pictures]]
+        asked = np.unique(np.concatenate([system.pictures for system in systems]))
+        asked = asked[eligible[asked]]
+        views: dict[int, dict[str, Vectors]] = {}
         counts = np.bincount(owners[asked], minlength=1)
         if (counts[owners[asked]] > 1).sum() < FEWEST_PAIRS:
             # By their hashes, so that new entries bring few new views.
-            drawn = sorted(asked.tolist(), key=lambda row: hashes[row])[:VIEWS]
-            shown = [Shown(f"{hashes[row]}:view", Path(paths[row]), view=True) for row in drawn]
-            keys += [each.key for each in shown]
+            drawn = sorted(asked.tolist(), key=lambda row: shown[row].key)[:VIEWS]
+            of_row = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in drawn}
+            keys += [view.key for view in of_row.values()]
             for model in own:
-                store = VectorStore(stores, model.digest)
-                encode_pictures(model, shown, store, _limits(settings))
-                vectors = unit(store.take([each.key for each in shown]))
-                views[model.name] = {
-                    row: vector
-                    for row, vector, each in zip(drawn, vectors, shown, strict=True)
-                    if store.blank(each.key) is None
-                }
-        found[route] = calibrated(there, owners, eligible, views)
-    return found, keys
-
-
-def _described(
-    settings: BaseSettings,
-    base: Path,
-    problems: list[dict[str, str]],
-    encoded: Mapping[str, int],
-    pictures: Sequence[PictureModel],
-    texts: Sequence[TextModel],
-) -> dict[str, Any]:
-    return {
-        "settings": settings.model_dump(mode="json"),
-        "entries": len(read_table(base / ARTICLES, ["article"])),
-        "passages": len(read_table(base / PASSAGES, ["article"])),
-        "pictures": len(read_table(base / SHOWN, ["article"])),
-        "pictures_with_vector": {
-            model.name: len(np.load(base / "pictures" / model.name / ROWS, allow_pickle=False)) for model in pictures
-        },
-        "digests": {each.name: each.digest for each in pictures} | {each.name: each.digest for each in texts},
-        "encoded_now": dict(encoded),
-        "counts": dict(Counter(problem["kind"] for problem in problems)),
-    }
-
-
-def _forget_others(stores: Path, digests: set[str]) -> None:
-    """Remove the vectors of encoders that the base uses no more."""
-    for folder in stores.iterdir() if stores.is_dir() else ():
-        if folder.is_dir() and folder.name not in digests:
-            shutil.rmtree(folder)
+                store = store_of[model.digest]
+                encode_pictures(model, list(of_row.values()), store, settings.limits)
+                blanks = store.blanks()
+                for row, view in of_row.items():
+                    if view.key not in blanks:
+                        views.setdefault(row, {})[model.name] = store.take([view.key])[0]
+        calibrations[route] = calibrate(systems, owners, eligible, views)
+    return calibrations, keys
 
 
 def read_base(folder: Path) -> tuple[dict[str, Any], BaseSettings]:
@@ -222,7 +192,6 @@ def read_base(folder: Path) -> tuple[dict[str, Any], BaseSettings]:
     if not (folder / BASE).is_file():
         raise BadInput("no base", file=folder, expected="what `trivium kb FOLDER --out` writes")
     described = read_json(folder / BASE)
-    settings = described.get("settings") if isinstance(described, dict) else None
-    if not isinstance(settings, dict) or settings.get("version") != VERSION:
+    if described["settings"]["version"] != VERSION:
         raise BadInput("a base of another version: make it again with `trivium kb`", file=folder / BASE)
-    return described, validate(BaseSettings, settings, "settings", folder / BASE)
+    return described, validate(BaseSettings, described["settings"], "settings", folder / BASE)

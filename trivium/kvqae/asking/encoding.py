@@ -3,55 +3,53 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageEnhance
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.formats.picture_files import unread_picture
 from trivium.kvqae.asking.models import PictureModel, TextModel
 from trivium.kvqae.asking.vector_store import Vectors, VectorStore
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode
 from trivium.vision.image_encoding import LoadedEncoder
 
+T = TypeVar("T")
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 2048, 32
 NO_FACE = "no face"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture to encode.
+    """A picture to encode."""
 
-    Attributes:
-        key: under which its vector is kept: the hash of its bytes, and `:view` for a view.
-        path: its file.
-        view: whether a view of it is drawn first, see `view_of`.
-    """
-
-    key: str
+    key: str  # under which its vector is kept: the hash of its bytes, and `:view` for a view
     path: Path
-    view: bool = False
 
     def open(self, limits: Mapping[str, int]) -> Image.Image:
-        """An upright RGB picture of bounded size.
+        """An upright RGB picture of bounded size, or a view of it (`draw_view`).
 
         Raises:
             Unreadable: the bytes give none.
             BadInput: the file has gone, or has changed since it was listed.
         """
         data = read_bytes(self.path, LARGEST_IMAGE)
-        if hashlib.sha256(data).hexdigest() != self.key.partition(":")[0]:
+        sha256, _, view = self.key.partition(":")
+        if hashlib.sha256(data).hexdigest() != sha256:
             raise BadInput("the picture has changed since it was listed: run again", file=self.path)
+        if why := unread_picture(self.path, data[:32]):
+            raise Unreadable("not_an_image", why)
         picture = decode(data, **limits)
-        return view_of(picture, self.key) if self.view else picture
+        return draw_view(picture, self.key) if view else picture
 
 
-def view_of(picture: Image.Image, key: str) -> Image.Image:
+def draw_view(picture: Image.Image, key: str) -> Image.Image:
     """Another view of a picture, as if somebody had photographed it again: a crop, mirrored or not, in other light.
 
     It stands in for a second photograph where a base has one picture an entry. The key decides what is drawn.
@@ -61,92 +59,83 @@ def view_of(picture: Image.Image, key: str) -> Image.Image:
     share = draw.uniform(0.75, 0.95)
     across, down = max(1, round(share * width)), max(1, round(share * height))
     left, top = (int(draw.integers(0, room + 1)) for room in (width - across, height - down))
-    seen = picture.crop((left, top, left + across, top + down)).rotate(draw.uniform(-8, 8), fillcolor="grey")
+    view = picture.crop((left, top, left + across, top + down)).rotate(draw.uniform(-8, 8), fillcolor="grey")
     if draw.random() < 0.5:
-        seen = seen.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        view = view.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     for enhance in (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color):
-        seen = enhance(seen).enhance(draw.uniform(0.65, 1.35))
-    noise = draw.normal(0, 12, (*seen.size[::-1], 3))
-    return Image.fromarray(np.clip(np.asarray(seen) + noise, 0, 255).astype(np.uint8))
+        view = enhance(view).enhance(draw.uniform(0.65, 1.35))
+    noise = draw.normal(0, 12, (*view.size[::-1], 3))
+    return Image.fromarray(np.clip(np.asarray(view) + noise, 0, 255).astype(np.uint8))
 
 
 def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorStore, limits: Mapping[str, int]) -> int:
     """Have a store hold a vector, or the reason why there is none, of each picture; returns how many were encoded.
 
     Raises:
-        BadInput: the encoder cannot be loaded, or gave NaN.
+        BadInput: the encoder cannot be loaded, or gave NaN; a picture has changed since it was listed.
     """
-    new = set(store.missing([each.key for each in shown]))
-    wanted = list({each.key: each for each in shown if each.key in new}.values())
-    if not wanted:
-        return 0
-    encoder = model.load()
-    with tqdm(total=len(wanted), desc=model.label, unit="picture", mininterval=5) as bar:
-        for part in _parts(wanted, PICTURES_AT_A_TIME):
-            store.add([each.key for each in part], encode_part(encoder, part, limits))
-            bar.update(len(part))
-    return len(wanted)
+    by_key = {picture.key: picture for picture in shown}
+    new = [by_key[key] for key in store.missing(by_key)]
+    encoder = model.load() if new else None
+    for part in _parts(new, PICTURES_AT_A_TIME, model.label, "picture"):
+        assert encoder is not None  # there are pictures
+        vectors: dict[str, Vectors | str] = {}
+        pictures: dict[str, Image.Image] = {}
+        for picture in part:
+            try:
+                pictures[picture.key] = picture.open(limits)
+            except Unreadable as problem:
+                vectors[picture.key] = str(problem)
+        vectors |= _embed(encoder, pictures)
+        for key, vector in vectors.items():
+            if not isinstance(vector, str) and not np.isfinite(vector).all():
+                raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(by_key[key].path))
+        store.add(list(vectors), list(vectors.values()))
+    return len(new)
 
 
-def encode_part(encoder: LoadedEncoder, part: Sequence[Shown], limits: Mapping[str, int]) -> list[Vectors | str]:
-    """The vector of each picture, or why there is none: `NO_FACE`, or it cannot be decoded.
-
-    Raises:
-        BadInput: the encoder gave NaN, or a picture has changed since it was listed.
-    """
-    vectors: list[Vectors | str] = [NO_FACE] * len(part)
-    pictures: dict[int, Image.Image] = {}
-    for place, each in enumerate(part):
-        try:
-            pictures[place] = each.open(limits)
-        except Unreadable as problem:
-            vectors[place] = str(problem)
+def _embed(encoder: LoadedEncoder, pictures: Mapping[str, Image.Image]) -> dict[str, Vectors | str]:
+    """The vector of each picture, or of its most probable face."""
     if encoder.detector is None:
-        for places in _parts(list(pictures), BATCH):
-            for place, vector in zip(places, encoder.embed([pictures[each] for each in places]), strict=True):
-                vectors[place] = vector
-    else:
-        for place, picture in pictures.items():
-            pixels = np.asarray(picture)
-            if (face := encoder.detector([pixels])[0].best) is not None:
-                # One at a time: no vector depends on its neighbours.
-                vectors[place] = encoder.embed([align(pixels, face.landmarks)])[0]
-    for place, vector in enumerate(vectors):
-        if not isinstance(vector, str) and not np.isfinite(vector).all():
-            raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(part[place].path))
+        keys, shown = list(pictures), list(pictures.values())
+        embedded = [encoder.embed(shown[start : start + BATCH]) for start in range(0, len(keys), BATCH)]
+        return dict(zip(keys, chain.from_iterable(embedded), strict=True))
+    vectors: dict[str, Vectors | str] = dict.fromkeys(pictures, NO_FACE)
+    for key, picture in pictures.items():
+        pixels = np.asarray(picture)
+        if (face := encoder.detector([pixels])[0].best) is not None:
+            vectors[key] = encoder.embed([align(pixels, face.landmarks)])[0]
     return vectors
 
 
-def encode_passages(
-    model: TextModel, titles: Sequence[str], texts: Sequence[str], keys: Sequence[str], store: VectorStore, tokens: int
-) -> int:
+def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
     """Have a store hold the vector of each passage; returns how many were encoded.
+
+    Args:
+        model: the encoder.
+        passages: key → title and text.
+        store: of the encoder.
+        tokens: read of a text at most.
 
     Raises:
         BadInput: the encoder cannot be loaded, or gave NaN.
     """
-    new = set(store.missing(keys))
-    rows = list({key: row for row, key in enumerate(keys) if key in new}.values())
-    if not rows:
-        return 0
-    encoder = model.load("passage")
-    with tqdm(total=len(rows), desc=model.label, unit="passage", mininterval=5) as bar:
-        for part in _parts(rows, TEXTS_AT_A_TIME):
-            ids = encoder.tokenize([texts[row] for row in part], tokens, [titles[row] for row in part])
-            vectors = encoder.encode(ids, BATCH)
-            good = np.isfinite(vectors).all(axis=1)
-            if not good.all():
-                raise BadInput("NaN or infinite embedding", field=model.name, row=part[int(np.argmin(good))] + 1)
-            store.add([keys[row] for row in part], list(vectors))
+    new = store.missing(passages)
+    encoder = model.load("passage") if new else None
+    for part in _parts(new, TEXTS_AT_A_TIME, model.label, "passage"):
+        assert encoder is not None  # there are passages
+        titles, texts = zip(*(passages[key] for key in part), strict=True)
+        vectors = encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
+        if not np.isfinite(vectors).all():
+            title = titles[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+            raise BadInput("NaN or infinite embedding", field=model.name, got=title)
+        store.add(part, list(vectors))
+    return len(new)
+
+
+def _parts(items: Sequence[T], size: int, label: str, unit: str) -> Iterator[Sequence[T]]:
+    with tqdm(total=len(items), desc=label, unit=unit, mininterval=5, disable=not items) as bar:
+        for start in range(0, len(items), size):
+            part = items[start : start + size]
+            yield part
             bar.update(len(part))
-    return len(rows)
-
-
-def _parts(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def unit(vectors: NDArray[np.float32]) -> Vectors:
-    """Rows of length 1; a zero row stays."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)

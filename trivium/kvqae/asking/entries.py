@@ -1,21 +1,23 @@
 """What a person brings: a folder of texts with pictures beside them, or a table of title, text and image.
 
 What is wrong with a single entry or picture is listed, and the rest is taken; only a source that cannot be read, or
-that holds no entry, is an error.
+that holds no entry, is an error. Names of files are compared as they look (`fold`).
 """
 
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.reading import is_file, read_text
 from trivium.core.tables import read_csv_records, read_json_lines
-from trivium.formats.picture_files import PICTURES
+from trivium.formats.picture_files import is_picture, unread_picture
 
 Kind = Literal[
     "duplicate",  # of another entry, or a picture that its entry has already; left out
@@ -24,57 +26,41 @@ Kind = Literal[
     "missing_picture",  # named by a table, and not there
     "no_picture",  # an entry without one; found by its text alone
     "picture_without_text",  # left out
+    "picture_of_another_kind",  # looks like one by its name, and is of a kind that is not read; left out
     "empty_text",  # an entry that says nothing; left out
     "unreadable_text",  # no UTF-8, or not to be opened; left out
     "unreadable_picture",  # cannot be opened; left out
     "broken_picture",  # cannot be decoded; left out
 ]
-TEXTS = (".md", ".txt")
-TABLES = (".csv", ".jsonl")
+TEXTS, TABLES = (".md", ".txt"), (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")
+_BETWEEN = re.compile(r"[;|,\n]")  # pictures in one cell
+Name = tuple[Path, str]  # folder, and a file's folded name without its suffix
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was listed.
-
-    Attributes:
-        kind: see `Kind`.
-        place: the file, or the table's row.
-        detail: in words, if there is more to say.
-    """
+    """Something that was listed."""
 
     kind: Kind
-    place: str
-    detail: str = ""
+    place: str  # the file, or the table's row
+    detail: str = ""  # in words, if there is more to say
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A thing or person of the base.
-
-    Attributes:
-        title: what it is called.
-        paragraphs: its text, none of them empty.
-        pictures: their files; perhaps none.
-        place: where it came from.
-    """
+    """A thing or person of the base."""
 
     title: str
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[str, ...]  # none of them empty
     pictures: tuple[Path, ...]
-    place: str
+    place: str  # where it came from
 
 
 @dataclass
 class Source:
-    """What was found.
-
-    Attributes:
-        entries: in the order of their places.
-        problems: what was left out, or is worth knowing.
-    """
+    """What was found: entries in the order of their places, and what was left out or is worth knowing."""
 
     entries: list[Entry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -83,6 +69,15 @@ class Source:
         """List a problem."""
         self.problems.append(Problem(kind, str(place), detail))
 
+    def add(self, title: str, paragraphs: tuple[str, ...], pictures: Sequence[Path], place: str) -> None:
+        """Take an entry, if it says anything."""
+        if not paragraphs:
+            self.note("empty_text", place)
+            return
+        if not pictures:
+            self.note("no_picture", place)
+        self.entries.append(Entry(title, paragraphs, tuple(pictures), place))
+
 
 def read_source(path: Path) -> Source:
     """Read a folder, or a table.
@@ -90,10 +85,11 @@ def read_source(path: Path) -> Source:
     Raises:
         BadInput: it is neither, cannot be read, is a broken table, or holds no entry with a text.
     """
+    _names_in.cache_clear()
     if path.is_dir():
         source = _read_folder(path)
     elif path.suffix.lower() in TABLES:
-        source = _read_records(path)
+        source = _read_table(path)
     elif path.exists():
         raise BadInput("neither a folder nor a table", file=path, expected=f"a folder, {' or '.join(TABLES)}")
     else:
@@ -101,26 +97,33 @@ def read_source(path: Path) -> Source:
     source.entries = _distinct(source)
     if not source.entries:
         counts = Counter(problem.kind for problem in source.problems)
-        found = ", ".join(f"{count} × {kind}" for kind, count in counts.items()) or "nothing"
-        raise BadInput("no entry", file=path, got=found, expected="name.txt or name.md with name.jpg beside it")
+        got = ", ".join(f"{count} × {kind}" for kind, count in counts.items()) or "nothing"
+        raise BadInput("no entry", file=path, got=got, expected="name.txt or name.md with name.jpg beside it")
     return source
 
 
 def _read_folder(root: Path) -> Source:
     """Texts with the pictures of the same name, of the same name and a number, or in a folder of that name."""
     source = Source()
-    texts: dict[tuple[Path, str], list[Path]] = defaultdict(list)
-    pictures: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    texts: dict[Name, list[Path]] = defaultdict(list)
+    pictures: dict[Name, list[Path]] = defaultdict(list)
     for path in sorted(_files(root)):
-        kind = path.suffix.lower()
-        if kind in TEXTS:
-            texts[path.parent, path.stem].append(path)
-        elif kind in PICTURES:
-            pictures[path.parent, path.stem].append(path)
-    owners = _owners(texts, pictures)
-    shown: dict[tuple[Path, str], list[Path]] = defaultdict(list)
-    for key, several in pictures.items():
-        if (owner := owners.get(key)) is None:
+        if path.suffix.lower() in TEXTS:
+            texts[path.parent, fold(path.stem)].append(path)
+        elif is_picture(path):
+            pictures[path.parent, fold(path.stem)].append(path)
+        elif why := unread_picture(path):
+            source.note("picture_of_another_kind", path.relative_to(root), why)
+    names_in: dict[Path, list[str]] = defaultdict(list)
+    for folder, name in texts:
+        names_in[folder].append(name)
+    shown: dict[Name, list[Path]] = defaultdict(list)
+    for (folder, name), several in pictures.items():
+        numbered, inside = _NUMBERED.fullmatch(name), fold(folder.name)
+        candidates = [(folder, name), (folder, numbered["name"] if numbered else name), (folder.parent, inside)]
+        candidates += [(folder, inside)] if names_in[folder] == [inside] else []
+        owner = next((key for key in candidates if key in texts), None)
+        if owner is None:
             for path in several:
                 source.note("picture_without_text", path.relative_to(root))
         else:
@@ -134,7 +137,7 @@ def _read_folder(root: Path) -> Source:
         except BadInput as error:
             source.note("unreadable_text", place, str(error))
             continue
-        _add(source, title or _spoken(key[1]), paragraphs, shown[key], str(place))
+        source.add(title or " ".join(text.stem.replace("_", " ").split()), paragraphs, shown[key], str(place))
     return source
 
 
@@ -147,24 +150,6 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (Path(folder) / name for name in names if not name.startswith("."))
 
 
-def _owners(
-    texts: Iterable[tuple[Path, str]], pictures: Iterable[tuple[Path, str]]
-) -> dict[tuple[Path, str], tuple[Path, str]]:
-    """The text that each picture belongs to."""
-    known, alone = set(texts), defaultdict(list)
-    for folder, name in known:
-        alone[folder].append((folder, name))
-    owners = {}
-    for folder, name in pictures:
-        numbered = _NUMBERED.fullmatch(name)
-        candidates = [(folder, name), (folder, numbered["name"] if numbered else name), (folder.parent, folder.name)]
-        candidates += alone[folder] if len(alone[folder]) == 1 and folder.name == alone[folder][0][1] else []
-        owner = next((each for each in candidates if each in known), None)
-        if owner is not None:
-            owners[folder, name] = owner
-    return owners
-
-
 def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
     """Title and paragraphs; blank lines part paragraphs, and white space within them is collapsed.
 
@@ -173,7 +158,7 @@ def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
         markdown: headings are told from text: the first one is the title, the others are left out.
     """
     title, paragraphs, lines = "", [], []
-    for line in [*text.removeprefix("\ufeff").splitlines(), ""]:
+    for line in [*text.splitlines(), ""]:
         heading = _HEADING.fullmatch(line.strip()) if markdown else None
         if heading is None and line.strip():
             lines.append(line)
@@ -185,36 +170,66 @@ def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
     return title, tuple(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _spoken(name: str) -> str:
-    return " ".join(name.replace("_", " ").split())
-
-
-def _read_records(table: Path) -> Source:
+def _read_table(table: Path) -> Source:
     """Rows with one title and no other text are one entry with several pictures."""
     source = Source()
-    taken: dict[tuple[str, tuple[str, ...]], tuple[list[Path], str]] = {}
+    taken: dict[tuple[str, tuple[str, ...]], tuple[str, list[Path], str]] = {}  # → title, pictures, place
     texts: dict[str, tuple[str, ...]] = {}
-    for row, title, text, names in _rows(table):
+    for row, title, text, cells in _rows(table):
         place = f"{table.name}:{row}"
-        paragraphs = parse_text(text, markdown=False)[1] or texts.get(title, ())
+        name = fold(title)
+        paragraphs = parse_text(text, markdown=False)[1] or texts.get(name, ())
         if not title:
             source.note("empty_text", place, "no title")
             continue
-        texts.setdefault(title, paragraphs)
-        pictures = taken.setdefault((title, paragraphs), ([], place))[0]
-        for name in names:
-            path = table.parent / name
-            if is_file(path):
-                pictures.append(path)
+        texts.setdefault(name, paragraphs)
+        pictures = taken.setdefault((name, paragraphs), (title, [], place))[1]
+        for written, path in (pair for cell in cells for pair in find_pictures(table.parent, cell)):
+            if path is None:
+                source.note("missing_picture", place, written)
+            elif why := unread_picture(path):
+                source.note("picture_of_another_kind", place, f"{written}: {why}")
             else:
-                source.note("missing_picture", place, name)
-    for (title, paragraphs), (pictures, place) in taken.items():
-        _add(source, title, paragraphs, pictures, place)
+                pictures.append(path)
+    for (_, paragraphs), (title, pictures, place) in taken.items():
+        source.add(title, paragraphs, pictures, place)
     return source
 
 
+def find_pictures(folder: Path, cell: str) -> list[tuple[str, Path | None]]:
+    """The names of pictures in a cell of a table, each with its file below a folder, None where there is none.
+
+    A name may be written with backslashes, and in other characters that look alike. A cell that names no file may hold
+    several names, with ; | , or line breaks between them.
+    """
+    if (path := find_file(folder, cell)) is not None:
+        return [(cell, path)]
+    parts = [(name, find_file(folder, name)) for part in _BETWEEN.split(cell) if (name := part.strip())]
+    return parts if any(path for _, path in parts) else [(cell, None)]
+
+
+def find_file(folder: Path, name: str) -> Path | None:
+    """The file of a name that a table gives: as it stands, with / for backslashes, or as it looks; None for no file."""
+    for spelling in (name, name.replace("\\", "/")):
+        if is_file(folder / spelling):
+            return folder / spelling
+    path = folder
+    for part in Path(name.replace("\\", "/")).parts:
+        path /= part if part == ".." else _names_in(path).get(fold(part), part)
+    return path if path != folder and is_file(path) else None
+
+
+@lru_cache(maxsize=64)
+def _names_in(folder: Path) -> dict[str, str]:
+    """Folded names → names in a folder."""
+    try:
+        return {fold(path.name): path.name for path in folder.iterdir()}
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return {}
+
+
 def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(row, title, text, names of pictures) of each row."""
+    """(row, title, text, cells that name pictures) of each row."""
     if table.suffix.lower() == ".csv":
         for row, cells in read_csv_records(table, ("title", "text", "image")):
             image = cells["image"].strip()
@@ -231,28 +246,20 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
         yield row, record["title"].strip(), record["text"], images
 
 
-def _add(source: Source, title: str, paragraphs: tuple[str, ...], pictures: Sequence[Path], place: str) -> None:
-    if not paragraphs:
-        source.note("empty_text", place)
-        return
-    if not pictures:
-        source.note("no_picture", place)
-    source.entries.append(Entry(title, paragraphs, tuple(pictures), place))
-
-
 def _distinct(source: Source) -> list[Entry]:
     """Without entries that say the same of the same title and show no other pictures; like titles are listed."""
     kept: list[Entry] = []
-    seen: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
+    known: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
     titles: dict[str, str] = {}
     for entry in source.entries:
-        key = entry.title, entry.paragraphs
-        if key in seen and not set(entry.pictures) - seen[key]:
-            source.note("duplicate", entry.place, f"the same as {titles[entry.title]}")
+        title = fold(entry.title)
+        shown = known.get((title, entry.paragraphs))
+        if shown is not None and not set(entry.pictures) - shown:
+            source.note("duplicate", entry.place, f"the same as {titles[title]}")
             continue
-        seen.setdefault(key, set()).update(entry.pictures)
-        if entry.title in titles:
-            source.note("same_title", entry.place, f"as {titles[entry.title]}")
-        titles.setdefault(entry.title, entry.place)
+        known.setdefault((title, entry.paragraphs), set()).update(entry.pictures)
+        if title in titles:
+            source.note("same_title", entry.place, f"as {titles[title]}")
+        titles.setdefault(title, entry.place)
         kept.append(entry)
     return kept

@@ -17,15 +17,17 @@ from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, Seen
 from trivium.kvqae.asking.asker import Base
+from trivium.kvqae.asking.folder_reader import FolderReader
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.readers import FolderReader
 from trivium.kvqae.asking.reranking import SPLIT, Rerankers
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused, TextSystem, fuse
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
-from trivium.kvqae.retrieval.dense_search import INDEX
-from trivium.kvqae.retrieval.fusion import RECORD, read_split
-from trivium.kvqae.retrieval.image_search import ImageIndex, NameIndex
+from trivium.kvqae.reader.table7 import ReadParameters
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
+from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
+from trivium.kvqae.retrieval.fusion import RECORD, FuseParameters, WeightGridParameters, read_split
+from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, NameIndex
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.systems import is_brought, system_of
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
@@ -36,6 +38,10 @@ from trivium.nets.device import pick_device
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import read_ivf
+
+
+class FuseSection(FuseParameters, WeightGridParameters):
+    """Section `kvqae.fuse`, as its stage reads it."""
 
 
 class GraphBase(Base):
@@ -53,18 +59,20 @@ class GraphBase(Base):
     """
 
     def __init__(self, root: Path, row: str) -> None:
-        self._project = project = Project.open(root)
-        rows = project.fuse.passage_rows
+        self._project = project = Project(root)
+        self._fuse = section = project.section("fuse", FuseSection)
+        rows = section.passage_rows
         if row not in rows:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=rows)
-        self.dataset, self.limits = project.dataset, project.picture_limits
-        self._weights = weights = project.fuse.weights[row]
+        self.dataset, self.limits = str(project.value("dataset")), project.value("pictures")
+        self._weights = weights = section.weights[row]
         if theirs := list(filter(is_brought, weights)):
             raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
-        if record != {"depth": project.fuse.depth, "weights": weights}:
+        if record != {"depth": section.depth, "weights": weights}:
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
-        every = [name for name in project.fuse.systems(rows) if not is_brought(name)]
+        # All systems' lists: their questions are the stage's, and those of a row alone might be fewer.
+        every = [name for name in section.systems(rows) if not is_brought(name)]
         folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
         by = scales(gather_blocks([lists[system] for system in weights]))
@@ -75,24 +83,24 @@ class GraphBase(Base):
         self._article_of = ArticlePassages(passages).article_of
         self._picture_of = read_table(articles, ["image"])["image"]
         self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
-        settings = project.read
+        settings = project.section("read", ReadParameters)
         asked = settings.rows[settings.asked_row]
+        folder = project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
         self.reader: FolderReader = FolderReader(
-            project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}"),
-            settings.max_tokens,
-            settings.answer_tokens,
-            batch=settings.batch,
-            weighted=asked.weighted,
+            folder, settings.max_tokens, settings.answer_tokens, batch=settings.batch, weighted=asked.weighted
         )
+        self._tokens = int(project.value("texts.tokens"))
+        self._longest = min(self._tokens, settings.max_tokens) - 2
         if asked.passages == "validation":
             metrics = read_json(project.made("metrics/kvqae/read.json"))
             self.passages = int(metrics[f"{settings.asked_row}_passages"])
         else:
             self.passages = asked.passages
-        self.text_systems = {system: _text_system(project, system) for system in weights if system in TEXT}
-        self._images = _ImageSystems(project) if set(weights) - set(TEXT) else None
-        self.rerankers = Rerankers(project) if row == project.reranked_row else None
-        self.why_not_reranked = f"Only the row {project.reranked_row} is re-ranked."
+        self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
+        self._images = _ImageSystems(project, section) if set(weights) - set(TEXT) else None
+        reranked = str(project.value("initial.run"))
+        self.rerankers = Rerankers(project) if row == reranked else None
+        self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
     def check(self) -> None:
         """See whether the artifacts are those that were loaded."""
@@ -103,9 +111,8 @@ class GraphBase(Base):
         pieces = len(self.reader.tokenizer.tokenize(question))
         if not pieces:
             raise BadInput("the question is empty", got=question, expected="some words")
-        longest = min(self._project.text_tokens, self._project.read.max_tokens) - 2
-        note = f"The models read about the first {longest} of the question's {pieces} word pieces."
-        return [note] if pieces > longest else []
+        note = f"The models read about the first {self._longest} of the question's {pieces} word pieces."
+        return [note] if pieces > self._longest else []
 
     def look(self, image: bytes, face: int | None) -> Seen:
         """Look for the most probable face, or for the whole picture where there is none; `face` plays no role."""
@@ -115,59 +122,49 @@ class GraphBase(Base):
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """With the row's weights, and the scales of the test questions' lists."""
-        return fuse(runs, self._weights, self._scales, self._project.fuse.depth)
+        return fuse(runs, self._weights, self._scales, self._fuse.depth)
 
     def picture_of(self, passage: int) -> bytes | None:
         """The article's image."""
         name = self._picture_of[int(self._article_of[passage])].as_py()
         return self._pictures.read(name) if name in self._pictures else None
 
-
-def _text_system(project: Project, system: str) -> TextSystem:
-    """BM25 with the k1 and b that the grid search chose, or a text encoder, with an inverted file if there is one."""
-    if system == "bm25":
-        parameters = project.bm25_search
-        chosen = read_json(project.made("metrics/kvqae/bm25_search.json"))
-        searcher = Searcher(project.made("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
-        return Bm25(searcher, chosen["k1"], chosen["b"], parameters.depth)
-    search, vectors = project.dense_search, project.made(f"data/kvqae/embeddings/{system}")
-    settings = text_encoder_parameters(system, project.fuse.text_encoders[system])
-    index = None
-    if search.index != "exact":
-        index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
-    return Dense(
-        system,
-        TextEncoder(system, project.made(str(settings.model)), "question", pick_device()),
-        project.text_tokens,
-        read_matrix(vectors / "kb.npy"),
-        read_matrix(vectors / "kb_ids.npy"),
-        search.depth,
-        index,
-        search.probes,
-    )
+    def _text_system(self, system: str) -> Bm25 | Dense:
+        """BM25 with the k1 and b that the grid search chose, or a text encoder, with an inverted file where used."""
+        project = self._project
+        if system == "bm25":
+            parameters = project.section("bm25_search", Bm25SearchParameters)
+            chosen = read_json(project.made("metrics/kvqae/bm25_search.json"))
+            searcher = Searcher(project.made("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
+            return Bm25(searcher, chosen["k1"], chosen["b"], parameters.depth)
+        search, vectors = project.section("dense_search", DenseSearchParameters), f"data/kvqae/embeddings/{system}"
+        index = None
+        if search.index != "exact":
+            index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
+        model = project.made(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
+        matrix, ids = (read_matrix(project.made(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
+        encoder = TextEncoder(system, model, "question", pick_device())
+        return Dense(system, encoder, self._tokens, matrix, ids, search.depth, index, search.probes)
 
 
 class _ImageSystems:
     """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
 
-    def __init__(self, project: Project) -> None:
-        self._limits, self._depth = project.picture_limits, project.image_search.depth
-        base = read_illustrated_base(
-            project.made("data/kvqae/kb/articles.parquet"),
-            project.made("data/kvqae/kb/passages.parquet"),
-            project.made("data/kvqae/features/kb"),
-        )
-        entries = project.image_search.image_encoders
-        self._indexes = {system: ImageIndex.of(base, system) for system in entries}
+    def __init__(self, project: Project, section: FuseParameters) -> None:
+        search = project.section("image_search", ImageSearchParameters)
+        self._limits, self._depth = project.value("pictures"), search.depth
+        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        base = read_illustrated_base(articles, passages, project.made("data/kvqae/features/kb"))
+        self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
         self._encoders = {}
-        for system, entry in entries.items():
+        for system, entry in search.image_encoders.items():
             settings = encoder_parameters(system, entry)
             there = settings.model_copy(update={"model": project.made(str(settings.model))})
             self._encoders[system] = load_encoder(system, there)
-        self._routes = by_route(entries)
+        self._routes = by_route(search.image_encoders)
         self._names = {
             name: NameIndex.read(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
-            for name in project.fuse.name_encoders
+            for name in section.name_encoders
         }
 
     def search(self, image: bytes) -> Seen:
@@ -177,14 +174,13 @@ class _ImageSystems:
             BadInput: it cannot be read.
         """
         faces = self._encode(FACES_BY, image)
-        seen = faces.table.to_pylist()[0]
-        if seen["unreadable"] is not None:
-            raise BadInput(PROBLEMS[seen["unreadable"]], field=IMAGE)
+        row = faces.table.to_pylist()[0]
+        if row["unreadable"] is not None:
+            raise BadInput(PROBLEMS[row["unreadable"]], field=IMAGE)
         face, notes = None, []
-        if seen["detected"]:
-            (left, top, right, bottom), width, height = seen["box"], seen["width"], seen["height"]
-            box = (left / width, top / height, right / width, bottom / height)
-            face = FaceFound(box, seen["probability"], seen["faces"])
+        if row["detected"]:
+            shares = np.array(row["box"]) / np.tile([row["width"], row["height"]], 2)
+            face = FaceFound(tuple(shares.tolist()), row["probability"], row["faces"])
             if face.faces > 1:
                 notes = [f"{face.faces} faces were found; the most probable one was searched for."]
         else:
@@ -193,10 +189,10 @@ class _ImageSystems:
         routed = self._routes["face" if face else "whole"]
         for system in dict.fromkeys((*routed, *self._names)):
             vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
-            searched: dict[str, ImageIndex | NameIndex] = {system: self._indexes[system]} if system in routed else {}
+            indexes: dict[str, ImageIndex | NameIndex] = {system: self._indexes[system]} if system in routed else {}
             if system in self._names:
-                searched[system_of(system)] = self._names[system]
-            for name, index in searched.items():
+                indexes[system_of(system)] = self._names[system]
+            for name, index in indexes.items():
                 _, (passages,) = index.search(vectors, self._depth)
                 runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
         return replace(Seen(image, runs, face), vector=faces.matrix if face else None, notes=notes)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,11 @@ from trivium.core.parameters import Parameters
 from trivium.core.reading import open_file
 from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
-from trivium.vision.image_encoder import FaceEncoderParameters, Route
+from trivium.vision.image_encoder import Route
+from trivium.vision.image_encoding import LoadedEncoder, load_encoder
 
 if TYPE_CHECKING:  # seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
-    from trivium.vision.image_encoding import LoadedEncoder
 
 VERSION = 1  # of how vectors are made here; another one encodes everything again
 
@@ -57,28 +58,26 @@ class BaseSettings(Parameters):
     false_accepts: float = Field(default=0.05, gt=0, lt=1, description="Of pictures of things outside the base")
     invented: bool = Field(default=False, description="Models of the sample's invented world: every answer says so")
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """Of pictures, see `decode_picture`."""
+        return {"max_side": self.max_side, "max_pixels": self.max_pixels}
+
 
 @dataclass(frozen=True)
 class PictureModel:
-    """An encoder of pictures.
+    """An encoder of pictures."""
 
-    Attributes:
-        name, label: of the base, and for people.
-        route: what it looks at.
-        digest: of weights, settings and code; equal digests give equal vectors.
-        load: the networks.
-    """
-
-    name: str
-    label: str
+    name: str  # in the base
+    label: str  # for people
     route: Route
-    digest: str
-    load: "Callable[[], LoadedEncoder]"
+    digest: str  # of weights, settings and code; equal digests give equal vectors
+    load: Callable[[], LoadedEncoder]
 
 
 @dataclass(frozen=True)
 class TextModel:
-    """An encoder of texts; attributes as of `PictureModel`, `load` takes a side."""
+    """An encoder of texts; see `PictureModel`."""
 
     name: str
     label: str
@@ -90,19 +89,15 @@ Foreign = Callable[[str, NamedEncoder, BaseSettings], PictureModel]  # makes a m
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
-    """A digest of a folder's files and of settings.
-
-    Raises:
-        BadInput: no such folder, or nothing in it.
-    """
+    """A digest of a folder's files and of settings; `BadInput` where there is no such folder, or nothing in it."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
     if not files:
         raise BadInput("no model", file=folder, expected="a folder with weights")
-    found = {}
+    hashes = {}
     for path in files:
         with open_file(path) as stream:
-            found[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return digest_of({"files": found, **settings})
+            hashes[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return digest_of({"files": hashes, **settings})
 
 
 def digest_of(value: Any) -> str:
@@ -110,42 +105,30 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(json.dumps([VERSION, value], sort_keys=True).encode()).hexdigest()[:32]
 
 
-def picture_model(name: str, entry: NamedEncoder, settings: BaseSettings, foreign: Foreign) -> PictureModel:
-    """An encoder of pictures of a base.
+def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:
+    """All encoders of a base.
 
     Raises:
-        BadInput: no such encoder, or no weights.
+        BadInput: one of them is not there.
     """
-    if not entry.registered:
-        return foreign(name, entry, settings)
+    pictures = [
+        _picture_model(name, entry, settings) if entry.registered else foreign(name, entry, settings)
+        for name, entry in settings.image_encoders.items()
+    ]
+    return pictures, [_text_model(name, entry, settings) for name, entry in settings.text_encoders.items()]
+
+
+def _picture_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureModel:
     encoder, folder = ENCODERS[name], Path(entry.model)
     for file in encoder.files:
         if not (folder / file).is_file():
-            raise BadInput("an encoder without its weights", file=folder / file)
+            raise BadInput("the encoder's weights are missing", file=folder / file)
     parameters = encoder_parameters(name, {**entry.settings, "model": folder})
-    limits = {"max_side": settings.max_side, "max_pixels": settings.max_pixels}
-    decisive = {"encoder": name, "settings": entry.settings, **limits}
-
-    def load() -> "LoadedEncoder":
-        from trivium.nets.device import pick_device
-        from trivium.vision.image_encoding import LoadedEncoder
-
-        device, detector = pick_device(), None
-        if isinstance(parameters, FaceEncoderParameters):
-            from trivium.kvqae.asking.faces import EveryFace  # whose detector a base without faces need not have
-
-            detector = EveryFace.of(parameters, device)
-        return LoadedEncoder(encoder.load(folder, device), detector)
-
-    return PictureModel(name, encoder.label, encoder.route, digest_of_folder(folder, decisive), load)
+    digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **settings.limits})
+    return PictureModel(name, encoder.label, encoder.route, digest, partial(load_encoder, name, parameters))
 
 
-def text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
-    """An encoder of texts of a base.
-
-    Raises:
-        BadInput: no such encoder, or no weights.
-    """
+def _text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
     known, folder = known_encoder(name), Path(entry.model)
     decisive = {"encoder": name, "prefixes": dict(known.prefixes), "tokens": settings.text_tokens}
 
@@ -155,15 +138,6 @@ def text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextMo
 
         return TextEncoder(name, folder, side, pick_device())
 
-    weights = folder / "passage" if known.towers else folder
-    return TextModel(name, known.label, digest_of_folder(weights, decisive), load)
-
-
-def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:
-    """All encoders of a base.
-
-    Raises:
-        BadInput: one of them is not there.
-    """
-    pictures = [picture_model(name, entry, settings, foreign) for name, entry in settings.image_encoders.items()]
-    return pictures, [text_model(name, entry, settings) for name, entry in settings.text_encoders.items()]
+    return TextModel(
+        name, known.label, digest_of_folder(folder / "passage" if known.towers else folder, decisive), load
+    )

@@ -8,7 +8,6 @@ that are compared for this question.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +18,12 @@ from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.signatures import signature_of
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen
-from trivium.kvqae.asking.asker import Base
+from trivium.kvqae.asking.asker import Base, Reader
 from trivium.kvqae.asking.building import BM25, CALIBRATION, read_base, read_pictured
 from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, SHOWN, hash_of
 from trivium.kvqae.asking.models import BaseSettings, Foreign, models_of
-from trivium.kvqae.asking.readers import Reader
-from trivium.kvqae.asking.recognition import Calibration, Recogniser
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused, TextSystem, fuse
-from trivium.kvqae.asking.vector_store import Vectors
+from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.kvqae.retrieval.lucene import Searcher
@@ -34,17 +31,15 @@ from trivium.measures.fusion import Scale, gather, scales
 from trivium.measures.runs import Run
 from trivium.vision.align import align
 from trivium.vision.decoding import open_picture
+from trivium.vision.faces import Face
 from trivium.vision.image_encoder import Route
 
-if TYPE_CHECKING:  # the library of the detector is needed where there are faces alone
-    from trivium.kvqae.asking.faces import EveryFace
-
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
+INVENTED = "The models know the sample's invented world only: nothing here is true of the real one."
 ReaderMaker = Callable[[BaseSettings], Reader | None]
 NAMED = 3  # entries that an answer names
 NOISE = 1e-3  # scores of texts that deviate less are equal
 DEPTH = 1000  # passages that a text system returns, and entries of a picture that have a say
-Found = tuple[list[FaceFound], list[NDArray[np.float32]]]  # faces from left to right, and their landmarks
 
 
 class OwnBase(Base):
@@ -55,78 +50,61 @@ class OwnBase(Base):
         foreign: makes models that no registry knows.
         reader: makes who reads; None: nobody reads, and the best passages have to do.
 
-    Attributes:
-        settings: of the base.
-        titles: of its entries.
-        article_of: the entry of each passage.
-
     Raises:
         BadInput: no base, or its models are not there, or are others than it was made with.
     """
 
     def __init__(self, folder: Path, foreign: Foreign, reader: ReaderMaker | None = None) -> None:
         self._folder, self._signature = folder, signature_of(folder)
-        described, self.settings = read_base(folder)
-        settings = self.settings
-        self.limits = {"max_side": settings.max_side, "max_pixels": settings.max_pixels}
-        self.passages, self.invented = settings.passages, settings.invented
-        self.titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
+        described, self._settings = read_base(folder)
+        settings = self._settings
+        self.limits, self.passages, self.invented = settings.limits, settings.passages, settings.invented
+        self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
         passages = folder / PASSAGES
-        self.article_of = ArticlePassages(passages).article_of
-        self._starts = np.searchsorted(self.article_of, np.arange(len(self.titles) + 1))
+        self._article_of = ArticlePassages(passages).article_of
+        self._starts = np.searchsorted(self._article_of, np.arange(len(self._titles) + 1))
+        count = len(self._article_of)
         self.texts = read_passage_texts(passages, folder / ARTICLES, np.arange(knowledge_base_size(passages)))
         models, texts = models_of(settings, foreign)
-        digests = {each.name: each.digest for each in models} | {each.name: each.digest for each in texts}
-        for name, digest in digests.items():
-            if described["digests"].get(name) != digest:
+        for model in (*models, *texts):
+            if described["digests"].get(model.name) != model.digest:
                 problem = "the model is another one than the base was made with: make the base again"
-                raise BadInput(problem, file=folder, field=name)
-        calibration = folder / CALIBRATION
-        self._recognisers: dict[Route, Recogniser] = {}
-        for route, values in read_json(calibration).items():
-            weights = {each.name: settings.image_encoders[each.name].weight for each in models if each.route == route}
-            systems = [read_pictured(folder, name, route, weight) for name, weight in weights.items()]
-            there = [system for system in systems if len(system.search)]
-            self._recognisers[route] = Recogniser(there, Calibration.of_json(values, calibration))
-        self._encoders = {each.name: each.load() for each in models if each.route in self._recognisers}
-        self._routes = {each.name: each.route for each in models}
-        count = len(self.article_of)
-        self.text_systems: dict[str, TextSystem] = {
-            each.name: Dense(
-                each.name,
-                each.load("question"),
-                settings.text_tokens,
-                read_matrix(folder / "texts" / f"{each.name}.npy"),
-                np.arange(count),
-                min(DEPTH, count),
-                dtype=np.float32,
-            )
-            for each in texts
-        }
+                raise BadInput(problem, file=folder, field=model.name)
+        self._calibrations = {name: Calibration(**each) for name, each in read_json(folder / CALIBRATION).items()}
+        self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
+        self._encoders = {}
+        for model in models:
+            pictured = read_pictured(folder, model.name, settings.image_encoders[model.name].weight)
+            if len(pictured.pictures):
+                self._systems[model.route].append(pictured)
+                self._encoders[model.name] = model.load()
         self._shown = read_table(folder / SHOWN)
+        tokens, depth = settings.text_tokens, min(DEPTH, count)
+        self.text_systems: dict[str, Bm25 | Dense] = {}
+        for text in texts:
+            matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
+            self.text_systems[text.name] = Dense(
+                text.name, text.load("question"), tokens, matrix, np.arange(count), depth
+            )
         if settings.bm25_weight:
             searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
-            self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, min(DEPTH, count), complete=count)
+            self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=count)
         self.reader: Reader | None = None if reader is None else reader(settings)
 
     def check(self) -> None:
-        """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes.
-
-        Raises:
-            BadInput: it does not.
-        """
+        """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes."""
         if signature_of(self._folder) != self._signature:
             raise BadInput(ANEW, file=self._folder)
 
-    def look(self, image: bytes, face: int | None) -> Seen:
-        """Look for a face among the entries with one, or for the whole picture among all where there is no face.
+    def check_question(self, question: str) -> list[str]:
+        """A note where the models are the sample's stand-ins."""
+        return [INVENTED] if self.invented else []
 
-        Raises:
-            BadInput: there is no such face.
-        """
+    def look(self, image: bytes, face: int | None) -> Seen:
+        """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
         picture = open_picture(image)
         pixels = np.asarray(picture)
-        found, landmarks = self._faces(pixels)
+        found, places = self._faces(pixels)
         if face is not None and not 0 <= face <= len(found):
             expected = f"0, the whole picture{f', or 1 to {len(found)}, from left to right' if found else ''}"
             raise BadInput("no such face", field="--face", got=face, expected=expected)
@@ -134,61 +112,52 @@ class OwnBase(Base):
         if found and face != 0:
             best = max(range(len(found)), key=lambda place: (found[place].probability, -place))
             chosen = best if face is None else face - 1
-        vectors: dict[Route, dict[str, Vectors]] = {"face": {}, "whole": {}}
-        for name, encoder in self._encoders.items():
-            if self._routes[name] == "whole":
-                vectors["whole"][name] = encoder.embed([picture])[0]
-            elif chosen is not None:
-                vectors["face"][name] = encoder.embed([align(pixels, landmarks[chosen])])[0]
-        route: Route = "face" if vectors["face"] and "face" in self._recognisers else "whole"
-        seen = Seen(image, faces=found, face=found[chosen] if chosen is not None and route == "face" else None)
+        route: Route = "whole" if chosen is None else "face"
+        shown = picture if chosen is None else align(pixels, places[chosen].landmarks)
+        seen = Seen(image, faces=found, face=None if chosen is None else found[chosen])
         notes = [] if len(found) < 2 else [_which_face(found, chosen)]
-        if route not in self._recognisers:
+        if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
             return replace(seen, notes=notes)
-        recogniser = self._recognisers[route]
-        cosines = recogniser.cosines(vectors[route], DEPTH)
-        entries = self._named(recogniser, cosines)
+        systems = self._systems[route]
+        vectors = {system.name: self._encoders[system.name].embed([shown])[0] for system in systems}
+        cosines = find_entries(systems, vectors, DEPTH)
+        entries = self._name(cosines, route)
         if entries and not entries[0].sure:
-            notes.append(self._not_sure(recogniser.calibration))
+            notes.append(self._not_sure(self._calibrations[route]))
         runs = {
-            name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self.article_of))}, name=name)
+            name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self._article_of))}, name=name)
             for name, of_entries in cosines.items()
         }
         return replace(seen, runs=runs, entries=entries, notes=notes)
 
-    def check_question(self, question: str) -> list[str]:
-        """A note where the models are the sample's stand-ins."""
-        note = "The models know the sample's invented world only: nothing here is true of the real one."
-        return [note] if self.invented else []
-
-    def _faces(self, pixels: NDArray[np.uint8]) -> Found:
-        detectors = [cast("EveryFace", each.detector) for each in self._encoders.values() if each.detector is not None]
-        every = detectors[0].every(pixels) if detectors else []
+    def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list[Face]]:
+        """The faces from left to right, where the base has any; and where they are."""
+        detectors = [each.detector for each in self._encoders.values() if each.detector is not None]
+        faces = detectors[0].every(pixels) if detectors else []
         height, width = pixels.shape[:2]
-        faces = []
-        for face in every:
-            left, top, right, bottom = (face.box / [width, height, width, height]).tolist()
-            faces.append(FaceFound((left, top, right, bottom), face.probability, len(every)))
-        return faces, [face.landmarks for face in every]
+        shares = [(face.box / [width, height, width, height]).tolist() for face in faces]
+        found = [FaceFound(tuple(box), face.probability, len(faces)) for box, face in zip(shares, faces, strict=True)]
+        return found, faces
 
-    def _named(self, recogniser: Recogniser, cosines: Mapping[str, Mapping[int, float]]) -> list[Recognised]:
+    def _name(self, cosines: Cosines, route: Route) -> list[Recognised]:
         """The best entries for an answer."""
-        ranking, calibration = recogniser.rank(cosines), recogniser.calibration
-        threshold = calibration.threshold(self.settings.false_accepts)
-        probabilities = calibration.probabilities(ranking.scores)
+        calibration = self._calibrations[route]
+        entries, scores = rank(cosines, self._systems[route], calibration)
+        threshold = calibration.threshold(self._settings.false_accepts)
+        probabilities = calibration.probabilities(scores)
         return [
             Recognised(
-                self.titles[entry],
-                float(ranking.scores[place]),
+                self._titles[entry],
+                float(scores[place]),
                 None if probabilities is None else float(probabilities[place]),
-                place == 0 and bool(ranking.scores[0] > threshold),
+                place == 0 and bool(scores[0] > threshold),
             )
-            for place, entry in enumerate(ranking.entries[:NAMED].tolist())
+            for place, entry in enumerate(entries[:NAMED].tolist())
         ]
 
     def _not_sure(self, calibration: Calibration) -> str:
-        share = self.settings.false_accepts
+        share = self._settings.false_accepts
         why = f"pictures of other things score as high in more than {100 * share:g} % of cases"
         if np.isinf(calibration.threshold(share)):
             why = "the base has too few pictures to tell"
@@ -196,23 +165,22 @@ class OwnBase(Base):
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
-        settings = self.settings
+        settings = self._settings
         texts = {"bm25": settings.bm25_weight} | {name: each.weight for name, each in settings.text_encoders.items()}
         texts = {name: weight for name, weight in texts.items() if name in self.text_systems}
-        pictured = [name for name in settings.image_encoders if name in runs]
-        images = {name: settings.image_encoders[name].weight for name in pictured}
+        images = {name: each.weight for name, each in settings.image_encoders.items() if name in runs}
         share = settings.picture_share if images else 0.0
-        by = {name: _scale_of_texts(runs[name]) for name in texts}
-        if images:
-            calibration = self._recognisers[self._routes[pictured[0]]].calibration
-            by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in images}
         weights = {name: (1 - share) * weight / sum(texts.values()) for name, weight in texts.items()}
         weights |= {name: share * weight / sum(images.values()) for name, weight in images.items()}
+        by = {name: _scale_of_texts(runs[name]) for name in texts}
+        for calibration in self._calibrations.values():
+            known = set(images) & set(calibration.means)
+            by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in known}
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:
         """The first picture of the passage's entry, where it still lies where it was, unchanged."""
-        entry, table = int(self.article_of[passage]), self._shown
+        entry, table = int(self._article_of[passage]), self._shown
         row = int(np.searchsorted(table["article"].to_numpy(), entry))
         if row == len(table) or table["article"][row].as_py() != entry:
             return None

@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import torch
-from numpy.typing import NDArray
 
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.answer import IMAGE, QUERY, Seen
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.systems import as_written
+from trivium.kvqae.asking.systems import NOBODY, as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.members.arcface import face_images
 from trivium.kvqae.rerankers.members.arcface import rerank as rerank_by_face
+from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.rerankers.rrt import Base, load_rrt, read_base
 from trivium.kvqae.rerankers.rrt import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, gather_blocks, scales
@@ -38,16 +38,11 @@ WHY_BLIND = {
     DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
     NONE: "RRT was left out (kvqae.rrt.use): of a picture only its face is compared again.",
 }
-
-
 ASKED = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
 
 
 class Rerankers:
-    """The cross-encoder, ArcFace and RRT, and their fusions as chosen on validation.
-
-    Args:
-        project: what the graph made.
+    """The cross-encoder, ArcFace and RRT of a project, and their fusions as chosen on validation.
 
     Attributes:
         why_blind: why RRT cannot look at new pictures; None where it can.
@@ -57,34 +52,33 @@ class Rerankers:
     """
 
     def __init__(self, project: Project) -> None:
-        self._project = project
-        self._systems = systems_of(project.rerankers)
+        self._settings = {name: reranker_settings(name, entry) for name, entry in project.value("rerankers").items()}
+        self._pairs = {"max_tokens": project.value("texts.pair_tokens"), "batch": project.value("texts.pair_batch")}
         self._text, self._tokenizer = load_cross_encoder(project.made("models/kvqae/cross_encoder/few_shot"))
         torch.nn.Module.to(self._text, pick_device())
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         faces, self._face_of = face_images(articles, passages, project.made("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
-        rrt, settings = project.made("models/kvqae/rrt"), project.local_features
-        kind = read_kind(rrt / "extractor")
-        self.why_blind = WHY_BLIND.get(str(kind))
+        rrt = project.made("models/kvqae/rrt")
+        self.why_blind = WHY_BLIND.get(str(read_kind(rrt / "extractor")))
         self._extract = None
         if self.why_blind is None:
+            local = project.section("local_features", LocalFeaturesParameters)
+            self._most = local.most
             self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
             self._image_of = read_table(articles, ["image"])["image"]
             self._images = Images(project.made("data/kvqae/raw/images/kb"))
             self._rrt = load_rrt(rrt)
             self._extract = load_extractor(
-                rrt / "extractor",
-                most=settings.most,
-                max_side=settings.max_side,
-                max_pixels=settings.max_pixels,
-                files=None,
+                rrt / "extractor", most=local.most, max_side=local.max_side, max_pixels=local.max_pixels, files=None
             )
+        self._systems = systems_of(self._settings)
         self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"), self._systems)
+        folders = {**{name: f"reranked/{name}" for name in ASKED}, "image": "reranked_image"}
         lists = complete(
             {
                 name: read_lists(project.made(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
-                for name, folder in {**{each: f"reranked/{each}" for each in ASKED}, "image": "reranked_image"}.items()
+                for name, folder in folders.items()
             }
         )
         self._scales = {
@@ -107,69 +101,53 @@ class Rerankers:
             initial: the one fused list of the first stage, as written.
             texts: of its passages.
         """
-        settings, pairs = self._project.rerankers["text"], self._project.pairs
-        asked = Question(QUERY, question, (), "")
-        best = rerank_run(
-            self._text,
-            self._tokenizer,
-            [asked],
-            first(initial, settings.depth),
-            texts,
-            max_tokens=pairs["tokens"],
-            batch=pairs["batch"],
-        )
-        text = follow(best, initial)
-        image, by_system = self._fuse(
-            "image", {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
-        )
+        best = first(initial, self._settings["text"].depth)
+        asked = [Question(QUERY, question, (), "")]
+        text = follow(rerank_run(self._text, self._tokenizer, asked, best, texts, **self._pairs), initial)
+        by_image = {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
+        image, by_system = self._fuse("image", by_image)
         ranked, given = self._fuse("text_image", {"text": text, "image": image})
         return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
 
     def _by_face(self, seen: Seen, initial: Run) -> Run:
         if seen.vector is None:
-            return Run.from_dict({QUERY: {}}, name="arcface")
-        best = first(initial, self._project.rerankers["arcface"].depth)
-        return rerank_by_face(best, seen.vector, self._faces, self._face_of)
+            return NOBODY
+        return rerank_by_face(first(initial, self._settings["arcface"].depth), seen.vector, self._faces, self._face_of)
 
     def _by_picture(self, seen: Seen, initial: Run) -> Run:
+        """By RRT; the knowledge base's images that no list of the graph asked for are described now."""
         if seen.image is None or self._extract is None:
-            return Run.from_dict({QUERY: {}}, name="rrt")
-        described = self._describe({IMAGE: seen.image})
-        row = described.rows(described.names)
-        settings = self._project.rerankers["rrt"]
-        best = first(initial, settings.depth)
-        return rerank_by_picture(
-            best, row, described, self._base_of(best), self._rrt, depth=settings.depth, batch=settings.batch
-        )[0]
+            return NOBODY
+        asked, settings = self._describe({IMAGE: seen.image}), self._settings["rrt"]
+        best, scores = first(initial, settings.depth), dict[int, float]()
+        for base in (self._base, self._describe_new(best)):
+            run, _ = rerank_by_picture(
+                best, asked.rows(asked.names), asked, base, self._rrt, depth=settings.depth, batch=settings.batch
+            )
+            there = run.documents[0] != PADDING
+            scores |= zip(run.documents[0, there].tolist(), run.scores[0, there].tolist(), strict=True)
+        return Run.from_dict({QUERY: scores}, settings.depth, "rrt")
+
+    def _describe_new(self, run: Run) -> Base:
+        articles = np.unique(self._base.article_of[run.documents[run.documents != PADDING]])
+        names = self._image_of.take(articles)
+        known = pc.is_in(names, value_set=self._base.features.names, skip_nulls=True)
+        new = sorted({name for name in names.filter(pc.invert(known)).to_pylist() if name in self._images})
+        features = self._describe({name: self._images.read(name) for name in new})
+        image_of = np.full_like(self._base.image_of, -1)
+        image_of[articles] = features.rows(names)
+        return replace(self._base, image_of=image_of, features=features)
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         extract = self._extract
         assert extract is not None  # else `why_blind` says so
         found = [extract.describe(extract.prepare(name, data)) for name, data in images.items()]
-        return FeatureFolder.of(
-            list(images),
-            [None if isinstance(each, str) else each for each in found],
-            most=self._project.local_features.most,
-            dimension=extract.global_dimension,
-        )
-
-    def _base_of(self, run: Run) -> Base:
-        """The knowledge base's side of a list's pairs: images that no list of the graph asked for are described now."""
-        documents = run.documents[run.documents != PADDING]
-        articles = np.unique(self._base.article_of[documents])
-        names = self._image_of.take(articles)
-        there = pc.index_in(names, value_set=self._base.features.names)
-        new = {name for name, row in zip(names.to_pylist(), there.to_pylist(), strict=True) if row is None}
-        added = self._describe({name: self._images.read(name) for name in sorted(new - {None}) if name in self._images})
-        features = _joined(self._base.features, np.sort(pc.drop_null(there).to_numpy()), added)
-        image_of = np.full_like(self._base.image_of, -1)
-        image_of[articles] = features.rows(names)
-        return replace(self._base, image_of=image_of, features=features)
+        descriptions = [None if isinstance(each, str) else each for each in found]
+        return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=extract.global_dimension)
 
     def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
         """The runs that a fusion takes, in its order."""
-        told = self._fusions[fusion].systems & set(runs)
-        return {system: runs[system] for system in self._systems[fusion] if system in told}
+        return {name: runs[name] for name in self._systems[fusion] if name in self._fusions[fusion].systems & set(runs)}
 
     def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
         runs = {system: as_written(run) for system, run in self._of(name, runs).items()}
@@ -183,21 +161,11 @@ class Rerankers:
         return as_written(fused), given
 
 
-def _joined(features: FeatureFolder, rows: NDArray[np.int64], added: FeatureFolder) -> FeatureFolder:
-    """These rows of a folder, then another folder."""
-    names = pa.chunked_array([*features.names.take(pa.array(rows)).chunks, *added.names.chunks], pa.string())
-    arrays = ("counts", "overall", "local", "scales")
-    return FeatureFolder(
-        names, *(np.concatenate([getattr(features, name)[rows], getattr(added, name)]) for name in arrays)
-    )
-
-
 def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:
     """What the fused images gave, told apart as ArcFace and RRT gave to their fusion, where that makes shares."""
     total = sum(images.values())
     if total <= 0 or min(images.values()) < 0:
         return parts
     image = parts["reranked_image"]
-    return {name: value for name, value in parts.items() if name != "reranked_image"} | {
-        name: image * value / total for name, value in images.items()
-    }
+    split = {name: image * value / total for name, value in images.items()}
+    return {name: value for name, value in parts.items() if name != "reranked_image"} | split

@@ -6,7 +6,6 @@ They search, normalise and fuse by the functions that the stages call.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,34 +21,18 @@ from trivium.vision.neighbours import Index, exact_search, ivf_search
 NOBODY = Run.from_dict({QUERY: {}})  # the list of a system that has none for this question
 
 
-class TextSystem(Protocol):
-    """Ranks passages by the question's text."""
-
-    def search(self, question: str) -> Run:
-        """The best passages for a question."""
-        ...
-
-
 @dataclass(frozen=True)
 class Bm25:
-    """BM25 on an index of Lucene's.
-
-    Attributes:
-        searcher: of the index.
-        k1, b: saturation, and normalisation by length.
-        depth: passages returned.
-        complete: passages of the base, where those that share no word with the question have their score, 0, in the
-            list; 0 where the list ends with the last passage found.
-    """
+    """BM25 on an index of Lucene's."""
 
     searcher: Searcher
     k1: float
     b: float
     depth: int
-    complete: int = 0
+    complete: int = 0  # passages of the base, where those that share no word with the question follow with score 0
 
     def search(self, question: str) -> Run:
-        """The best passages."""
+        """The best passages for a question."""
         run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=self.depth, name="bm25")
         there = run.documents[0] >= 0
         scores = dict(zip(run.documents[0][there].tolist(), run.scores[0][there].tolist(), strict=True))
@@ -62,33 +45,20 @@ class Bm25:
 
 @dataclass(frozen=True)
 class Dense:
-    """A text encoder of questions, and the passages' vectors.
-
-    Attributes:
-        name: of the system.
-        encoder: of questions.
-        tokens: read of a question at most.
-        matrix: (passages, width), memory-mapped.
-        ids: number of each passage.
-        depth: passages returned.
-        index, probes: an inverted file, if there is one, and how many of its lists are searched.
-        dtype: in which the question's vector is compared.
-    """
+    """A text encoder of questions, and the passages' vectors."""
 
     name: str
     encoder: TextEncoder
-    tokens: int
-    matrix: NDArray
-    ids: NDArray[np.int64]
+    tokens: int  # read of a question at most
+    matrix: NDArray  # (passages, width), memory-mapped
+    ids: NDArray[np.int64]  # number of each passage
     depth: int
-    index: Index | None = None
-    probes: int = 0
-    dtype: type[np.floating] = np.float16
+    index: Index | None = None  # an inverted file, if there is one
+    probes: int = 0  # lists of it that are searched
 
     def search(self, question: str) -> Run:
         """The passages whose vectors have the largest inner product with the question's."""
-        tokens = self.encoder.tokenize([question], self.tokens)
-        query = self.encoder.encode(tokens, 1).astype(self.dtype)
+        query = self.encoder.encode(self.encoder.tokenize([question], self.tokens), 1).astype(self.matrix.dtype)
         if self.index is None:
             scores, rows = exact_search(query, self.matrix, self.depth)
         else:
@@ -107,19 +77,12 @@ def as_written(run: Run) -> Run:
 
 @dataclass(frozen=True)
 class Fused:
-    """One question's fused list.
-
-    Attributes:
-        run: the ranked documents.
-        systems: whose lists were fused.
-        documents: (n,) candidates.
-        given: (systems, n) what each system gave to each of them.
-    """
+    """One question's fused list."""
 
     run: Run
     systems: Sequence[str]
-    documents: NDArray[np.int64]
-    given: NDArray[np.float64]
+    documents: NDArray[np.int64]  # (n,) candidates
+    given: NDArray[np.float64]  # (systems, n) what each system gave to each of them
 
     def of(self, document: int) -> dict[str, float]:
         """What each system gave to a document."""
@@ -149,5 +112,4 @@ def fuse(
     shares = unit_sum(list(weights.values()))
     normalized = standardize(candidates, [by[system] for system in weights])
     ranked = Run.from_scores(candidates.queries, candidates.documents, weighted_sum(normalized, shares), depth=depth)
-    given = shares[:, None] * normalized[:, 0]
-    return Fused(as_written(ranked), list(weights), candidates.documents[0], given)
+    return Fused(as_written(ranked), list(weights), candidates.documents[0], shares[:, None] * normalized[:, 0])

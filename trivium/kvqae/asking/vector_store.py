@@ -1,103 +1,81 @@
 """Vectors kept by the hash of what they describe: what has not changed is never encoded again.
 
-A store is a folder of Parquet files, one a batch, below the digest of its encoder. A file is written whole; a run that
-is killed loses the batch it was at. What a base no longer holds is removed from its store, faces too.
+A store is one SQLite file. Each batch is a transaction: a run that is killed loses the batch it was at. What a base no
+longer holds, faces too, is removed and overwritten.
 """
 
-from collections.abc import Sequence
+import shutil
+import sqlite3
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.core.tables import read_table, write_table
-
 Vectors = NDArray[np.float32]
+FILE = "vectors.sqlite"
+_TABLE = """CREATE TABLE IF NOT EXISTS vectors
+    (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
 
 
 class VectorStore:
     """The vectors of one encoder.
 
     Args:
-        folder: of all stores.
+        folder: of the store.
         digest: of the encoder: its weights, settings and code.
     """
 
     def __init__(self, folder: Path, digest: str) -> None:
-        self._folder = folder / digest
-        self._places: dict[str, tuple[Path, int]] = {}
-        self._blank: dict[str, str] = {}  # key → why there is no vector
-        self._parts = 0
-        self.width = 0
-        self._read()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._digest, self._file = digest, sqlite3.connect(folder / FILE)
+        self._file.execute("PRAGMA secure_delete = ON")
+        self._file.execute(_TABLE)
 
-    def _read(self) -> None:
-        self._places, self._blank = {}, {}
-        for path in sorted(self._folder.glob("*.parquet")):
-            table = read_table(path, ["key", "blank"])
-            self._know(path, table["key"].to_pylist(), table["blank"].to_pylist())
-        if len(self._blank) < len(self._places):
-            path, row = next(place for key, place in self._places.items() if key not in self._blank)
-            self.width = len(read_table(path, ["vector"])["vector"][row].as_py()) // 4
+    def blanks(self) -> dict[str, str]:
+        """Key → why there is no vector, of all things without one."""
+        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND blank IS NOT NULL"
+        return dict(self._file.execute(chosen, [self._digest]))
 
-    def _know(self, path: Path, keys: Sequence[str], blanks: Sequence[str | None]) -> None:
-        self._places |= {key: (path, row) for row, key in enumerate(keys)}
-        self._blank |= {key: why for key, why in zip(keys, blanks, strict=True) if why is not None}
-        self._parts = max(self._parts, int(path.stem) + 1)
-
-    def missing(self, keys: Sequence[str]) -> list[str]:
+    def missing(self, keys: Iterable[str]) -> list[str]:
         """Keys of which nothing is kept, each once, in their order."""
-        return [key for key in dict.fromkeys(keys) if key not in self._places]
-
-    def blank(self, key: str) -> str | None:
-        """Why something has no vector; None where it has one."""
-        return self._blank.get(key)
+        known = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
+        return [key for key in dict.fromkeys(keys) if key not in known]
 
     def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str]) -> None:
         """Keep what an encoder made of some things: a vector, or why there is none."""
-        blanks = [each if isinstance(each, str) else None for each in vectors]
-        made = [None if isinstance(each, str) else np.asarray(each, np.float32).tobytes() for each in vectors]
-        path = self._folder / f"{self._parts:08d}.parquet"
-        columns = {"key": list(keys), "vector": pa.array(made, pa.binary()), "blank": pa.array(blanks, pa.string())}
-        write_table(path, pa.table(columns))
-        self._know(path, keys, blanks)
-        self.width = next((len(each) // 4 for each in made if each is not None), self.width)
+        made = [
+            (None, each) if isinstance(each, str) else (np.asarray(each, "<f4").tobytes(), None) for each in vectors
+        ]
+        rows = [(self._digest, key, *pair) for key, pair in zip(keys, made, strict=True)]
+        with self._file:
+            self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def take(self, keys: Sequence[str]) -> Vectors:
-        """The vectors of these things, (things, width); zero where there is none.
+        """The vectors of these things, (things, width), (0, 0) of nothing; KeyError where a thing has none."""
+        chosen = "SELECT vector FROM vectors WHERE encoder = ? AND key = ?"
+        found = [self._file.execute(chosen, [self._digest, key]).fetchone() for key in keys]
+        if lacking := [key for key, row in zip(keys, found, strict=True) if row is None or row[0] is None]:
+            raise KeyError(lacking[0])
+        return np.array([np.frombuffer(row[0], "<f4") for row in found], np.float32).reshape(
+            len(keys), -1 if keys else 0
+        )
 
-        Raises:
-            KeyError: nothing is kept of one.
-        """
-        rows_of: dict[Path, list[tuple[int, int]]] = {}
-        for place, key in enumerate(keys):
-            path, row = self._places[key]
-            rows_of.setdefault(path, []).append((place, row))
-        vectors = np.zeros((len(keys), self.width), np.float32)
-        for path, pairs in rows_of.items():
-            places, rows = (list(each) for each in zip(*pairs, strict=True))
-            found = read_table(path, ["vector"])["vector"].take(rows).to_pylist()
-            for place, vector in zip(places, found, strict=True):
-                if vector is not None:
-                    vectors[place] = np.frombuffer(vector, np.float32)
-        return vectors
+    def keep_only(self, keys: Iterable[str]) -> None:
+        """Remove whatever else there is of this encoder."""
+        kept = set(keys)
+        stored = self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest]).fetchall()
+        gone = [(self._digest, key) for (key,) in stored if key not in kept]
+        with self._file:
+            self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 
-    def keep_only(self, keys: Sequence[str]) -> int:
-        """Remove whatever else there is; returns how much that was."""
-        removed, wanted = 0, pa.array(sorted(set(keys)), pa.string())
-        if set(keys) >= self._places.keys():
-            return 0
-        for path in sorted(self._folder.glob("*.parquet")):
-            table = read_table(path)
-            left = table.filter(pc.is_in(table["key"], value_set=wanted))
-            if left.num_rows == table.num_rows:
-                continue
-            removed += table.num_rows - left.num_rows
-            if left.num_rows:
-                write_table(path, left)
-            else:
-                path.unlink()
-        self._read()
-        return removed
+
+def forget_others(folder: Path, digests: Iterable[str]) -> None:
+    """Remove the vectors of all encoders but these."""
+    known = list(digests)
+    with sqlite3.connect(folder / FILE) as file:
+        file.execute("PRAGMA secure_delete = ON")
+        file.execute(f"DELETE FROM vectors WHERE encoder NOT IN ({', '.join('?' * len(known))})", known)
+    for left in folder.iterdir():
+        if left.is_dir():  # as bases were kept before
+            shutil.rmtree(left)
