@@ -83,6 +83,68 @@ def test_a_table_with_several_pictures_an_entry(tmp_path):
     ]
 
 
+SQUIRREL, DECOMPOSED = "\u00c9cureuil l\u2019a vu", "E\u0301cureuil l'a vu"  # one look, two spellings
+
+
+def test_names_that_look_alike_belong_together(tmp_path):
+    folder = tmp_path / "museum"
+    (folder / DECOMPOSED).mkdir(parents=True)
+    for seed, name in enumerate((f"{DECOMPOSED}.jpg", f"{SQUIRREL} (2).png", f"{DECOMPOSED}/inside.jfif")):
+        write_picture(tmp_path / "a.png", seed).rename(folder / name)
+    (folder / f"{SQUIRREL}.txt").write_text("It climbs.", "utf-8")
+    source = read_source(folder)
+    assert [(entry.title, len(entry.pictures)) for entry in source.entries] == [(SQUIRREL, 3)]
+    assert source.problems == []
+    table = tmp_path / "m.csv"
+    table.write_text(f"title,text,image\n{SQUIRREL},It climbs.,museum/{SQUIRREL}.jpg\n{DECOMPOSED},,museum/{SQUIRREL}/inside.jfif\n",
+                     "utf-8")  # fmt: skip
+    source = read_source(table)
+    assert [(entry.title, len(entry.pictures)) for entry in source.entries] == [(SQUIRREL, 2)]
+    assert source.problems == []
+
+
+def test_a_picture_of_a_kind_that_is_not_read_is_listed_with_those_that_are(tmp_path):
+    names = ("Badger.HEIC", "Badger.cr2", "notes.pdf")
+    for name in names:
+        (tmp_path / name).write_bytes(b"\0\0\0\x18ftypheic")
+    (tmp_path / "Badger.txt").write_text("It digs.", "utf-8")
+    (tmp_path / "m.csv").write_text("title,text,image\nBadger,It digs.,Badger.HEIC\n", "utf-8")
+    for path, places in ((tmp_path, ["Badger.HEIC", "Badger.cr2"]), (tmp_path / "m.csv", ["m.csv:2"])):
+        told = [problem for problem in read_source(path).problems if problem.kind == "picture_of_another_kind"]
+        assert [problem.place for problem in told] == places
+        assert all("save it as JPEG, PNG, WebP, GIF, BMP or TIFF" in problem.detail for problem in told)
+
+
+@pytest.mark.parametrize("kind", ["jfif", "jpe", "jif", "JPG"])
+def test_a_jpeg_by_any_of_its_suffixes(tmp_path, kind):
+    write_picture(tmp_path / "a.jpg", 0).rename(tmp_path / f"Beaver.{kind}")
+    (tmp_path / "Beaver.txt").write_text("It builds.", "utf-8")
+    assert [path.name for entry in read_source(tmp_path).entries for path in entry.pictures] == [f"Beaver.{kind}"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found", "missing"),
+    [
+        ("photos\\a.png", ["a.png"], []),
+        (".\\photos\\..\\photos\\a.png", ["a.png"], []),
+        ("photos/a.png; photos\\b.png", ["a.png", "b.png"], []),
+        ("photos/a.png|photos/b.png|", ["a.png", "b.png"], []),
+        ("photos/a.png, photos/none.png", ["a.png"], ["photos/none.png"]),
+        ("photos/a;b,c.png", ["a;b,c.png"], []),
+        ("photos/x, y.png", [], ["photos/x, y.png"]),
+    ],
+)
+def test_backslashes_and_several_pictures_in_a_cell(tmp_path, cell, found, missing):
+    for seed, name in enumerate(("a.png", "b.png", "a;b,c.png")):
+        write_picture(tmp_path / "photos" / name, seed)
+    (tmp_path / "m.csv").write_text(f'title,text,image\nOtter,It swims.,"{cell}"\n', "utf-8")
+    (tmp_path / "m.jsonl").write_text(json.dumps({"title": "Otter", "text": "It swims.", "image": cell}), "utf-8")
+    for table in ("m.csv", "m.jsonl"):
+        source = read_source(tmp_path / table)
+        assert [path.name for entry in source.entries for path in entry.pictures] == found
+        assert [problem.detail for problem in source.problems if problem.kind == "missing_picture"] == missing
+
+
 @pytest.mark.parametrize("name", ["x" * 300, "\0", "."])
 def test_a_name_that_no_picture_can_have_is_listed_as_missing(tmp_path, name):
     (tmp_path / "m.jsonl").write_text(json.dumps({"title": "Mill", "text": "It stands.", "image": name}), "utf-8")
