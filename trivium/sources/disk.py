@@ -1,14 +1,8 @@
-"""What long transfers share: digests, a look at the free space, and progress that suits a terminal or a log."""
+"""What long transfers share: digests, and a look at the free space."""
 
 import hashlib
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
-
-from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 
@@ -39,37 +33,3 @@ def require_space(folder: Path, needed: int, purpose: str) -> None:
             got=f"{free / 1e9:.1f} GB free",
             expected=f"{needed / 1e9:.1f} GB",
         )
-
-
-class Counter(Protocol):
-    """Anything that counts bytes as they pass."""
-
-    def update(self, n: int) -> object:
-        """Add `n` bytes."""
-        ...
-
-
-class _Lines:
-    """Progress where nobody can redraw a bar: a line every tenth of the way, at least 100 MB apart."""
-
-    def __init__(self, name: str, done: int, total: int | None) -> None:
-        self.name, self.done, self.total = name, done, total
-        self.step = max((total or 0) // 10, 100_000_000)
-        self.next = done + self.step
-
-    def update(self, n: int) -> None:
-        self.done += n
-        if self.done >= self.next:
-            of = f" of {self.total / 1e6:.0f}" if self.total else ""
-            print(f"{self.name}: {self.done / 1e6:.0f}{of} MB", file=sys.stderr, flush=True)
-            self.next += self.step
-
-
-@contextmanager
-def byte_progress(name: str, done: int, total: int | None) -> Iterator[Counter]:
-    """A bar on a terminal, plain lines elsewhere; `done` bytes were there before."""
-    if not sys.stderr.isatty():
-        yield _Lines(name, done, total)
-        return
-    with tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True) as bar:
-        yield bar

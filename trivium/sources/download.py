@@ -13,10 +13,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.redaction import redacted
-from trivium.sources.disk import byte_progress, require_space, sha256_of
+from trivium.sources.disk import require_space, sha256_of
 
 TOKEN = "HF_TOKEN"
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -153,7 +154,13 @@ def _receive(request: Request, target: Path, part: Path, patience: Patience) -> 
         require_space(target.parent, (total or 0) - start, request.name)
         if not resumed:
             version.write_text(_version(response))
-        with part.open("r+b" if resumed else "wb") as out, byte_progress(target.name, start, total) as progress:
+        every = 0.5 if sys.stderr.isatty() else 60  # seconds between lines of a log
+        with (
+            part.open("r+b" if resumed else "wb") as out,
+            tqdm(
+                desc=target.name, initial=start, total=total, unit="B", unit_scale=True, mininterval=every, leave=False
+            ) as progress,
+        ):
             out.seek(start)
             for chunk in response.iter_raw():  # as they come: a buffered rest would be lost when the connection breaks
                 out.write(chunk)

@@ -47,16 +47,6 @@ class Source(_Strict):
     files: dict[str, FilePin] | None = None
     list: str | None = None
 
-    @pydantic.model_validator(mode="after")
-    def _one_place(self) -> "Source":
-        if (self.hub is None) == (self.url is None):
-            raise ValueError("exactly one of hub and url")
-        if (self.hub is None) != (self.kind is None) or (self.revision and self.hub is None):
-            raise ValueError("kind and revision go with hub")
-        if (self.files is None) == (self.list is None) or (self.list and self.hub is None):
-            raise ValueError("exactly one of files and list, list only with hub")
-        return self
-
 
 class _Learnt(_Strict):
     """What the first download of a source found."""

@@ -1,5 +1,7 @@
-"""Weights of a hub repository that has only a pickle: read as plain tensors, kept as safetensors."""
+"""Weights as their publishers have them, pickled and under other names: read as plain tensors, kept as safetensors."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -9,6 +11,28 @@ from trivium.core.errors import BadInput
 from trivium.nets.weights import WEIGHTS, read_plain_tensors
 
 INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
+
+
+def read_pickled(path: Path, field: str | None = None) -> dict[str, torch.Tensor]:
+    """The tensors of a pickled checkpoint, or of one of its fields; nothing is unpickled but plain tensors.
+
+    Raises:
+        BadInput: the pickle is broken, or holds something else than tensors.
+    """
+    held = read_plain_tensors(path)
+    state = held if field is None else held.get(field) if isinstance(held, dict) else None
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise BadInput("not a checkpoint", file=path, field=field, expected="a mapping of tensors")
+    return state
+
+
+def rename(name: str, patterns: Sequence[tuple[str, str]], path: Path) -> str:
+    """A tensor's name in our network, by the first pattern that it has; `BadInput` where it has none."""
+    for pattern, replacement in patterns:
+        renamed, count = re.subn(pattern, replacement, name)
+        if count:
+            return renamed
+    raise BadInput("no tensor of this network", file=path, field=name)
 
 
 def keep_plain(folder: Path) -> None:
@@ -23,9 +47,7 @@ def keep_plain(folder: Path) -> None:
     if not pickled.exists():
         return
     if not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
-        state = read_plain_tensors(pickled)
-        if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-            raise BadInput("not a checkpoint", file=pickled, expected="a mapping of tensors")
+        state = read_pickled(pickled)
         # Tied weights share memory, which safetensors refuses.
         plain = {name: value.clone() for name, value in state.items() if not name.endswith(".position_ids")}
         save_file(plain, folder / WEIGHTS, metadata={"format": "pt"})

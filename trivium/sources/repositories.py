@@ -9,7 +9,8 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, Any, Self
@@ -19,7 +20,9 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import RepoFile
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
 from trivium.sources.pins import FilePin, Pins
 
@@ -160,3 +163,32 @@ class Hub:
             ) from None
         except HTTP_ERROR as error:
             raise BadInput(f"{endpoint()} cannot be reached: {error}", expected="a network, or a local world") from None
+
+
+Files = dict[str, Path]
+
+
+@contextmanager
+def fetched(
+    names: Sequence[str], out: Path, downloads: Path, pins: Pins, patience: Patience = PATIENT
+) -> Iterator[tuple[Path, dict[str, Files]]]:
+    """Yield a folder beside `out` and the files of each source; when the block succeeds the folder takes its place.
+
+    Args:
+        names: of sources in the pins file.
+        out: the folder; complete or absent.
+        downloads: where they lie until everything is written, whatever interrupts the run; then they are removed.
+        pins: what the files must be.
+        patience: how long a download insists.
+
+    Raises:
+        BadInput: see `Hub.fetch`; or there is no room for the downloads and for what is made of them.
+    """
+    with Hub(downloads, pins, patience) as hub:
+        needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
+        require_space(downloads, needed, ", ".join(names))
+        files = {name: hub.fetch(name) for name in names}
+        with write_atomically(out) as beside:
+            beside.mkdir(parents=True, exist_ok=True)
+            yield beside, files
+        hub.drop(*names)

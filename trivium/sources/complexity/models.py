@@ -10,7 +10,6 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoTokenizer
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
@@ -19,7 +18,7 @@ from trivium.sources.download import PATIENT, Patience
 from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import INDEX, keep_plain
-from trivium.sources.repositories import Hub
+from trivium.sources.repositories import fetched
 
 ARCHITECTURES = {  # `model_type` of the configuration
     "camembert": "camembert",
@@ -39,9 +38,8 @@ def fetch_models(
     Args:
         models: names of `ARCHITECTURES`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        downloads: where they lie until everything is written, whatever interrupts the run.
+        downloads, patience: see `fetched`.
         pins: by default the project's.
-        patience: how long a download insists.
 
     Returns:
         `<model>_parameters`.
@@ -51,21 +49,19 @@ def fetch_models(
     """
     pins = pins or Pins()
     counts: dict[str, float] = {}
-    with Hub(downloads, pins, patience) as hub:
-        fetched = {model: hub.fetch(model) for model in models if model != "minilm"}
-        with write_atomically(out) as beside:
-            for model in models:
-                folder = beside / model
-                folder.mkdir(parents=True)
-                if model == "minilm":
-                    save_minilm(folder)
-                    write_json(folder / PROVENANCE, MINILM)
-                else:
-                    for file, path in fetched[model].items():
-                        link(path.parent, folder, [file])
-                    write_json(folder / PROVENANCE, pins.summary([model])[model])
-                counts[f"{model}_parameters"] = _usable(model, folder)
-        hub.drop(*fetched)
+    names = [model for model in models if model != "minilm"]
+    with fetched(names, out, downloads, pins, patience) as (beside, files):
+        for model in models:
+            folder = beside / model
+            folder.mkdir()
+            if model == "minilm":
+                save_minilm(folder)
+                write_json(folder / PROVENANCE, MINILM)
+            else:
+                for file, path in files[model].items():
+                    link(path.parent, folder, [file])
+                write_json(folder / PROVENANCE, pins.summary([model])[model])
+            counts[f"{model}_parameters"] = _usable(model, folder)
     return counts
 
 

@@ -17,7 +17,6 @@ import torch
 from safetensors.torch import save_file
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, read_blip
@@ -27,8 +26,8 @@ from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
-from trivium.sources.plain_weights import keep_plain
-from trivium.sources.repositories import Hub
+from trivium.sources.plain_weights import keep_plain, read_pickled, rename
+from trivium.sources.repositories import fetched
 
 PINNED = {  # sources of each model in the pins file
     "clip": ("decorrelation_clip",),
@@ -55,9 +54,8 @@ def fetch_models(
     Args:
         models: names of `PINNED`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        downloads: where they lie until everything is written, whatever interrupts the run.
+        downloads, patience: see `fetched`.
         pins: by default the project's.
-        patience: how long a download insists.
 
     Returns:
         `<model>_bytes` of each folder.
@@ -66,28 +64,26 @@ def fetch_models(
         BadInput: see `download` and `check_model`.
     """
     pins = pins or Pins()
-    with Hub(downloads, pins, patience) as hub:
-        fetched = {model: {k: v for name in PINNED[model] for k, v in hub.fetch(name).items()} for model in models}
-        with write_atomically(out) as beside:
-            for model, files in fetched.items():
-                folder = beside / model
-                folder.mkdir(parents=True)
-                if model == "vse":
-                    save_file(read_plain_tensors(*files.values()), folder / WEIGHTS)
-                    write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
-                else:
-                    for file, path in files.items():
-                        if not file.endswith(".pth"):
-                            shutil.copyfile(path, folder / file)
-                    keep_plain(folder)
-                if model == "blip":
-                    convert_blip(files["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
-                if model.startswith("blip"):
-                    add_marks(folder)
-                check_model(model, folder)
-                write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
-        hub.drop(*(name for model in models for name in PINNED[model]))
-    return {f"{model}_bytes": _bytes(out / model) for model in models}
+    names = [name for model in models for name in PINNED[model]]
+    with fetched(names, out, downloads, pins, patience) as (beside, files):
+        for model in models:
+            folder, own = beside / model, {file: path for name in PINNED[model] for file, path in files[name].items()}
+            folder.mkdir()
+            if model == "vse":
+                save_file(read_plain_tensors(*own.values()), folder / WEIGHTS)
+                write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
+            else:
+                for file, path in own.items():
+                    if not file.endswith(".pth"):
+                        shutil.copyfile(path, folder / file)
+                keep_plain(folder)
+            if model == "blip":
+                convert_blip(own["model_base.pth"], folder, BlipConfig(**BLIP_BASE))
+            if model.startswith("blip"):
+                add_marks(folder)
+            check_model(model, folder)
+            write_json(folder / PROVENANCE, _provenance(pins.summary(PINNED[model])))
+    return _bytes(models, out)
 
 
 def _provenance(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -106,7 +102,7 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
         BadInput: a folder is not there; see `check_model`.
     """
     bring_models(models, source, out, check_model)
-    return {f"{model}_bytes": _bytes(out / model) for model in models}
+    return _bytes(models, out)
 
 
 def check_model(model: str, folder: Path) -> None:
@@ -153,8 +149,8 @@ def add_marks(folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _bytes(folder: Path) -> float:
-    return float(sum(path.stat().st_size for path in folder.iterdir()))
+def _bytes(models: Sequence[str], out: Path) -> dict[str, float]:
+    return {f"{model}_bytes": float(sum(path.stat().st_size for path in (out / model).iterdir())) for model in models}
 
 
 _VISION = (  # in order: pattern, replacement
@@ -178,31 +174,13 @@ def read_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], float]:
     Raises:
         BadInput: broken, not plain tensors, or a name that is in no BLIP.
     """
-    checkpoint = read_plain_tensors(path)
-    if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("model"), dict):
-        raise BadInput("not a checkpoint of BLIP", file=path, field="model", expected="a mapping of tensors")
     named: dict[str, torch.Tensor] = {}
     temperature = None
-    for name, value in checkpoint["model"].items():
+    for name, value in read_pickled(path, "model").items():
         if name == TEMPERATURE:
             temperature = float(value)
         elif not _LEFT.search(name):
-            named[transformers_name(name, path)] = value.contiguous()
+            named[name if _KEPT.match(name) else rename(name, _VISION, path)] = value.contiguous()
     if temperature is None:
         raise BadInput("not a checkpoint of BLIP's pretraining", file=path, field=TEMPERATURE)
     return named, temperature
-
-
-def transformers_name(name: str, path: Path) -> str:
-    """One tensor's name in BlipForImageTextRetrieval.
-
-    Raises:
-        BadInput: no tensor of BLIP's retrieval model has this name.
-    """
-    if _KEPT.match(name):
-        return name
-    for pattern, replacement in _VISION:
-        renamed, found = re.subn(pattern, replacement, name)
-        if found:
-            return renamed
-    raise BadInput("no tensor of BLIP", file=path, field=name)

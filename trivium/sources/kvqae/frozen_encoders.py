@@ -3,14 +3,13 @@
 import shutil
 from pathlib import Path
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.nets.cards import write_card
-from trivium.sources.disk import require_space
+from trivium.sources.brought import PROVENANCE
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
-from trivium.sources.repositories import Hub
+from trivium.sources.repositories import fetched
 
 FROZEN = Path(__file__).parents[1] / "frozen_encoders.yaml"
 
@@ -23,36 +22,31 @@ def fetch_encoder(
     Args:
         name: of the encoder, and of its pin.
         out: the folder; complete or absent. `provenance.json` in it keeps revision, digests and licence.
-        downloads: where files lie until all are there, whatever interrupts the run.
+        downloads, patience: see `fetched`.
         pins: by default those of `frozen_encoders.yaml`.
-        patience: how long a download insists.
 
     Returns:
         The names of its files.
 
     Raises:
-        BadInput: no such encoder, a folder that is there already, no room for it, or see `Hub.fetch`.
+        BadInput: no such encoder, a folder that is there already, or see `fetched`.
     """
     pins = pins or Pins(FROZEN)
     source = pins.source(name)
     if out.exists():
         raise BadInput("it is there already", file=out, expected="a new folder")
-    with Hub(downloads, pins, patience) as hub:
-        require_space(downloads, 2 * source.bytes - hub.bytes_there(name), source.description)
-        files = hub.fetch(name)
-        with write_atomically(out) as beside:
-            for file, path in files.items():
-                (beside / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, beside / file)
-            write_json(beside / "provenance.json", pins.summary([name]))
-            write_card(
-                beside,
-                title=name,
-                description=f"{source.description}, as its publisher has released it.",
-                base=str(source.hub),
-                data="see its publisher's card",
-                metrics={},
-                licence=source.licence,
-            )
-        hub.drop(name)
-    return tuple(files)
+    with fetched([name], out, downloads, pins, patience) as (beside, files):
+        for file, path in files[name].items():
+            (beside / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, beside / file)
+        write_json(beside / PROVENANCE, pins.summary([name]))
+        write_card(
+            beside,
+            title=name,
+            description=f"{source.description}, as its publisher has released it.",
+            base=str(source.hub),
+            data="see its publisher's card",
+            metrics={},
+            licence=source.licence,
+        )
+    return tuple(files[name])

@@ -3,42 +3,38 @@
 The knowledge base is ViQuAE's with KILT's articles, or a smaller one chosen of ViQuAE's with previews from Commons.
 
 Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte.
-It does so after any change of code or parameters that leaves alone the pins and the modules that build pieces.
+It does so after any change of code or parameters that leaves alone the pins and this room.
 Archives are read as a stream, never unpacked to disk, and removed when their piece is built.
 """
 
 import hashlib
-import inspect
-import pickle
 import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from trivium.core import image_shards, tables
+from safetensors.torch import save_file
+
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
 from trivium.core.zips import unpack_member
-from trivium.sources import archives
 from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import bring_identities, link
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.kvqae import commons as commons_module
-from trivium.sources.kvqae import kilt, smaller_base
 from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, write_smaller_base
 from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins, Source
-from trivium.sources.repositories import Hub
+from trivium.sources.plain_weights import read_pickled
+from trivium.sources.repositories import Hub, fetched
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
 SOURCES = {  # of each piece of the raw files, in the order in which they are built
@@ -56,7 +52,6 @@ SMALLER_SOURCES = {  # likewise, of a smaller base; its images are previews from
 }
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
 PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
-_BUILDERS = (sys.modules[__name__], archives, commons_module, image_shards, kilt, smaller_base, tables)
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
@@ -120,15 +115,13 @@ def fetch_triviaqa(
     return counts
 
 
-def pieces_key(
-    sources: Iterable[Source], builders: Iterable[ModuleType], base: SmallerBaseParameters | None = None
-) -> str:
-    """What finished pieces depend on: the pins of their sources, the code that builds them, how a base is chosen."""
+def pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None = None) -> str:
+    """What finished pieces depend on: the pins of their sources, the code of this room, how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
         digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
-    for module in builders:
-        digest.update(Path(inspect.getfile(module)).read_bytes())
+    for module in sorted(Path(__file__).parents[1].rglob("*.py")):
+        digest.update(module.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -137,7 +130,7 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple
     claimed = hub.claim(PIECES)
     sources: dict[str, str | None] = {**(SMALLER_SOURCES if base else SOURCES)}
     pinned = [source for source in sources.values() if source]
-    key = pieces_key(map(hub.pins.source, pinned), _BUILDERS, base)
+    key = pieces_key(map(hub.pins.source, pinned), base)
     raw = claimed / key
     for other in sorted(claimed.glob("*")):
         if other != raw:
@@ -187,18 +180,18 @@ def fetch_base_models(
         Bytes of each model's weights, and the counts of `bring_identities`.
     """
     pins, sources = pins or Pins(), ("bert", "clip", "arcface", "imagenet")
-    with Hub(downloads, pins, patience) as hub:
-        with write_atomically(out) as beside:
-            for source, folder in (("bert", "text"), ("clip", "clip")):
-                (beside / folder).mkdir(parents=True)
-                for file, path in hub.fetch(source).items():
-                    shutil.copyfile(path, beside / folder / file)
-            unpack_member(hub.fetch("arcface")["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
-            (weights,) = hub.fetch("imagenet").values()
-            _torchvision_weights(weights, "resnet50", beside / "imagenet")
-            listed = bring_identities(brought, beside) if brought else {}
-            write_json(beside / "provenance.json", pins.summary(sources))
-        hub.drop(*sources)
+    with fetched(sources, out, downloads, pins, patience) as (beside, fetched_files):
+        for source, folder in (("bert", "text"), ("clip", "clip")):
+            (beside / folder).mkdir()
+            for file, path in fetched_files[source].items():
+                shutil.copyfile(path, beside / folder / file)
+        unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
+        (weights,) = fetched_files["imagenet"].values()
+        (beside / "imagenet").mkdir()
+        save_file(read_pickled(weights), beside / "imagenet" / "model.safetensors")
+        write_json(beside / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
+        listed = bring_identities(brought, beside) if brought else {}
+        write_json(beside / "provenance.json", pins.summary(sources))
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
@@ -212,20 +205,6 @@ def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | No
     smaller = 2 * base.articles * PREVIEW_BYTES + INDEX_BYTES if base else 0
     needed = sum(sizes) + max(sizes, default=0) - there + smaller
     require_space(hub.folder, needed, f"the hub's {', '.join(sources)}" + (" and previews of Commons" if base else ""))
-
-
-def _torchvision_weights(path: Path, architecture: str, folder: Path) -> None:
-    """Rewrite a torchvision state dict as safetensors, with what is needed to use it."""
-    import torch
-    from safetensors.torch import save_file
-
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        raise BadInput("not plain tensors, or broken", file=path, got=str(error).partition("\n")[0]) from None
-    folder.mkdir(parents=True)
-    save_file(state, folder / "model.safetensors")
-    write_json(folder / "config.json", {"architecture": architecture, "size": 224})
 
 
 def _entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:

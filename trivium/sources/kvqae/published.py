@@ -8,18 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.text_encoder import save_text_encoder
-from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
-from trivium.sources.disk import require_space
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights
+from trivium.sources.brought import PROVENANCE
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
-from trivium.sources.repositories import Hub
+from trivium.sources.plain_weights import PICKLED, read_pickled
+from trivium.sources.repositories import fetched
 
 
 def fetch_checkpoints(
@@ -31,30 +30,24 @@ def fetch_checkpoints(
         system: dpr, or reader.
         base: folder of the text encoder, whose tokenizer they use.
         out: the folder; complete or absent.
-        downloads: where they lie until everything is written, whatever interrupts the run.
+        downloads, patience: see `fetched`.
         pins: by default the project's.
-        patience: how long a download insists.
 
     Returns:
         Weights of each.
     """
-    pins = pins or Pins()
-    checkpoints = CHECKPOINTS[system]
-    size = sum(pins.source(name).bytes for name in checkpoints)
+    pins, checkpoints = pins or Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
-    with Hub(downloads, pins, patience) as hub:
-        require_space(downloads, 2 * size - sum(map(hub.bytes_there, checkpoints)), f"the published {system}")
-        with write_atomically(out) as beside:
-            counts = {
-                f"{name}_weights": convert(each, hub.fetch(name), tokenizer, beside / each.folder)
-                for name, each in checkpoints.items()
-            }
-            write_json(beside / "provenance.json", pins.summary(checkpoints))
-        hub.drop(*checkpoints)
+    with fetched(list(checkpoints), out, downloads, pins, patience) as (beside, files):
+        counts = {
+            f"{name}_weights": convert(checkpoint, files[name], tokenizer, beside / checkpoint.folder)
+            for name, checkpoint in checkpoints.items()
+        }
+        write_json(beside / PROVENANCE, pins.summary(checkpoints))
     return counts
 
 
-PICKLED, CONFIG = "pytorch_model.bin", "config.json"
+CONFIG = "config.json"
 # What a DPR encoder and a BERT are both told.
 SHAPE = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
@@ -81,22 +74,6 @@ CHECKPOINTS = {  # of each system, by source in pins.yaml
 }
 
 
-def read_state(files: Mapping[str, Path]) -> tuple[dict[str, torch.Tensor], Path]:
-    """The tensors of a checkpoint and their file: safetensors if there, else a pickle of which only tensors are read.
-
-    Raises:
-        BadInput: no weights, broken, or something else than tensors.
-    """
-    if WEIGHTS in files:
-        return read_weights(files[WEIGHTS]), files[WEIGHTS]
-    if PICKLED not in files:
-        raise BadInput("no weights", file=files[CONFIG].parent, expected=f"{WEIGHTS} or {PICKLED}", choices=files)
-    state = read_plain_tensors(files[PICKLED])
-    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise BadInput("not a checkpoint", file=files[PICKLED], expected="a mapping of tensors")
-    return state, files[PICKLED]
-
-
 def convert(
     checkpoint: Checkpoint, files: Mapping[str, Path], tokenizer: PreTrainedTokenizerBase, folder: Path
 ) -> float:
@@ -109,7 +86,7 @@ def convert(
         folder: to be written.
 
     Raises:
-        BadInput: see `read_state`; another vocabulary, vectors that are projected, or a tensor that is missing, left
+        BadInput: broken weights, another vocabulary, vectors that are projected, or a tensor that is missing, left
             over or of another shape.
     """
     config = read_json(files[CONFIG])
@@ -125,7 +102,10 @@ def convert(
         )  # fmt: skip
     shape = BertConfig(**{name: config[name] for name in SHAPE if name in config})
     model = BertForQuestionAnswering(shape) if checkpoint.reader else BertModel(shape, add_pooling_layer=False)
-    state, path = read_state(files)
+    path = files.get(WEIGHTS) or files.get(PICKLED)
+    if path is None:
+        raise BadInput("no weights", file=files[CONFIG].parent, expected=f"{WEIGHTS} or {PICKLED}", choices=files)
+    state = read_weights(path) if WEIGHTS in files else read_pickled(path)
     unread = (".pooler.", "position_ids")  # a head that neither system uses, and a constant of older versions
     weights = {
         name.removeprefix(checkpoint.prefix): value

@@ -6,11 +6,8 @@ authors' checkpoint, such as `r50_gldv2.pt`, holds under "state" the network's t
 them).
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-
-import torch
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -18,13 +15,15 @@ from trivium.core.stage import Context
 from trivium.core.tables import read_csv_records, write_json
 from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
-from trivium.kvqae.rerankers.rrt import build_rrt
+from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer
-from trivium.nets.weights import load_weights, read_plain_tensors
+from trivium.nets.weights import load_weights
 from trivium.sources.brought import PROVENANCE, bring, digests, require_files
 from trivium.sources.pins import Pins
+from trivium.sources.plain_weights import read_pickled, rename
+from trivium.sources.repositories import fetched
 from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
@@ -65,27 +64,21 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
-    from trivium.kvqae.rerankers.rrt import save_rrt
-    from trivium.sources.repositories import Hub
-
     pins = pins or Pins()
-    with Hub(downloads, pins) as hub:
-        (checkpoint,) = hub.fetch("rrt").values()
+    with fetched(["rrt"], out, downloads, pins) as (beside, files):
+        (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
-        with write_atomically(out) as beside:
-            save_rrt(model, beside)
-            brought = local / "rrt" / EXTRACTOR if local else None
-            if brought is not None and brought.is_dir():
-                bring_extractor(brought, beside)
-            else:
-                extractor = {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION}
-                write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, extractor)
-            counts = bring_landmarks(local / "rrt", beside) if local else {}
-            origin = pins.summary(["rrt"])["rrt"]
-            licence = None if origin["licence"] == NOT_STATED else origin["licence"]
-            write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
-            write_json(beside / PROVENANCE, origin)
-        hub.drop("rrt")
+        save_rrt(model, beside)
+        brought = local / "rrt" / EXTRACTOR if local else None
+        if brought is not None and brought.is_dir():
+            bring_extractor(brought, beside)
+        else:
+            write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION})
+        counts = bring_landmarks(local / "rrt", beside) if local else {}
+        origin = pins.summary(["rrt"])["rrt"]
+        licence = None if origin["licence"] == NOT_STATED else origin["licence"]
+        write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
+        write_json(beside / PROVENANCE, origin)
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
@@ -138,11 +131,8 @@ def read_checkpoint(path: Path) -> RerankingTransformer:
     Raises:
         BadInput: broken, not plain tensors, a name that is in no RRT, or a tensor missing or of another shape.
     """
-    checkpoint = read_plain_tensors(path)
-    state = checkpoint.get("state") if isinstance(checkpoint, dict) else None
-    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise BadInput("not a checkpoint of RRT", file=path, field="state", expected="a mapping of tensors")
-    weights = {our_name(name.removeprefix("module."), path): value for name, value in state.items()}
+    state = read_pickled(path, "state")
+    weights = {rename(name.removeprefix("module."), _NAMES, path): value for name, value in state.items()}
     for name in ("global_projection.weight", "layers.0.widen.weight"):
         if name not in weights or weights[name].dim() != 2:
             raise BadInput(
@@ -157,19 +147,6 @@ def read_checkpoint(path: Path) -> RerankingTransformer:
     )
     load_weights(model, weights, path)
     return model
-
-
-def our_name(name: str, path: Path) -> str:
-    """One tensor's name in `RerankingTransformer`.
-
-    Raises:
-        BadInput: no tensor of RRT has this name.
-    """
-    for pattern, replacement in _NAMES:
-        renamed, found = re.subn(pattern, replacement, name)
-        if found:
-            return renamed
-    raise BadInput("no tensor of RRT", file=path, field=name)
 
 
 MODEL = ("config.json", "model.safetensors")
@@ -195,8 +172,6 @@ def bring_rrt(parameters: LandmarkTrainingParameters, context: Context, source: 
             metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, beside)
             base, data = "random weights", f"{source / PHOTOGRAPHS}, the user's"
         else:
-            from trivium.kvqae.rerankers.rrt import load_rrt
-
             require_files(source, MODEL)
             model = load_rrt(source)
             metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
