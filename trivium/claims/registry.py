@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 # What is claimed: more; at least as much, but for a margin; or that there is no difference.
@@ -62,116 +61,82 @@ class Claim:
     margin: float = 0.05
 
 
-def _passages(better: str, other: str, value: str) -> dict[str, Rows]:
-    return {"": _kvqae("evaluate", {"block": "passage"}, better, other, value)}
+_MEASURES = {"mrr": "MRR", "precision@1": "P@1", "em": "EM"}
+_INITIAL = ("initial", "evaluate_reranking", "passage")
+_KVQAE = (  # name, sentence, the better row, the other one with its table and block of rows, value
+    ("image_adds", "Text and image find the passage higher up than the text alone.",
+     "dpr_few_shot_image", ("dpr_few_shot", "evaluate", "passage"), "mrr"),
+    ("image_adds_to_both_texts", "Text and image find it higher up than BM25 and DPR together.",
+     "dpr_few_shot_image", ("bm25_dpr_few_shot", "evaluate", "passage"), "mrr"),
+    ("few_shot_dpr", "DPR that also learned from a few such questions beats DPR that did not.",
+     "dpr_few_shot", ("dpr_zero_shot", "evaluate", "passage"), "mrr"),
+    ("text_reranking", "Re-ranking by text puts a right passage first more often than retrieval does.",
+     "text", _INITIAL, "precision@1"),
+    ("text_reranking_mrr", "Re-ranking by text puts the right passage higher up.", "text", _INITIAL, "mrr"),
+    ("both_rerank", "Re-ranking by text and image puts a right passage first more often than retrieval does.",
+     "text_image", _INITIAL, "precision@1"),
+    ("image_reranks", "The image adds to re-ranking by text.",
+     "text_image", ("text", "evaluate_reranking", "passage"), "precision@1"),
+    ("rrt_adds", "Where a face is found, ArcFace and RRT rank the right article higher than ArcFace.",
+     "image", ("arcface", "evaluate_reranking", "article_face"), "mrr"),
+    ("image_answers", "Reading what text and image found answers more than reading what the text found.",
+     "few_shot_fused", ("few_shot_text", "read", ""), "em"),
+    ("few_shot_reader", "The reader that also learned from a few such questions answers more.",
+     "few_shot_fused", ("zero_shot_fused", "read", ""), "em"),
+    ("reranked_answers", "Reading the re-ranked passages answers more than reading the retrieved ones.",
+     "few_shot_reranked", ("few_shot_fused", "read", ""), "em"),
+)  # fmt: skip
+_CELLS: tuple[tuple[str, str, str, Expected, tuple[str, str, str, int | None]], ...] = (
+    # name, sentence, measure, expected, (group of cells, set, value, at most which rank)
+    ("clip_looks", "CLIP trained with painted-out objects more often names what is still there.",
+     "ODmAP@1", "more", ("coco_clip", "synthetic", "odmap@1", None)),
+    ("clip_names_less", "It names the painted-out object less often.",
+     "first sentence names it", "more", ("coco_clip", "synthetic", "removed_named", None)),
+    ("clip_keeps", "It is as good on whole pictures.", "R@1", "kept", ("coco_clip", "image_to_text", "rank", 1)),
+    ("control_gains_nothing", "Where nothing usually stands together, it gains nothing.",
+     "ODmAP@1", "none", ("control_clip", "synthetic", "odmap@1", None)),
+)  # fmt: skip
+_COSTS = {
+    "f0": "the frame is rare in what readers learned from",
+    "f1": "a coreference chain leads to the answer",
+    "f2": "the trigger is a noun",
+    "f3": "the question does not have the trigger",
+    "f4": "the answer stands far from the trigger",
+    "f5": "the frame has few elements here",
+    "f6": "many words evoke the frame",
+}
 
 
-def _reranked(better: str, other: str, value: str, block: str = "passage") -> dict[str, Rows]:
-    return {"": _kvqae("evaluate_reranking", {"block": block}, better, other, value)}
+def _of_questions(better: str, other: tuple[str, str, str], value: str) -> Rows:
+    """Rows of KVQAE's values by question; readers that were fine-tuned stand there with the seed of that."""
+    row, table, block = other
+    where = {"block": block} if block else {}
+    sides = [
+        {"row": name, **({"seed": "{training}"} if table == "read" and name.startswith("few_shot") else {})}
+        for name in (better, row)
+    ]
+    return Rows(f"metrics/kvqae/{table}_per_query.parquet", where, *sides, "question", value)
 
 
-def _read(better: str, other: str) -> dict[str, Rows]:
-    return {"": Rows("metrics/kvqae/read_per_query.parquet", {}, _reader(better), _reader(other), "question", "em")}
+def _of_cells(group: str, kind: str, value: str, top: int | None) -> Rows:
+    """Cells trained with painted-out objects and without; of what should become less, the other way round."""
+    ours, finetune = ({"cell": f"{group}_{variant}_{{training}}"} for variant in ("ours", "finetune"))
+    sides = (finetune, ours) if value == "removed_named" else (ours, finetune)
+    return Rows("data/decorrelation/evaluation.parquet", {"set": kind}, *sides, "picture", value, top)
 
 
-def _reader(row: str) -> dict[str, str]:
-    """Readers that were fine-tuned stand there with the seed of that."""
-    return {"row": row, **({"seed": "{training}"} if row.startswith("few_shot") else {})}
-
-
-def _kvqae(stage: str, where: Mapping[str, str], better: str, other: str, value: str) -> Rows:
-    table = f"metrics/kvqae/{stage}_per_query.parquet"
-    return Rows(table, where, {"row": better}, {"row": other}, "question", value)
-
-
-def _cells(
-    group: str, kind: str, value: str, top: int | None = None, *, sides: tuple[str, str] = ("ours", "finetune")
-) -> dict[str, Rows]:
-    better, other = ({"cell": f"{group}_{variant}_{{training}}"} for variant in sides)
-    return {"": Rows("data/decorrelation/evaluation.parquet", {"set": kind}, better, other, "picture", value, top)}
-
-
-def _costs(factor: str) -> dict[str, Cost]:
-    return {model: Cost(model, factor) for model in ("camembert", "minilm", "mt5")}
-
-
-_LESS = ("finetune", "ours")  # the other way round: what should become less
-
-CLAIMS: Mapping[str, tuple[Claim, ...]] = MappingProxyType({
-    "kvqae": (
-        Claim(
-            "image_adds", "Text and image find the passage higher up than the text alone.", "MRR", "more",
-            _passages("dpr_few_shot_image", "dpr_few_shot", "mrr"),
-        ),
-        Claim(
-            "image_adds_to_both_texts", "Text and image find it higher up than BM25 and DPR together.", "MRR", "more",
-            _passages("dpr_few_shot_image", "bm25_dpr_few_shot", "mrr"),
-        ),
-        Claim(
-            "few_shot_dpr", "DPR that also learned from a few such questions beats DPR that did not.", "MRR", "more",
-            _passages("dpr_few_shot", "dpr_zero_shot", "mrr"),
-        ),
-        Claim(
-            "text_reranking", "Re-ranking by text puts a right passage first more often than retrieval does.",
-            "P@1", "more", _reranked("text", "initial", "precision@1"),
-        ),
-        Claim(
-            "text_reranking_mrr", "Re-ranking by text puts the right passage higher up.", "MRR", "more",
-            _reranked("text", "initial", "mrr"),
-        ),
-        Claim(
-            "both_rerank", "Re-ranking by text and image puts a right passage first more often than retrieval does.",
-            "P@1", "more", _reranked("text_image", "initial", "precision@1"),
-        ),
-        Claim(
-            "image_reranks", "The image adds to re-ranking by text.", "P@1", "more",
-            _reranked("text_image", "text", "precision@1"),
-        ),
-        Claim(
-            "rrt_adds", "Where a face is found, ArcFace and RRT rank the right article higher than ArcFace.",
-            "MRR", "more", _reranked("image", "arcface", "mrr", "article_face"),
-        ),
-        Claim(
-            "image_answers", "Reading what text and image found answers more than reading what the text found.",
-            "EM", "more", _read("few_shot_fused", "few_shot_text"),
-        ),
-        Claim(
-            "few_shot_reader", "The reader that also learned from a few such questions answers more.", "EM", "more",
-            _read("few_shot_fused", "zero_shot_fused"),
-        ),
-        Claim(
-            "reranked_answers", "Reading the re-ranked passages answers more than reading the retrieved ones.",
-            "EM", "more", _read("few_shot_reranked", "few_shot_fused"),
-        ),
+CLAIMS: Mapping[str, tuple[Claim, ...]] = {
+    "kvqae": tuple(
+        Claim(name, sentence, _MEASURES[value], "more", {"": _of_questions(better, other, value)})
+        for name, sentence, better, other, value in _KVQAE
     ),
-    "decorrelation": (
-        Claim(
-            "clip_looks", "CLIP trained with painted-out objects more often names what is still there.", "ODmAP@1",
-            "more", _cells("coco_clip", "synthetic", "odmap@1"),
-        ),
-        Claim(
-            "clip_names_less", "It names the painted-out object less often.", "first sentence names it", "more",
-            _cells("coco_clip", "synthetic", "removed_named", sides=_LESS),
-        ),
-        Claim(
-            "clip_keeps", "It is as good on whole pictures.", "R@1", "kept",
-            _cells("coco_clip", "image_to_text", "rank", 1),
-        ),
-        Claim(
-            "control_gains_nothing", "Where nothing usually stands together, it gains nothing.", "ODmAP@1", "none",
-            _cells("control_clip", "synthetic", "odmap@1"),
-        ),
+    "decorrelation": tuple(
+        Claim(name, sentence, measure, expected, {"": _of_cells(*cells)})
+        for name, sentence, measure, expected, cells in _CELLS
     ),
     "complexity": tuple(
-        Claim(f"{factor}_costs", f"It costs every model that {meaning} ({factor}).", "ROUGE-L", "more", _costs(factor))
-        for factor, meaning in {
-            "f0": "the frame is rare in what readers learned from",
-            "f1": "a coreference chain leads to the answer",
-            "f2": "the trigger is a noun",
-            "f3": "the question does not have the trigger",
-            "f4": "the answer stands far from the trigger",
-            "f5": "the frame has few elements here",
-            "f6": "many words evoke the frame",
-        }.items()
+        Claim(f"{factor}_costs", f"It costs every model that {meaning} ({factor}).", "ROUGE-L", "more",
+              {model: Cost(model, factor) for model in ("camembert", "minilm", "mt5")})
+        for factor, meaning in _COSTS.items()
     ),
-})  # fmt: skip
+}  # fmt: skip

@@ -34,12 +34,7 @@ class Judged:
     claim: Claim
     worlds: tuple[InWorld, ...]
     verdict: Verdict
-
-    @property
-    def complete(self) -> bool:
-        """Whether every world has all of its trainings."""
-        done = {each.world: each.trainings for each in self.worlds}
-        return all(done.get(world, 0) == len(TRAININGS) for world in WORLDS)
+    complete: bool  # every world has all of its trainings
 
 
 def verdict(claim: Claim, found: Difference) -> Verdict:
@@ -67,20 +62,21 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
     """
     for claim in CLAIMS[pipeline]:
         worlds = tuple(_in_world(claim, world, tables) for world, tables in sorted(evidence.items()) if tables)
-        found = Judged(claim, worlds, "cannot tell")
-        said = {each.verdict for each in worlds}
-        if "does not hold" in said:
-            found = Judged(claim, worlds, "does not hold")
-        elif found.complete and said == {"holds"}:
-            found = Judged(claim, worlds, "holds")
-        yield found
+        complete = {each.world: each.trainings for each in worlds} == dict.fromkeys(WORLDS, len(TRAININGS))
+        verdicts: list[Verdict] = [each.verdict for each in worlds]
+        if not complete:
+            verdicts.append("cannot tell")
+        yield Judged(claim, worlds, _together(verdicts), complete)
 
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
     parts = [over_trainings(stacked(tables, claim.name, part)) for part in claim.parts]
-    verdicts = [verdict(claim, part) for part in parts]
-    weakest = min(range(len(parts)), key=lambda part: parts[part].value)
-    said: Verdict = "holds" if set(verdicts) == {"holds"} else "cannot tell"
+    said = _together([verdict(claim, part) for part in parts])
+    return InWorld(world, len(tables), min(parts, key=lambda part: part.value), said)
+
+
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
+    """It holds where each says so, and does not where any says so."""
     if "does not hold" in verdicts:
-        said = "does not hold"
-    return InWorld(world, len(tables), parts[weakest], said)
+        return "does not hold"
+    return "holds" if set(verdicts) == {"holds"} else "cannot tell"
