@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from trivium.complexity.readers.finetuning import FinetuneJob, FinetuneParameters, finetune_job
+from trivium.complexity.readers.finetuning import FinetuneParameters, finetune_job
 from trivium.complexity.readers.interface import ReaderSettings
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
@@ -33,8 +33,8 @@ def main(
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{name}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
-    job = FinetuneJob(parameters, seed, folder, train, validation)
-    task = partial(finetune_job, job=job, card=_card(settings, seed, folder, train))
+    sets, card = {"train": train, "validation": validation}, _card(settings, seed, folder, train)
+    task = partial(finetune_job, parameters=parameters, seed=seed, base=folder, sets=sets, card=card)
     return run_task(context, task, out, description=f"{name} {seed}")
 
 

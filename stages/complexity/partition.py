@@ -9,15 +9,12 @@ from trivium.complexity.effects.analysed_tables import Measure, read_factors, re
 from trivium.complexity.partitions import MEAN, card, chosen_factors, curve_rows, frame_rows, parts_of
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
-
-
 PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share", "rank", "model", "score")
 
 
@@ -32,7 +29,6 @@ class PartitionParameters(Parameters):
     source: str = Field(description="Of the evaluation set")
     world_seed: int = Field(ge=0, description="Of the sample world")
     parser: str = Field(description="Source of its syntax")
-
     measure: Measure = Field(description="The score that cards and curves show")
     majority: float = Field(ge=0, lt=1, description="A factor counts when validated for more than this share of models")
 
@@ -55,8 +51,6 @@ def main(
     del context
     table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
-    if [each.id for each in examples] != list(table.ids):
-        raise BadInput("factors of other questions", file=factors, expected=f"the questions of {questions}, in order")
     read = read_scores(scores, table.ids, parameters.measure)
     validated = chosen_factors(effects, table.names, parameters.majority)
     chosen = validated or tuple(name for name in FALLBACK if name in table.names) or table.names

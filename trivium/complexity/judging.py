@@ -21,7 +21,6 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.core.errors import BadInput
-from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_csv_records, read_table
 from trivium.formats import label_studio as label_studio_export
@@ -182,26 +181,18 @@ def _from_label_studio(
 
 def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:
     for row, line in read_csv_records(path, COLUMNS):
-        found = _judgement(line, path, row, ids, answers)
-        if found is None:
+        for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
+            if line[field] not in choices:
+                shown = None if field == "id" else choices
+                raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
+        if not line["annotator"]:
+            raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
+        identifier, model = line["id"], line["model"]
+        if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
             counts["stale"] += 1
-        else:
-            yield row, found
-
-
-def _judgement(line: Mapping[str, str], path: Path, row: int, ids: set[str], answers: Answers) -> Judgement | None:
-    """One line's; None when the model has another answer now."""
-    for field, choices in (("id", ids), ("model", answers), ("verdict", VERDICTS)):
-        if line[field] not in choices:
-            shown = None if field == "id" else choices
-            raise BadInput(f"unknown {field}", file=path, row=row, field=field, got=line[field], choices=shown)
-    if not line["annotator"]:
-        raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
-    identifier, model = line["id"], line["model"]
-    given = answers[model][identifier]
-    if fold(line.get("prediction", given)) != fold(given):
-        return None
-    return Judgement(f"{model}/{identifier}", identifier, (model,), line["annotator"], line["verdict"])
+            continue
+        item = f"{model}/{identifier}"
+        yield row, Judgement(item, identifier, (model,), line["annotator"], line["verdict"])
 
 
 class JudgementsParameters(Parameters):
@@ -216,16 +207,15 @@ class JudgementsParameters(Parameters):
 
 def read_answers(scores: Path) -> dict[str, dict[str, str]]:
     """Each model's answers of its first seed; baselines are not judged."""
-    table = read_table(scores, ["id", "model", "kind", "seed", "prediction"])
-    rows = [row for row in table.to_pylist() if row["kind"] != "baseline"]
-    first: dict[str, int] = {}
-    for row in rows:
-        first[row["model"]] = min(row["seed"], first.get(row["model"], row["seed"]))
-    answers: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        if row["seed"] == first[row["model"]]:
-            answers[row["model"]][row["id"]] = row["prediction"]
-    return dict(answers)
+    columns = read_table(scores, ["model", "seed", "id", "prediction", "kind"]).to_pydict()
+    rows = [row for row in zip(*columns.values(), strict=True) if row[-1] != "baseline"]
+    first = {
+        model: min(seed for name, seed, *_ in rows if name == model) for model in dict.fromkeys(r[0] for r in rows)
+    }
+    return {
+        model: {question: answer for name, other, question, answer, _ in rows if (name, other) == (model, seed)}
+        for model, seed in first.items()
+    }
 
 
 def make_tasks(examples: Sequence[Example], answers: Answers, parameters: JudgementsParameters) -> list[dict]:
@@ -233,13 +223,7 @@ def make_tasks(examples: Sequence[Example], answers: Answers, parameters: Judgem
     rng = np.random.default_rng(parameters.seed)
     sampled = sorted(rng.permutation(len(examples))[: parameters.questions].tolist())
     tasks = [
-        task(
-            each.id,
-            each.text.text,
-            each.question,
-            answer,
-            each.answer_text if parameters.show_reference else None,
-        )
+        task(each.id, each.text.text, each.question, answer, each.answer_text if parameters.show_reference else None)
         for each in (examples[place] for place in sampled)
         for answer in sorted({given[each.id] for given in answers.values() if given[each.id].strip()})
     ]
@@ -270,21 +254,22 @@ def correct_answers(judgements: Sequence[Judgement], answers: Answers) -> dict[s
         for model in judgement.models:
             votes[model, judgement.id][judgement.verdict] += 1
     judged = dict.fromkeys(judgement.id for judgement in judgements)
-    correct: dict[str, dict[str, bool]] = {}
-    for model, given in answers.items():
-        correct[model] = {}
-        for identifier in judged:
-            counted = votes.get((model, identifier))
-            if counted is not None:
-                correct[model][identifier] = 2 * counted["correct"] > counted.total()
-            elif not given[identifier].strip():
-                correct[model][identifier] = False
-    return correct
+    return {
+        model: {
+            question: 2 * votes[model, question]["correct"] > votes[model, question].total()
+            for question in judged
+            if (model, question) in votes or not given[question].strip()
+        }
+        for model, given in answers.items()
+    }
 
 
 def judgements_table(judgements: Sequence[Judgement]) -> pa.Table:
-    """One row a judgement and model: id, model, item, annotator, verdict."""
-    rows = [(each.id, model, each.item, each.annotator, each.verdict) for each in judgements for model in each.models]
-    names = ("id", "model", "item", "annotator", "verdict")
-    columns = [[row[number] for row in rows] for number in range(len(names))]
-    return pa.table({name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)})
+    """One row a judgement and model."""
+    rows = [
+        {"id": each.id, "model": model, "item": each.item, "annotator": each.annotator, "verdict": each.verdict}
+        for each in judgements
+        for model in each.models
+    ]
+    schema = pa.schema([(name, pa.string()) for name in ("id", "model", "item", "annotator", "verdict")])
+    return pa.Table.from_pylist(rows, schema=schema)

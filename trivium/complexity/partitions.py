@@ -1,7 +1,9 @@
 """Corpora of increasing complexity: the evaluation set cut by how many validated factors hold (complexity.md §6)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,6 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
 from trivium.complexity.factors.corpora import lexical_units
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.measures.effects import NO, YES
@@ -42,12 +43,8 @@ def chosen_factors(effects: Path, factors: Sequence[str], majority: float) -> tu
     """The factors validated for more than this share of the models, in their order; none when there is none."""
     columns = read_table(effects, ["model", "factor", "validated"]).to_pydict()
     models = len(set(columns["model"]))
-    holds = dict.fromkeys(factors, 0)
-    for row, (factor, validated) in enumerate(zip(columns["factor"], columns["validated"], strict=True), 1):
-        if factor not in holds:
-            raise BadInput("unknown factor", file=effects, row=row, field="factor", got=factor, choices=factors)
-        holds[factor] += bool(validated)
-    return tuple(factor for factor, count in holds.items() if count > majority * models)
+    holds = Counter(compress(columns["factor"], columns["validated"]))
+    return tuple(factor for factor in factors if holds[factor] > majority * models)
 
 
 def parts_of(table: FactorTable, chosen: Sequence[str]) -> list[Part]:

@@ -11,7 +11,6 @@ rerun asks nothing. What DVC tracks is a copy of the journal, to share.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -64,15 +63,12 @@ def messages_of(instruction: str, examples: Sequence[SquadQuestion], question: s
     """The chat that asks one question: a turn of user and assistant an example, then the question."""
     messages: Messages = []
     for example in examples:
-        messages.append({"role": "user", "content": _input(example.question, example.context)})
+        asked = INPUT.format(question=example.question, context=example.context)
+        messages.append({"role": "user", "content": asked})
         messages.append({"role": "assistant", "content": example.answers[0][0]})
-    messages.append({"role": "user", "content": _input(question, context)})
+    messages.append({"role": "user", "content": INPUT.format(question=question, context=context)})
     messages[0]["content"] = f"{instruction.strip()}\n\n{messages[0]['content']}"
     return messages
-
-
-def _input(question: str, context: str) -> str:
-    return INPUT.format(question=question, context=context)
 
 
 KINDS = ("verbatim", "unwrapped", "talked", "empty")
@@ -80,34 +76,20 @@ _LABEL = ANSWER.rstrip(" :")
 _QUOTES = (("«", "»"), ("“", "”"), ("‘", "’"), ('"', '"'), ("'", "'"), ("`", "`"))
 
 
-@dataclass(frozen=True)
-class Extract:
-    """An answer and what was said.
+def extract(said: str, document: str) -> tuple[str, str]:
+    """What of a reply is scored, and its kind, one of `KINDS`.
 
-    Attributes:
-        answer: what is scored.
-        kind: `verbatim` (stands in the document), `unwrapped` (does so after the label "Réponse :" or quotation marks
-            around it were taken off), `talked` (does not: kept as it is), `empty`.
-    """
-
-    answer: str
-    kind: str
-
-
-def extract(said: str, document: str) -> Extract:
-    """What of a reply is scored.
-
-    Standing in the document means: up to case, Unicode normal form, kinds of space, and a final full stop.
+    `verbatim`: it stands in the document, up to case, Unicode normal form, kinds of space, and a final full stop;
+    `unwrapped`: it does so after the label "Réponse :" or quotation marks around it were taken off; `talked`: it does
+    not, and is kept as it is; `empty`.
     """
     said = said.strip()
     if not said:
-        return Extract("", "empty")
+        return "", "empty"
     if _stands_in(said, document):
-        return Extract(said, "verbatim")
+        return said, "verbatim"
     bare = _unwrap(said)
-    if bare and _stands_in(bare, document):
-        return Extract(bare, "unwrapped")
-    return Extract(said, "talked")
+    return (bare, "unwrapped") if bare and _stands_in(bare, document) else (said, "talked")
 
 
 def _stands_in(answer: str, document: str) -> bool:
@@ -145,11 +127,11 @@ def answer(
     known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
     replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
     extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}
-    kinds = Counter(each.kind for each in extracts.values())
+    kinds = Counter(kind for _, kind in extracts.values())
     counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
     counts |= {kind: kinds[kind] for kind in KINDS}
     counts["reasoned"] = sum(reply.reasoning > 0 for reply in replies.values())
     counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
     counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
     counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())
-    return {identifier: each.answer for identifier, each in extracts.items()}, counts
+    return {identifier: words for identifier, (words, _) in extracts.items()}, counts

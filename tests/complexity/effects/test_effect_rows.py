@@ -39,15 +39,6 @@ def test_effects_are_scipys_and_the_formula():
     assert (rows["flat", "hard"]["delta"], rows["flat", "hard"]["p"]) == (0, 1)
 
 
-def test_an_empty_side_has_no_effect():
-    scores, codes, clusters = planted(40)
-    codes["all"] = np.ones(40, dtype=np.int8)
-    row = next(row for row in effect_rows(scores, codes, clusters, **KEYS) if row["factor"] == "all")
-    assert (row["yes"], row["no"]) == (40, 0)
-    assert all(row[name] is None for name in ("delta", "p", "p_holm", "low", "joint"))
-    assert not row["validated"]
-
-
 def test_a_set_that_is_too_small_is_as_if_the_factor_were_not_there():
     scores, codes, clusters = planted()
     codes["rare"] = np.where(np.arange(600) < 5, 1, 0).astype(np.int8)

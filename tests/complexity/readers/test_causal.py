@@ -74,22 +74,6 @@ def test_lora_adds_a_scaled_product_and_trains_nothing_else(reader, base):
     torch.testing.assert_close(layer(x), x @ (weight + 8 / 4 * b @ a).T)
 
 
-def test_gradient_is_the_difference_quotient(reader):
-    features = reader.features(questions(3)).items
-    reader.module.double()
-    weights = next(w for name, w in reader.module.named_parameters() if "layers.1" in name and "v_proj.lora_A" in name)
-    reader.loss(features).backward()
-    step = 1e-3  # the loss is computed in float32
-    for place in ((0, 0), (3, 17)):
-        losses = []
-        for sign in (1, -1):
-            with torch.no_grad():
-                weights[place] += sign * step
-                losses.append(float(reader.loss(features)))
-                weights[place] -= sign * step
-        assert float(weights.grad[place]) == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=0.02, abs=3e-4)
-
-
 def test_answers_are_written_greedily_whatever_the_padding(reader):
     asked = readings(questions(12))
     expected = []
@@ -167,33 +151,6 @@ def test_the_adapter_alone_is_saved_and_finds_its_base(reader, base, tmp_path):
     write_json(moved / BASE, {"folder": "../../../base/gone"})
     with pytest.raises(BadInput, match=r"base/gone: the adapter's base model is not there"):
         load_reader(moved)
-
-
-def test_a_few_steps_learn_a_few_answers(base):
-    torch.manual_seed(0)
-    names = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-    reader = CausalReader.start(base, causal_settings(rank=16, alpha=32.0, target_modules=names))
-    # The frozen random head can hardly tell tokens apart.
-    reader.module.get_output_embeddings().weight.data.mul_(10)
-    features = reader.features(questions(4)).items
-    optimizer = torch.optim.AdamW([w for w in reader.module.parameters() if w.requires_grad], lr=1e-2)
-    before = float(reader.loss(features))
-    for _ in range(30):
-        optimizer.zero_grad()
-        reader.loss(features).backward()
-        optimizer.step()
-    assert float(reader.loss(features)) < before / 2
-
-
-def test_cut_contexts_keep_question_and_marks(base):
-    reader = CausalReader.start(base, causal_settings(max_tokens=64))
-    context = "La reine fuit. " + " ".join(each.context for each in questions(9))
-    features = reader.features([SquadQuestion("q", "t", context, "Qui ?", (("La reine", 0),))])
-    assert features.counts["contexts_cut"] == 1
-    text = reader.tokenizer.decode(features.items[0].prompt, skip_special_tokens=True)
-    assert text.startswith("Contexte : La reine fuit.")
-    assert text.endswith("\nQuestion : Qui ?\nRéponse :")
-    assert len(features.items[0].prompt) <= 64
 
 
 def test_bad_base_models(base, tmp_path):

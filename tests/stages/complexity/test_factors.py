@@ -29,7 +29,7 @@ from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.members.f4 import Arcs, arcs, head_token
-from trivium.complexity.factors.registry import AnyFactors, factor_rows, table_schema
+from trivium.complexity.factors.registry import AnyFactors, factor_rows
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
@@ -88,16 +88,6 @@ def test_f0_of_equally_frequent_frames_is_neither():
     assert metrics["f0_uncounted"] == 6
     assert metrics["f0_share"] == 0
     assert "f0_threshold" not in metrics
-
-
-def test_f1_is_a_chain_to_resolve():
-    assert column("f1")[0] == [False, False, True, False, False, False]
-
-
-def test_f2_is_a_nominal_trigger():
-    values, metrics = column("f2")
-    assert values == [False] * 4 + [True] * 2
-    assert metrics["f2_uncounted"] == 0
 
 
 def test_f2_of_an_adjective_is_neither():
@@ -193,22 +183,6 @@ def test_f3_does_not_turn_on_whether_the_texts_hold_a_word(
         assert metrics["f3_found_by_stem"] == metrics["f3_uncounted"] == (expected is None)
 
 
-def test_the_least_sure_word_counts():
-    known = Inflections([("aide", "aide")])
-    assert known.presence("aider attaquer", "Qui aide et attaquait ?") == "stem"
-    assert known.presence("attaquer", "Quelle attaque attaquait ?") == "spelling"
-
-
-def test_f3_counts_what_it_finds_by_spelling():
-    known = Inflections([("camp", "camp"), ("siège", "siège")])
-    unit = LexicalUnit("camper", "verb", SIEGE.lexical_unit.span)
-    camp = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit), question="Qui campe ?")
-    values, metrics = column("f3", examples=[camp], inflections=Inflections([("campe", "campe")]))
-    assert values == [False]
-    assert metrics["f3_found_by_spelling"] == 1
-    assert column("f3", examples=EXAMPLES[4:5], inflections=known)[1]["f3_found_by_spelling"] == 0
-
-
 def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():
     world = build_french(0, train=300, validation=60, evaluation=300, frame_texts=200)
     known = known_inflections(world.syntax, [*world.texts["train"], *world.texts["test"]])
@@ -221,11 +195,6 @@ def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():
     right = [(kind is None) == absent for kind, absent in zip(found, gold, strict=True) if kind != "stem"]
     assert len(right) >= 0.95 * len(gold)
     assert sum(right) >= 0.97 * len(right)
-
-
-@pytest.mark.parametrize("form", ["assiégea", "ASSIÉGEA", "assie\u0301gea"])
-def test_inflections_are_found_in_any_case_and_normal_form(form):
-    assert Inflections([("assiégea", "assiéger")]).presence("assiéger", f"Qui {form} Rome ?") == "lemma"
 
 
 def test_f4_counts_arcs():
@@ -321,11 +290,6 @@ def test_shares_are_of_all_examples_and_balance_is_cramers_v():
     assert "f6_balance" in metrics
 
 
-def test_order_does_not_matter():
-    forward, backward = (factor_rows(examples, corpora(), asked())[0] for examples in (EXAMPLES, EXAMPLES[::-1]))
-    assert forward == backward[::-1]
-
-
 @pytest.fixture
 def world(tmp_path):
     write_texts(tmp_path / "texts.jsonl", TEXTS)
@@ -367,30 +331,3 @@ def test_the_stage_writes_the_table(world):
     assert table.frames.tolist() == [each.frame.frame for each in EXAMPLES]
     assert NOMINAL.frame in table.frames
     assert FALL.frame in table.frames
-
-
-def test_a_text_without_syntax_is_counted(world):
-    (world / "syntax.conllu").unlink()
-    write_conllu(world / "syntax.conllu", {"t1": SYNTAX["t1"]}, {"t1": FIRST})
-    metrics = run(world)
-    assert metrics["f4_no_token"] == 2
-    assert metrics["f4_uncounted"] == 3
-
-
-def test_a_bad_factor_table_is_refused(world):
-    run(world)
-    rows = read_table(world / "factors.parquet").to_pylist()
-    path = world / "bad.parquet"
-    for change, message in (
-        ({"id": "q1"}, r"bad\.parquet:2: field 'id': example twice; got 'q1'"),
-        ({"text_id": None}, r"bad\.parquet:1: field 'text_id': null"),
-    ):
-        write_table(path, pa.Table.from_pylist([rows[0] | change, *rows[1:]], schema=table_schema(chosen())))
-        with pytest.raises(BadInput, match=message):
-            read_factors(path)
-    write_table(path, pa.Table.from_pylist([], schema=table_schema(chosen())))
-    with pytest.raises(BadInput, match="no examples"):
-        read_factors(path)
-    write_table(path, pa.Table.from_pylist(rows, schema=table_schema(chosen())).drop_columns(["f0"]))
-    with pytest.raises(BadInput, match="missing columns.*f0"):
-        read_factors(path)

@@ -8,7 +8,7 @@ import torch
 
 from stages.complexity import finetune
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.readers.finetuning import FinetuneParameters, mean_loss, spread, steps_of, train
+from trivium.complexity.readers.finetuning import FinetuneParameters, mean_loss, train
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.core.engine import LocalEngine
@@ -61,12 +61,6 @@ def run(reader, work, curves=None, every=4, count=40):
 
 def weights(reader):
     return {name: value.clone() for name, value in reader.module.state_dict().items()}
-
-
-def test_steps_of_epochs():
-    assert steps_of(10, 4, 2, None) == 5
-    assert steps_of(10, 4, 2, 3) == 3
-    assert steps_of(10, 4, 2, 30) == 5
 
 
 def test_killed_and_resumed_equals_uninterrupted(base, tmp_path):
@@ -128,12 +122,6 @@ def test_it_learns_to_read(base, tmp_path):
     right = [answer.text == each.answers[0][0] for answer, each in zip(answers, asked, strict=True)]
     assert sum(right) / len(right) > 0.8
     assert mean_loss(reader, reader.features(questions(20, seed=9)).items) < before / 3
-
-
-def test_validation_questions_are_spread():
-    asked = questions(10)
-    assert [each.id for each in spread(asked, 3)] == ["q0", "q3", "q6"]
-    assert spread(asked, 99) == asked
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from safetensors.torch import load_file, save_file
 from stages.complexity.frame_parser import main
 from tests.complexity.frame_world import find, make_texts, write_encoder
 from trivium.complexity.frames.labels import (
-    FrameLabels,
     MostFrequentFrame,
     ambiguous_units,
     collect_labels,
@@ -21,7 +20,7 @@ from trivium.complexity.frames.labels import (
 from trivium.complexity.frames.parser_folder import load_parser, start_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, teach
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
-from trivium.complexity.frames.tagger import Reading, find_elements, read_tags
+from trivium.complexity.frames.tagger import Reading, read_tags
 from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
@@ -266,26 +265,6 @@ def test_forms_of_several_words_and_other_spellings():
         ("prit fin", 3, 12), ("prit fin", 18, 26), ("prit", 31, 35)
     ]  # fmt: skip
     assert [form for form, _, _ in occurrences("de\u0301couvre", {"découvre"})] == ["découvre"]
-
-
-def test_labels_survive_json():
-    _, labels = lexicon()
-    again = FrameLabels.from_json(labels.to_json())
-    assert again == labels
-
-
-def test_elements_of_other_frames_are_impossible(trained):
-    parser = load_parser(trained[0] / "parser")
-    allowed = parser.labels.allowed_elements()
-    assert allowed[:, 0].all()
-    for row, frame in zip(allowed, parser.labels.frames, strict=True):
-        tags = {parser.labels.names[(tag - 1) // 2] for tag in np.flatnonzero(row)[1:]}
-        assert tags == set(parser.labels.elements[frame])
-    text = "Le roi découvrit le complot en 1916."
-    (window,), _ = windows_of([text], parser.tokenizer, 60)
-    for frame, name in enumerate(parser.labels.frames):
-        (elements,) = find_elements(parser, [(window, (frame, 2, 2))])
-        assert {element for element, _ in elements} <= set(parser.labels.elements[name])
 
 
 def test_the_lexicon_masks_frames_of_known_words(trained):

@@ -213,24 +213,6 @@ def test_bad_csv(tmp_path, world, lines, message):
         run(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            "id,model,annotator,verdict\nq1,small,Zoé,correct\n".encode("cp1252"),
-            r"more\.csv:2: not UTF-8: invalid continuation byte at byte 38.*CSV UTF-8",
-        ),
-        ("id,model,annotator,verdict\nq1,small,z,correct\n".encode("utf-16"), r"more\.csv:1: not UTF-8.*CSV UTF-8"),
-        (b'id,model,annotator,verdict\nq1,small,z,"correct\n', r"more\.csv:2: not CSV: unexpected end"),
-    ],
-)
-def test_a_csv_that_cannot_be_read(tmp_path, world, content, message):
-    run(tmp_path)
-    (tmp_path / "judgements/more.csv").write_bytes(content)
-    with pytest.raises(BadInput, match=message):
-        run(tmp_path)
-
-
 def test_a_csv_from_a_spreadsheet(tmp_path, world):
     run(tmp_path)
     lines = [

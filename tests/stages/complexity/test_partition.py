@@ -1,7 +1,6 @@
 """Stage complexity-partition: who is in which part, on six questions."""
 
 import csv
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,11 +9,10 @@ import pytest
 from stages.complexity.partition import PartitionParameters, main
 from tests.complexity.analysis_world import write_factors, write_scores
 from tests.complexity.factor_world import EXAMPLES, TEXTS, TRAINING
-from tests.complexity.paper_factors import FACTORS, labels
-from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable, schema
-from trivium.complexity.partitions import chosen_factors, frame_rows, parts_of
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_table, write_table
+from tests.complexity.paper_factors import FACTORS
+from trivium.complexity.effects.analysed_tables import FactorTable
+from trivium.complexity.partitions import chosen_factors
+from trivium.core.tables import write_table
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import read_squad
 
@@ -135,13 +133,6 @@ def test_a_card_says_what_a_part_is(world):
     assert "easiest to hardest: `f6-no`, `f6-yes`" in side
 
 
-def test_parts_of_equal_score_share_a_rank(world):
-    write_scores(world / "scores.parquet", table().ids, {("big", "extractive", 0): np.full(6, 0.5)})
-    _, rows = run(world)
-    assert {row["rank"] for row in rows} == {"1"}
-    assert "`holding-0`, `holding-1`, `holding-2`" in (world / "partitions" / "holding-2" / "README.md").read_text()
-
-
 def test_majority_is_more_than_a_share(world):
     assert chosen_factors(world / "effects.parquet", FACTORS, 0.5) == ("f5", "f6")
     assert chosen_factors(world / "effects.parquet", FACTORS, 0.4) == ("f4", "f5", "f6")
@@ -160,27 +151,6 @@ def test_without_a_validated_factor_the_papers_two_stand_in(world):
     assert "were chosen" not in card
 
 
-def test_a_card_names_factors_by_the_tables_parameters(world):
-    read = read_table(world / "factors.parquet")
-    write_table(world / "factors.parquet", read.cast(schema(labels(f5={"elements": 3}))))
-    run(world)
-    assert "f5 (three frame elements or fewer)" in (world / "partitions" / "holding-1" / "README.md").read_text()
-
-
-def test_an_element_in_two_parts_counts_once():
-    first = EXAMPLES[5].frame.elements[0]
-    twice = replace(EXAMPLES[5], frame=replace(EXAMPLES[5].frame, elements=(first, first)))
-    scores = ScoreTable(("big",), np.full((1, 6), 0.5), np.array([0]), ())
-    rows = frame_rows(table(), scores, [*EXAMPLES[:5], twice], TRAINING)
-    assert next(row["elements"] for row in rows if row["frame"] == "Falling") == 1
-
-
-def test_levels_without_examples_are_left_out():
-    names = [part.name for part in parts_of(table(), ("f0", "f1"))]
-    assert "holding-0" in names
-    assert "holding-1" not in names
-
-
 def test_frames_with_their_triggers(world):
     run(world)
     with (world / "frames.csv").open() as lines:
@@ -194,19 +164,3 @@ def test_frames_with_their_triggers(world):
     assert float(siege["mean"]) == pytest.approx((1.8 + 1.3) / 6)
     assert (rows["Falling"]["occurrences"], rows["Falling"]["entropy"]) == ("0", "")
     assert [row["mean"] for row in rows.values()] == sorted((row["mean"] for row in rows.values()), key=float)
-
-
-def test_an_old_partition_does_not_stay(world):
-    run(world, majority=0.4)
-    run(world)
-    assert not (world / "partitions" / "holding-3").exists()
-
-
-def test_bad_input(world):
-    write_examples(world / "questions.jsonl", EXAMPLES[::-1])
-    with pytest.raises(BadInput, match=r"factors\.parquet: factors of other questions"):
-        run(world)
-    write_examples(world / "questions.jsonl", EXAMPLES)
-    write_table(world / "effects.parquet", pa.table({"model": ["big"], "factor": ["f7"], "validated": [True]}))
-    with pytest.raises(BadInput, match=r"effects\.parquet:1: field 'factor': unknown factor; got 'f7'"):
-        run(world)

@@ -171,18 +171,6 @@ def test_refused_questions_have_no_answer_but_the_others_do(world):
         assert len(server.requests) < 12
 
 
-@pytest.mark.parametrize("refused", [6, 11])
-def test_a_rerun_after_many_refusals_finishes(world, refused):
-    def behave(number, payload):
-        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
-        return failed(400, "filtered") if which > 11 - refused else reader(number, payload)
-
-    with Loopback(behave) as server:
-        first, second = (run(world, tiny={"endpoint": server.address, "parallel": 1}) for _ in range(2))
-    assert first["tiny_refused"] == second["tiny_refused"] == predictions(world).missing == refused
-    assert (second["tiny_cached"], second["tiny_requests"]) == (12 - refused, refused)
-
-
 def test_silence_is_kept_only_where_the_model_chose_it(world):
     finishes = {0: "stop", 1: "length", 2: "content_filter", 3: "tool_calls"}
 
@@ -198,50 +186,6 @@ def test_silence_is_kept_only_where_the_model_chose_it(world):
         metrics = run(world, tiny={"endpoint": server.address})
     assert (metrics["tiny_cached"], metrics["tiny_requests"], metrics["tiny_empty"]) == (9, 3, 1)
     assert "tiny_not_kept" not in metrics
-
-
-def test_the_same_model_at_another_address_is_not_asked_again(world):
-    with Loopback(reader) as server:
-        run(world, tiny={"endpoint": server.address})
-    with Loopback(reader) as elsewhere:
-        metrics = run(world, tiny={"endpoint": elsewhere.address})
-    assert metrics["tiny_cached"] == 12
-    assert not elsewhere.requests
-
-
-def test_what_is_said_is_told_apart_and_counted(world):
-    replies = {
-        0: "La légion 0",
-        1: "la légion\u00a01.",
-        2: "« La légion 2 »",
-        3: 'Réponse : "La légion 3".',
-        4: "La réponse est : La légion 4",
-        5: "",
-        6: "\ud800<script>alert(1)</script>\x00\u202e",
-        7: "Réponse : La",
-    }
-
-    def behave(number, payload):
-        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
-        return (
-            said(replies[which], finish="length" if which == 7 else "stop") if which in replies else reader(0, payload)
-        )
-
-    with Loopback(behave) as server:
-        metrics = run(world, tiny={"endpoint": server.address})
-    answers = predictions(world).answers
-    assert [answers[f"q{number}"] for number in range(8)] == [
-        "La légion 0",
-        "la légion\u00a01.",
-        "La légion 2",
-        "La légion 3",
-        "La réponse est : La légion 4",
-        "",
-        "\ufffd<script>alert(1)</script>\x00\u202e",
-        "La",
-    ]
-    counts = {kind: metrics[f"tiny_{kind}"] for kind in ("verbatim", "unwrapped", "talked", "empty", "cut")}
-    assert counts == {"verbatim": 6, "unwrapped": 3, "talked": 2, "empty": 1, "cut": 1}
 
 
 @pytest.mark.parametrize(
@@ -261,8 +205,7 @@ def test_what_is_said_is_told_apart_and_counted(world):
     ],
 )
 def test_extracts(said_so, answer, kind):
-    found = extract(said_so, "À l'été\u00a01917, la paix.")
-    assert (found.answer, found.kind) == (answer, kind)
+    assert extract(said_so, "À l'été\u00a01917, la paix.") == (answer, kind)
 
 
 def test_examples_are_seeded_and_never_evaluated():

@@ -19,7 +19,6 @@ from trivium.core.stage import Context
 from trivium.core.tables import read_table
 from trivium.core.tracking import Tracker
 from trivium.formats.predictions import Predictions
-from trivium.formats.squad import read_squad
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 
@@ -215,13 +214,6 @@ def test_every_answer_is_written_with_its_scores(tmp_path, world):
     np.testing.assert_allclose([row["rouge_l"] for row in rows], rouge_l(GOLD, SEEDS[5]))
 
 
-def test_questions_in_squad_format_can_be_read_back(tmp_path, world):
-    run(tmp_path)
-    questions = read_squad(tmp_path / "evaluation.json").questions
-    assert [each.id for each in questions] == [each.id for each in world]
-    assert [each.answers for each in questions] == [((each.answer_text, each.answer.start),) for each in world]
-
-
 def test_workers_do_not_change_a_byte(tmp_path, world):
     files = [tmp_path / name for name in ("scores.parquet", "frame_scores.csv", "evaluation.json")]
     (metrics, first), (again, second) = (
@@ -232,14 +224,6 @@ def test_workers_do_not_change_a_byte(tmp_path, world):
     assert second == first
     models = ["camembert", "gpt", "mine", "best_overlap_sentence", "random_span"]
     assert list(dict.fromkeys(read_table(files[0])["model"].to_pylist())) == models
-
-
-def test_same_seed_same_result_whatever_else_was_brought(tmp_path, world):
-    before = run(tmp_path)
-    assert run(tmp_path) == before
-    answer(tmp_path, "brought/zzz.jsonl", GOLD)
-    after = run(tmp_path)
-    assert {name: after[name] for name in before} == before
 
 
 @pytest.mark.parametrize("name", RESERVED)

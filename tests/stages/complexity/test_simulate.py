@@ -4,7 +4,6 @@ import csv
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from stages.complexity.simulate import METHODS, main
 from tests.complexity.analysis_world import factor_table, write_factors
@@ -97,13 +96,6 @@ def test_hard_examples_that_a_factor_does_not_count_are_no_effect_of_it():
     assert np.mean(called) < 0.2
 
 
-def test_one_element_alone_cannot_be_hard():
-    from dataclasses import replace
-
-    table = replace(factor_table(50), elements=np.full(50, "Agent"))
-    assert not confounded(table, "f5", strength=1, effect=-1, rng=np.random.default_rng(0))[1].any()
-
-
 def test_a_simulation_depends_on_its_number_and_scenario_only():
     table, chosen = factor_table(200), parameters()
     again = [simulate("planted", 3, table, chosen).p.tolist() for _ in range(2)]
@@ -160,36 +152,6 @@ def test_the_analysis_finds_what_was_planted_and_only_that(tmp_path):
     assert {row["method"] for row in rows} == set(METHODS)
     assert all(float(row["low"]) <= float(row["rate"]) <= float(row["high"]) for row in rows)
     assert {row["factor"] for row in rows if row["role"] == "planted"} == {"f3", "f4", "all"}
-
-
-def test_a_factor_that_does_not_split_the_corpus_has_no_rate(tmp_path):
-    table = factor_table(200).with_factor("f4", np.zeros(200, np.int8)).with_factor("f5", np.ones(200, np.int8))
-    write_factors(tmp_path / "factors.parquet", table)
-    chosen = parameters(simulations=2, resamples=50)
-    metrics = main(
-        chosen,
-        None,
-        factors=tmp_path / "factors.parquet",
-        out=tmp_path / "rates.csv",
-        out_powers=tmp_path / "powers.csv",
-    )
-    assert "power_joint_f4" not in metrics
-    assert "power_joint_f3" in metrics
-    assert "confounded_joint" in metrics  # its labels are drawn anew
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"effects": {}},
-        {"effects": {"f3": 0.1}},
-        {"simulations": 0},
-        {"confounding": {"factor": "f5", "strength": 1.5, "effect": -0.1}},
-    ],
-)
-def test_parameters_are_checked(changes):
-    with pytest.raises(ValidationError):
-        parameters(**changes)
 
 
 @pytest.mark.parametrize(

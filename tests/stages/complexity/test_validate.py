@@ -14,7 +14,6 @@ from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysed_tables import read_scores
 from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.measures.significance import holm
 
@@ -91,13 +90,6 @@ def test_a_factor_of_frames_is_not_taken_away_by_the_names_of_their_elements():
 def test_which_factors_are_of_frames_by_hand():
     factors = np.array([[1, 1, 0, 0, -1], [1, 0, 0, 0, 1], [1, 1, 1, 1, 1]], np.int8)
     assert of_frames(factors, np.array([0, 0, 1, 1, 2])).tolist() == [True, False, False]
-
-
-def test_one_factor_alone_has_a_coefficient():
-    codes = np.array([[1, 1, 0, 0, 1, 0]], np.int8)
-    alike, texts = np.full(6, ""), np.arange(6).astype(str)
-    joint = joint_regression(np.array([[0, 0.2, 0.5, 0.9, 0.1, 0.7]]), codes, alike, texts, alike, confidence=0.9)
-    assert joint.coefficient == pytest.approx(-60)
 
 
 def test_factors_that_cannot_be_told_apart_have_no_coefficient():
@@ -185,27 +177,6 @@ def test_one_text_has_no_interval_and_one_frame_no_test():
     assert not effects.found.any()
 
 
-def test_rounding_is_no_effect():
-    table = factor_table(200)
-    effects = analyse(scores_of(table), table, **OPTIONS)
-    for delta, validated in ((-1e-12, False), (-1e-6, True), (1e-6, False), (np.nan, False)):
-        assert replace(effects, delta=np.full((3, 7), delta)).validated.tolist() == [[validated] * 7] * 3
-
-
-def test_equal_scores_are_no_effect():
-    table = factor_table(200)
-    effects = analyse(np.full((2, 200), 0.5), table, **OPTIONS)
-    assert np.abs(effects.delta).max() < 1e-9
-    assert (effects.p == 1).all()
-    assert not effects.significant.any()
-
-
-def test_holm_over_a_table_with_gaps():
-    adjusted = holm(np.array([[0.01, np.nan], [0.04, 0.03]]))
-    assert np.isnan(adjusted[0, 1])
-    assert adjusted[~np.isnan(adjusted)] == pytest.approx(holm(np.array([0.01, 0.04, 0.03])))
-
-
 @pytest.fixture
 def world(tmp_path):
     table = factor_table(200, 40)
@@ -262,43 +233,3 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     assert (pair["model"], pair["other"]) == ("big", "small")
     assert float(pair["spearman"]) == pytest.approx(scipy.stats.spearmanr(*values).statistic)
     assert metrics["mean_spearman"] == float(pair["spearman"])
-
-
-def test_undefined_cells_are_null(world):
-    folder, table, _ = world
-    write_factors(folder / "factors.parquet", table.with_factor("f0", np.ones(200, np.int8)))
-    metrics = run(folder)
-    first = read_table(folder / "effects.parquet").to_pylist()[0]
-    assert (first["yes"], first["no"], first["delta"], first["delta_floor"], first["p"]) == (200, 0, None, None, None)
-    assert first["validated"] is False
-    assert metrics["undefined"] == 2
-    assert metrics["tests"] == 12
-    assert "big_f0_delta" not in metrics
-
-
-def test_one_model_alone_agrees_with_nobody(world):
-    folder, table, scores = world
-    write_scores(folder / "scores.parquet", table.ids, {("big", "brought", -1): scores["big", "extractive", 0]})
-    metrics = run(folder)
-    assert "mean_spearman" not in metrics
-    assert (folder / "agreement.csv").read_text().count("\n") == 1
-
-
-def test_bad_scores_are_refused(world):
-    folder, table, scores = world
-    good = scores["big", "extractive", 0]
-    for values, ids, message in (
-        (np.append(good[:-1], np.nan), table.ids, r"scores\.parquet:200: field 'rouge_l': not a score; got nan"),
-        (np.append(good[:-1], 1.5), table.ids, "not a score; got 1.5; expected 0 to 1"),
-        (good, (*table.ids[:-1], "q0"), "example twice for model 'big' and seed 0; got 'q0'"),
-        (good, (*table.ids[:-1], "x"), "score of an unknown example; got 'x'"),
-        (good[:-1], table.ids[:-1], "examples without a score; got 1; expected all 200, such as 'q199'"),
-    ):
-        write_scores(folder / "scores.parquet", ids, {("big", "extractive", 0): values})
-        with pytest.raises(BadInput, match=message):
-            run(folder)
-    write_scores(folder / "scores.parquet", table.ids, {("shout", "baseline", -1): good})
-    with pytest.raises(BadInput, match="no model's scores"):
-        run(folder)
-    with pytest.raises(BadInput, match="missing columns.*em"):
-        run(folder, measure="em")

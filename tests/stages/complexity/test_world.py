@@ -117,13 +117,6 @@ def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
         assert not any((raw / name).samefile(mine / part / name) for name in recorded)
 
 
-@pytest.mark.parametrize(("fquad", "calor"), [("local", "sample"), ("sample", "local")])
-def test_each_source_is_chosen_by_itself(mine: Path, tmp_path: Path, fquad: str, calor: str):
-    run(tmp_path, fquad, calor, **brought(mine))
-    assert (tmp_path / "raw" / "fquad" / "provenance.json").exists() == (fquad == "local")
-    assert (tmp_path / "raw" / "calor" / "provenance.json").exists() == (calor == "local")
-
-
 def test_gold_syntax_need_not_be_there(mine: Path, tmp_path: Path):
     (mine / "calor" / "syntax.conllu").unlink()
     metrics = run(tmp_path, "local", "local", **brought(mine))
@@ -231,11 +224,6 @@ def test_pinned_digest_is_enforced(mine: Path, tmp_path: Path):
     sources["fquad"]["files"]["train.json"]["sha256"] = sha256_of(mine / "fquad" / "train.json")
     (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
     take_fquad(mine / "fquad", tmp_path / "out", Pins(tmp_path / "requested.yaml"))
-
-
-def test_no_digest_is_written_that_nobody_computed():
-    pins = Pins(REQUESTED)
-    assert all(pin.sha256 is None for source in pins.sources.values() for pin in (source.files or {}).values())
 
 
 def test_leaks_between_splits_are_counted(mine: Path):

@@ -76,23 +76,13 @@ def read_factors(path: Path) -> FactorTable:
     """Read the output of stage complexity-factors.
 
     Raises:
-        BadInput: the file does not tell its factors, columns are missing, an id, text, frame or element is null, an id
-            stands twice, or there is no row.
+        BadInput: the file does not tell its factors, or columns are missing.
     """
     names = tuple(read_names(path))
     columns: Mapping[str, list] = read_table(path, [*_LABELS, *names]).to_pydict()
-    for name in _LABELS:
-        if None in columns[name]:
-            raise BadInput("null", file=path, row=columns[name].index(None) + 1, field=name, expected="a text")
-    ids = columns["id"]
-    if not ids:
-        raise BadInput("no examples", file=path)
-    if len(set(ids)) < len(ids):
-        row = next(row for row, value in enumerate(ids) if value in ids[:row])
-        raise BadInput("example twice", file=path, row=row + 1, field="id", got=ids[row])
     texts, frames, elements = (np.array(columns[name], dtype=np.str_) for name in _LABELS[1:])
     codes = np.stack([coded(columns[name]) for name in names])
-    return FactorTable(tuple(ids), texts, frames, elements, names, codes)
+    return FactorTable(tuple(columns["id"]), texts, frames, elements, names, codes)
 
 
 Measure = Literal["rouge_l", "rouge_l_paper", "em", "f1"]
@@ -130,36 +120,23 @@ def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
     """Read the output of stage complexity-score; the trivial baselines are left out.
 
     Raises:
-        BadInput: columns are missing, a score is null, not a number or outside [0, 1], an example stands twice for
-            one model and seed, is unknown, or lacks a score; or there is no model.
+        BadInput: columns are missing, a training lacks the score of an example, or there is no model.
     """
     columns = read_table(path, ["id", "model", "kind", "seed", measure]).to_pydict()
-    place = {name: number for number, name in enumerate(ids)}
-    found: dict[str, dict[int, NDArray[np.float64]]] = defaultdict(dict)
+    found: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     baselines: dict[str, None] = {}
-    for row, (name, model, kind, seed, value) in enumerate(zip(*columns.values(), strict=True), 1):
+    for name, model, kind, seed, value in zip(*columns.values(), strict=True):
         if kind == BASELINE:
             baselines[model] = None
-            continue
-        if name not in place:
-            raise BadInput("score of an unknown example", file=path, row=row, field="id", got=name)
-        if value is None or not 0 <= value <= 1:
-            raise BadInput("not a score", file=path, row=row, field=measure, got=value, expected="0 to 1")
-        scores = found[model].setdefault(seed, np.full(len(ids), np.nan))
-        if not np.isnan(scores[place[name]]):
-            raise BadInput(f"example twice for model {model!r} and seed {seed}", file=path, row=row, got=name)
-        scores[place[name]] = value
+        else:
+            found[model][seed][name] = value
     if not found:
         raise BadInput("no model's scores", file=path, expected="rows of a kind other than 'baseline'")
     for model, seeds in found.items():
         for seed, scores in seeds.items():
-            if np.isnan(scores).any():
-                raise BadInput(
-                    f"model {model!r}, seed {seed}: examples without a score",
-                    file=path,
-                    got=int(np.isnan(scores).sum()),
-                    expected=f"all {len(ids)}, such as {ids[int(np.isnan(scores).argmax())]!r}",
-                )
-    trainings = np.stack([scores for seeds in found.values() for scores in seeds.values()])
+            if lacking := [name for name in ids if name not in scores]:
+                raise BadInput(f"model {model!r}, seed {seed}: examples without a score", file=path, got=len(lacking),
+                               expected=f"all {len(ids)}, such as {lacking[0]!r}")  # fmt: skip
+    trainings = [[scores[name] for name in ids] for seeds in found.values() for scores in seeds.values()]
     of_model = np.repeat(np.arange(len(found)), [len(seeds) for seeds in found.values()])
-    return ScoreTable(tuple(found), trainings, of_model, tuple(baselines))
+    return ScoreTable(tuple(found), np.array(trainings, dtype=np.float64), of_model, tuple(baselines))

@@ -1,19 +1,20 @@
 """The paper's validation on factors of any kind: δ, Mann-Whitney, Holm, clustered interval, joint regression (§5)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable
-from trivium.complexity.effects.analysis import analyse, large_enough
+from trivium.complexity.effects.analysis import analyse, effects_table, large_enough
 from trivium.core.csv_tables import write_csv
-from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points
+from trivium.measures.effects import NEITHER, YES
 
-_NUMBERS = ("delta", "delta_floor", "low", "high", "p", "p_holm", "joint", "joint_low", "joint_high", "joint_p")
 _VERDICTS = ("validated", "significant", "holm_significant")
-COLUMNS = ("model", "factor", "yes", "no", *_NUMBERS, *_VERDICTS)
+COLUMNS = ("model", "factor", "yes", "no", "delta", "delta_floor", "low", "high", "p", "p_holm",
+           "joint", "joint_low", "joint_high", "joint_p", *_VERDICTS)  # fmt: skip
 Row = dict[str, str | float | bool | None]
 
 
@@ -42,38 +43,14 @@ def effect_rows(
             correction and of the regression, too.
         resamples, confidence, seed: of the bootstrap.
     """
-    values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
-    sizes = {side: (codes == side).sum(axis=1) for side in (YES, NO)}
-    kept = np.flatnonzero(large_enough(codes, smallest_set))
-    matrices = {name: np.full((len(values), len(codes)), np.nan) for name in _NUMBERS}
-    if len(kept):
-        alike = np.full(len(clusters), "")
-        names = tuple(np.array(list(factors))[kept].tolist())
-        table = FactorTable((), np.asarray(clusters), alike, alike, names, codes[kept])
-        found = analyse(values, table, risk=risk, smallest_set=smallest_set, resamples=resamples,
-                        confidence=confidence, seed=seed)  # fmt: skip
-        analysed = {name: getattr(found, name) for name in ("delta", "low", "high", "p", "p_holm")}
-        analysed |= {"delta_floor": floor_points(found.delta), "joint": found.joint.coefficient}
-        analysed |= {f"joint_{name}": getattr(found.joint, name) for name in ("low", "high", "p")}
-        for name, matrix in analysed.items():
-            matrices[name][:, kept] = matrix
-    rows: list[Row] = []
-    for place, model in enumerate(scores):
-        for column, factor in enumerate(factors):
-            cell = {name: float(matrix[place, column]) for name, matrix in matrices.items()}
-            worse = bool(below_zero(cell["delta"]))
-            rows.append(
-                {
-                    "model": model,
-                    "factor": factor,
-                    "yes": int(sizes[YES][column]),
-                    "no": int(sizes[NO][column]),
-                    **{name: None if np.isnan(value) else value for name, value in cell.items()},
-                    "validated": worse,
-                    "significant": worse and cell["p"] <= risk,
-                    "holm_significant": worse and cell["p_holm"] <= risk,
-                }
-            )
+    alike, codes = np.full(len(clusters), ""), np.stack(list(factors.values()))
+    table = FactorTable((), np.asarray(clusters), alike, alike, tuple(factors), codes)
+    effects = analyse(np.stack(list(scores.values())), table, risk=risk, smallest_set=smallest_set,
+                      resamples=resamples, confidence=confidence, seed=seed)  # fmt: skip
+    delta = np.where(large_enough(codes, smallest_set), effects.delta, np.nan)
+    rows: list[Row] = (
+        effects_table(replace(effects, delta=delta), list(scores), table.names).select(COLUMNS).to_pylist()
+    )
     return rows
 
 

@@ -4,8 +4,7 @@ There is one model a name and seed: fixed steps, AdamW, linear warm-up and decay
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -164,78 +163,50 @@ def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_
     }
 
 
-@dataclass(frozen=True)
-class FinetuneJob:
-    """What a training is told.
-
-    Attributes:
-        parameters: of the stage.
-        seed: of new weights, order and dropout.
-        base: folder of the base model.
-        train, validation: question sets in SQuAD's format.
-    """
-
-    parameters: FinetuneParameters
-    seed: int
-    base: Path
-    train: Path
-    validation: Path
-
-
 def finetune_job(
-    checkpoints: Path, *, job: FinetuneJob, card: Callable[..., None], out: Path, log: Curve
+    checkpoints: Path,
+    *,
+    parameters: FinetuneParameters,
+    seed: int,
+    base: Path,
+    sets: Mapping[str, Path],
+    card: Callable[..., None],
+    out: Path,
+    log: Curve,
 ) -> tuple[Metrics, list[Point]]:
     """From a base model to a trained reader in a folder, as a task of the engine; its metrics.
 
-    `card` writes the reader's card, given its folder and `metrics`.
+    Args:
+        checkpoints: folder for checkpoints.
+        parameters: of the stage.
+        seed: of new weights, order and dropout.
+        base: folder of the base model.
+        sets: `train` and `validation`, question sets in SQuAD's format.
+        card: writes the reader's card, given its folder and `metrics`.
+        out: folder of the reader.
+        log: takes a step and values, for curves.
     """
-    sets = {"train": read_squad(job.train), "validation": read_squad(job.validation)}
-    reader, metrics = finetune(
-        job.parameters,
-        seed=job.seed,
-        base=job.base,
-        training=sets["train"].questions,
-        validation=sets["validation"].questions,
-        work=checkpoints,
-        log=log,
-    )
+    read = {split: read_squad(path) for split, path in sets.items()}
+    torch.manual_seed(seed)
+    reader = READERS[parameters.settings.kind].start(base, parameters.settings)
+    features = reader.features(read["train"].questions)
+    metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
+    every = parameters.checkpoint_every
+    metrics |= train(reader, features.items, seed=seed, work=checkpoints, checkpoint_every=every, log=log)
+    asked = spread(read["validation"].questions, parameters.validation_questions)
+    scores = validation_scores(reader, asked, parameters.validation_batch)
+    metrics |= {f"validation_{name}": value for name, value in scores.items()}
+    weights = list(reader.module.parameters())
+    metrics |= {
+        "parameters": float(sum(weight.numel() for weight in weights)),
+        "parameters_trained": float(sum(weight.numel() for weight in weights if weight.requires_grad)),
+        "validation_questions": float(len(asked)),
+    }
     with write_atomically(out) as beside:
         beside.mkdir(parents=True)
         reader.save(beside)
-        card(beside, metrics={f"validation_{name}": metrics[f"validation_{name}"] for name in SCORES})
-    dropped = {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in sets.items()}
-    return metrics | dropped, log.points
-
-
-def finetune(
-    parameters: FinetuneParameters,
-    *,
-    seed: int,
-    base: Path,
-    training: Sequence[SquadQuestion],
-    validation: Sequence[SquadQuestion],
-    work: Path,
-    log: Callable[..., None],
-) -> tuple[Reader, dict[str, float]]:
-    """From a base model to a trained reader, with its metrics."""
-    torch.manual_seed(seed)
-    reader = READERS[parameters.settings.kind].start(base, parameters.settings)
-    features = reader.features(training)
-    metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
-    metrics |= train(
-        reader,
-        features.items,
-        seed=seed,
-        work=work,
-        checkpoint_every=parameters.checkpoint_every,
-        log=log,
-    )
-    asked = spread(validation, parameters.validation_questions)
-    scores = validation_scores(reader, asked, parameters.validation_batch)
-    metrics |= {f"validation_{name}": value for name, value in scores.items()}
-    trained = sum(weights.numel() for weights in reader.module.parameters() if weights.requires_grad)
-    metrics |= {"parameters": float(sum(weights.numel() for weights in reader.module.parameters()))}
-    return reader, metrics | {"parameters_trained": float(trained), "validation_questions": float(len(asked))}
+        card(beside, metrics={f"validation_{name}": scores[name] for name in SCORES})
+    return metrics | {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in read.items()}, log.points
 
 
 def answer_job(

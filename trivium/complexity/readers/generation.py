@@ -4,7 +4,8 @@ Question and context stand in one text; what is too long loses the end of its co
 own for SQuAD is "question: … context: …"; the template is a parameter of each model.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import GenerationConfig
 
-from trivium.complexity.readers.interface import Answer, Features, GenerativeSettings, Reading
+from trivium.complexity.readers.interface import Answer, Features, GenerativeSettings, Reader, Reading
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
@@ -169,37 +170,40 @@ def answer_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return (losses.sum(1) / (labels != IGNORED).sum(1)).mean()
 
 
-def answers_of(
-    tokenizer: Any,
-    readings: Sequence[Reading],
-    settings: GenerativeSettings,
-    batch_size: int,
-    generate: Callable[[list[list[int]]], Tensor],
-) -> list[Answer]:
-    """Answers in the order of the readings, written in batches of similar length.
+class GenerativeReader(Reader):
+    """A reader that writes its answers after a prompt, greedily."""
 
-    Args:
-        tokenizer: the reader's.
-        readings: what is asked; an empty context has an empty answer.
-        settings: the reader's.
-        batch_size: readings at a time, halved when GPU memory runs out.
-        generate: from prompts to what is written after them, (prompts, tokens), the end-of-text token included.
-    """
-    questions, contexts = [each.question for each in readings], [each.context for each in readings]
-    prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
-    asked = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
-    asked.sort(key=lambda each: -len(each[1].ids))
-    answers = [Answer("", len(prompt.context)) for prompt in prompts]
+    @abstractmethod
+    def generate(self, prompts: list[list[int]]) -> Tensor:
+        """What is written after prompts, (prompts, tokens), the end-of-text token included."""
 
-    def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
-        texts = generate([prompt.ids for _, prompt in batch]).tolist()
-        for (row, prompt), ids in zip(batch, texts, strict=True):
-            yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
+    def features(self, questions: Sequence[SquadQuestion]) -> Features:
+        """A feature a question, the first answer as target; see `pairs_of` for what is counted."""
+        return pairs_of(self.tokenizer, questions, self.settings)
 
-    for batch in halving_batches(asked, batch_size, write):
-        for row, answer in batch:
-            answers[row] = answer
-    return answers
+    @torch.inference_mode()
+    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
+        """What the model writes, in batches of prompts of similar length; empty when the context is.
+
+        In bf16, batches may differ by a near-tie.
+        """
+        self.module.eval()
+        tokenizer, settings = self.tokenizer, self.settings
+        questions, contexts = [each.question for each in readings], [each.context for each in readings]
+        prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
+        asked = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
+        asked.sort(key=lambda each: -len(each[1].ids))
+        answers = [Answer("", len(prompt.context)) for prompt in prompts]
+
+        def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
+            texts = self.generate([prompt.ids for _, prompt in batch]).tolist()
+            for (row, prompt), ids in zip(batch, texts, strict=True):
+                yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
+
+        for batch in halving_batches(asked, batch_size, write):
+            for row, answer in batch:
+                answers[row] = answer
+        return answers
 
 
 def greedy(tokenizer: Any, longest: int, **ids: int) -> GenerationConfig:

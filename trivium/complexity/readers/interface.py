@@ -9,6 +9,7 @@ asks it, knowing nothing else of it:
     load_reader(folder).answer(readings, batch_size=32)
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
 from trivium.core.tables import read_json, write_json
 from trivium.formats.squad import SquadQuestion
+from trivium.nets.device import pick_device
 
 
 def _template(template: str) -> str:
@@ -108,65 +110,65 @@ class Features:
     counts: dict[str, int]
 
 
-class Reader(Protocol):
+class Reader(ABC):
     """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start.
 
     Attributes:
         name: of its module, and `kind` of its settings.
         settings_model: what it is told.
         tiny: its own settings in a test, and the base model of the sample that it starts from there.
+        settings: as it was started with; saved with it.
+        module: what is trained: the parameters that require a gradient.
     """
 
     name: ClassVar[str]
     settings_model: ClassVar[type[ReaderSettings]]
     tiny: ClassVar[Mapping[str, Any]]
 
-    @property
-    def settings(self) -> ReaderSettings:
-        """As it was started with; saved with it."""
-        ...
+    def __init__(self, settings: Any, module: Any, tokenizer: Any) -> None:
+        self.settings, self.module, self.tokenizer = settings, module, tokenizer
 
-    @property
-    def module(self) -> torch.nn.Module:
-        """What is trained: the parameters that require a gradient."""
-        ...
+    @staticmethod
+    @abstractmethod
+    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+        """Network and tokenizer of a base model, or of what `save` wrote.
+
+        Raises:
+            BadInput: not such a folder, or weights that are missing or do not fit.
+        """
 
     @classmethod
     def start(cls, base: Path, settings: Any) -> Self:
-        """From public weights in a Hugging Face folder; new weights come from torch's global generator.
-
-        Raises:
-            BadInput: not such a folder, or weights that do not fit.
-        """
-        ...
+        """From public weights in a Hugging Face folder; new weights come from torch's global generator."""
+        module, tokenizer = cls.read_folder(base, is_base=True)
+        return cls(settings, module.to(pick_device()), tokenizer)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """What `save` wrote, in evaluation mode.
+        """What `save` wrote, in evaluation mode."""
+        module, tokenizer = cls.read_folder(folder, is_base=False)
+        return cls(read_settings(folder), module.to(pick_device()).eval(), tokenizer)
 
-        Raises:
-            BadInput: not such a folder.
-        """
-        ...
+    def save(self, folder: Path) -> None:
+        """Write weights as safetensors, configuration, tokenizer and settings into a new or empty folder."""
+        self.module.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        write_settings(folder, self.settings)
 
+    @abstractmethod
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """Training features: the first answer of each question is the target."""
-        ...
 
-    def loss(self, features: Sequence[Feature]) -> torch.Tensor:
+    @abstractmethod
+    def loss(self, features: Sequence[Any]) -> torch.Tensor:
         """Mean of the features' losses, a scalar, so that a batch may be cut into mini-batches weighted by size.
 
         The mode (training, evaluation) is the caller's; autocast is the reader's.
         """
-        ...
 
+    @abstractmethod
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """One answer a reading, in order, the same whatever the batch size. In evaluation mode."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Weights as safetensors, configuration, tokenizer and settings into a new or empty folder."""
-        ...
 
 
 READERS: Registry[Reader] = Registry(FAMILY, "kind of reader", "kind")

@@ -19,29 +19,23 @@ from transformers import AutoModelForCausalLM
 
 from trivium.complexity.readers.generation import (
     IGNORED,
+    GenerativeReader,
     Pair,
     answer_loss,
-    answers_of,
     filler_of,
     greedy,
     load_generator,
     padded,
-    pairs_of,
 )
 from trivium.complexity.readers.interface import (
-    Answer,
-    Feature,
-    Features,
     GenerativeSettings,
     ReaderSettings,
-    Reading,
     Template,
     read_settings,
     write_settings,
 )
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, inference_dtype, pick_device
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama's block
@@ -65,7 +59,7 @@ class CausalSettings(GenerativeSettings):
     )
 
 
-class CausalReader:
+class CausalReader(GenerativeReader):
     """Llama and its like, with LoRA."""
 
     name: ClassVar[str] = "causal"
@@ -79,8 +73,16 @@ class CausalReader:
     }
 
     def __init__(self, settings: CausalSettings, module: Any, tokenizer: Any, base: Path) -> None:
-        self.settings, self.module, self.tokenizer, self.base = settings, module, tokenizer, base
+        super().__init__(settings, module, tokenizer)
+        self.base = base
         self.module.get_base_model().generation_config = greedy(tokenizer, settings.answer_tokens)
+
+    @staticmethod
+    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+        """A base model's folder alone: what `save` wrote has none of its weights."""
+        del is_base
+        # Frozen weights of billions: half the memory where bf16 is computed with; LoRA's own stay in float32.
+        return load_generator(AutoModelForCausalLM, folder, "a language model", inference_dtype())
 
     @classmethod
     def start(cls, base: Path, settings: CausalSettings) -> Self:
@@ -90,7 +92,7 @@ class CausalReader:
             BadInput: not such a folder, weights that are missing or do not fit, a layer to adapt that is not there,
                 prompt and answer longer than its positions.
         """
-        module, tokenizer = _load(base)
+        module, tokenizer = cls.read_folder(base, is_base=True)
         room = module.config.max_position_embeddings
         if settings.max_tokens + settings.answer_tokens > room:
             raise BadInput("prompt and answer longer than the model's positions", file=base, field="max_tokens",
@@ -121,7 +123,7 @@ class CausalReader:
         base = Path(os.path.normpath(folder / read_json(folder / BASE)["folder"]))
         if not base.is_dir():
             raise BadInput("the adapter's base model is not there", file=base, expected="output of base_models")
-        module, tokenizer = _load(base)
+        module, tokenizer = cls.read_folder(base, is_base=True)
         try:
             adapted = PeftModel.from_pretrained(module, folder, local_files_only=True)
         except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
@@ -135,38 +137,23 @@ class CausalReader:
         write_json(folder / BASE, {"folder": os.path.relpath(self.base, folder)})
         write_settings(folder, self.settings)
 
-    def features(self, questions: Sequence[SquadQuestion]) -> Features:
-        """A feature a question, the first answer as target; see `pairs_of` for what is counted."""
-        return pairs_of(self.tokenizer, questions, self.settings)
-
-    def loss(self, features: Sequence[Feature]) -> Tensor:
+    def loss(self, features: Sequence[Pair]) -> Tensor:
         """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
-        pairs = [feature for feature in features if isinstance(feature, Pair)]
         device = self.module.device
-        ids = padded([[*pair.prompt, *pair.target] for pair in pairs], filler_of(self.tokenizer)).to(device)
-        mask = padded([[1] * pair.tokens for pair in pairs], 0).to(device)
-        labels = padded([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in pairs], IGNORED).to(device)
+        ids = padded([[*pair.prompt, *pair.target] for pair in features], filler_of(self.tokenizer)).to(device)
+        mask = padded([[1] * pair.tokens for pair in features], 0).to(device)
+        labels = padded([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in features], IGNORED).to(device)
         # The token before predicts; logits before the shortest prompt's last token are not needed.
-        first = min(len(pair.prompt) for pair in pairs) - 1
+        first = min(len(pair.prompt) for pair in features) - 1
         kept = torch.arange(first, ids.shape[1] - 1, device=device)
         with autocast(device):
             output = self.module(input_ids=ids, attention_mask=mask, logits_to_keep=kept)
         return answer_loss(output.logits, labels[:, first + 1 :])
 
-    @torch.inference_mode()
-    def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
-        """What the model writes, greedily; empty when the context is. In bf16, batches may differ by a near-tie."""
-        self.module.eval()
-        return answers_of(self.tokenizer, readings, self.settings, batch_size, self._write)
-
-    def _write(self, prompts: list[list[int]]) -> Tensor:
+    def generate(self, prompts: list[list[int]]) -> Tensor:
+        """What is written after prompts, (prompts, tokens)."""
         device = self.module.device
         ids = padded(prompts, filler_of(self.tokenizer), left=True).to(device)
         mask = padded([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)
         with autocast(device):
             return self.module.generate(input_ids=ids, attention_mask=mask)[:, ids.shape[1] :]
-
-
-def _load(folder: Path) -> tuple[Any, Any]:
-    # Frozen weights of billions: half the memory where bf16 is computed with; LoRA's own stay in float32.
-    return load_generator(AutoModelForCausalLM, folder, "a language model", inference_dtype())

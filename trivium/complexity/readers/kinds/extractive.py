@@ -16,16 +16,14 @@ from typing import Any, ClassVar, Literal, Self
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor
-from transformers import AutoModelForQuestionAnswering, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoModelForQuestionAnswering
 
 from trivium.complexity.readers.interface import (
     Answer,
-    Feature,
     Features,
+    Reader,
     ReaderSettings,
     Reading,
-    read_settings,
-    write_settings,
 )
 from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
 from trivium.core.errors import BadInput
@@ -69,17 +67,23 @@ class ExtractiveSettings(ReaderSettings):
         return self
 
 
-class ExtractiveReader:
+class ExtractiveReader(Reader):
     """CamemBERT, BERT and their like, with a head for start and end."""
 
     name: ClassVar[str] = "extractive"
     settings_model: ClassVar[type[ReaderSettings]] = ExtractiveSettings
     tiny: ClassVar[Mapping[str, Any]] = {"base": "camembert", "stride": 8}
 
-    def __init__(
-        self, settings: ExtractiveSettings, module: PreTrainedModel, tokenizer: PreTrainedTokenizerFast
-    ) -> None:
-        self.settings, self.module, self.tokenizer = settings, module, tokenizer
+    @staticmethod
+    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+        """Both are folders of an encoder; a base model's head is new."""
+        new = (_HEAD,) if is_base else ()
+        module, tokenizer = load_pretrained(AutoModelForQuestionAnswering, folder, "an extractive reader", new=new)
+        if not tokenizer.is_fast:
+            raise BadInput(
+                "the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json"
+            )
+        return module, tokenizer
 
     @classmethod
     def start(cls, base: Path, settings: ExtractiveSettings) -> Self:
@@ -88,7 +92,7 @@ class ExtractiveReader:
         Raises:
             BadInput: not such a folder, weights that are missing or do not fit, windows longer than its positions.
         """
-        module, tokenizer = _load(base, new_head=True)
+        module, tokenizer = cls.read_folder(base, is_base=True)
         layers = module.base_model.encoder.layer
         if settings.layers is not None:
             if settings.layers > len(layers):
@@ -105,19 +109,6 @@ class ExtractiveReader:
         module.base_model.embeddings.requires_grad_(not settings.frozen_embeddings)
         layers[: settings.frozen_layers].requires_grad_(False)
         return cls(settings, module.to(pick_device()), tokenizer)
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """What `save` wrote, in evaluation mode."""
-        settings: ExtractiveSettings = read_settings(folder)
-        module, tokenizer = _load(folder, new_head=False)
-        return cls(settings, module.to(pick_device()).eval(), tokenizer)
-
-    def save(self, folder: Path) -> None:
-        """Write a Hugging Face folder and the settings."""
-        self.module.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        write_settings(folder, self.settings)
 
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """A feature a window, with the first answer as target.
@@ -149,14 +140,12 @@ class ExtractiveReader:
         }
         return Features(kept, counts)
 
-    def loss(self, features: Sequence[Feature]) -> Tensor:
+    def loss(self, features: Sequence[Target]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
-        targets = [feature for feature in features if isinstance(feature, Target)]
-        starts, ends = self._log_probabilities(
-            padded([target.window for target in targets], self.tokenizer.pad_token_id)
-        )
-        places = torch.tensor([[target.start, target.end] for target in targets], device=starts.device)
-        rows = torch.arange(len(targets), device=starts.device)
+        windows = padded([target.window for target in features], self.tokenizer.pad_token_id)
+        starts, ends = self._log_probabilities(windows)
+        places = torch.tensor([[target.start, target.end] for target in features], device=starts.device)
+        rows = torch.arange(len(features), device=starts.device)
         return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
 
     @torch.inference_mode()
@@ -233,12 +222,3 @@ def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tens
     best, place = scores.flatten(1).max(1)
     first = place // length
     return best, first, first + place % length
-
-
-def _load(folder: Path, *, new_head: bool) -> tuple[Any, Any]:
-    module, tokenizer = load_pretrained(
-        AutoModelForQuestionAnswering, folder, "an extractive reader", new=(_HEAD,) if new_head else ()
-    )
-    if not tokenizer.is_fast:
-        raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
-    return module, tokenizer
