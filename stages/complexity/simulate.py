@@ -1,6 +1,5 @@
 """Stage `complexity-simulate`. Planted effects: does the analysis find them, only them, and how small ones?"""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,22 +8,19 @@ from tqdm import tqdm
 
 from trivium.complexity.effects.analysed_tables import FactorTable, read_factors
 from trivium.complexity.effects.analysis import large_enough
-from trivium.complexity.effects.planted_effects import Power, powers, sensitivity_metrics
+from trivium.complexity.effects.planted_effects import powers, rejections, sensitivity_metrics
 from trivium.complexity.effects.simulation import (
     SCENARIOS,
     Rate,
     SimulateParameters,
     metrics_of,
     rates,
-    rejections,
     simulate,
 )
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 
 METHODS = ("mann_whitney", "holm", "bootstrap", "frame", "joint", "found", "found_holm")
-
-
 COLUMNS = ("scenario", "method", "factor", "role", "rate", "low", "high", "simulations")
 POWERS = ("size", "factor", "criterion", "planted", "delta", "power", "low", "high", "simulations")
 
@@ -37,23 +33,6 @@ def _cells(
     planted = [scenario == "planted" and name in parameters.effects for name in table.names]
     worse, either = (rejections(effects, worse_only=only) for only in (True, False))
     return {method: np.where(planted, worse[method], either[method]) for method in METHODS}
-
-
-def _powers(table: FactorTable, parameters: SimulateParameters) -> Iterator[Power]:
-    """Of a study as large as this corpus, and of one as large as the paper's."""
-    for size, models in (("corpus", parameters.models), ("paper", parameters.sensitivity.paper.models)):
-        yield from powers(
-            table,
-            size,
-            parameters.sensitivity,
-            models=models,
-            difficulty=parameters.difficulty,
-            seed=parameters.seed,
-            risk=parameters.risk,
-            smallest_set=parameters.smallest_set,
-            resamples=parameters.resamples,
-            confidence=parameters.confidence,
-        )
 
 
 def main(
@@ -85,7 +64,13 @@ def main(
             cells = np.array([each[method] for each in part], dtype=bool)
             every += rates(scenario, cells, usable, method, parameters, table.names)
     write_csv(out, COLUMNS, map(vars, every))
-    by_strength = list(_powers(table, parameters))
+    # Of a study as large as this corpus, and of one as large as the paper's.
+    by_strength = [
+        power
+        for size, models in (("corpus", parameters.models), ("paper", parameters.sensitivity.paper.models))
+        for power in powers(table, size, parameters.sensitivity, models=models, difficulty=parameters.difficulty,
+                            seed=parameters.seed, **parameters.analysis)
+    ]  # fmt: skip
     write_csv(out_powers, POWERS, map(vars, by_strength))
     return metrics_of(every, parameters) | sensitivity_metrics(by_strength, parameters.sensitivity.power)
 

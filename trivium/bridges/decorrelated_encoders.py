@@ -62,14 +62,9 @@ class EntitiesParameters(Parameters):
 
 
 def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:
-    """The part of the knowledge base that whole images search: what is no person and has a readable image.
+    """Entities that are no person and have a readable image, and the names of these images.
 
-    Args:
-        articles: wikidata_id, image, human of the knowledge base.
-        features: of its images.
-
-    Returns:
-        entities and the names of their images, in the order of the articles.
+    `articles` has the columns wikidata_id, image and human of the knowledge base, `features` are of its images.
     """
     rows = features.rows(articles["image"])
     known = (rows >= 0) & features.readable[rows]
@@ -116,11 +111,8 @@ def encode(
     with ExitStack() as stack:
         matrices: list[np.memmap] = []
         for of_rows in engine.map(run, shards, description="images", on_gpu=on_gpu):
-            if not matrices:
-                matrices = [
-                    stack.enter_context(write_matrix(file, count, vectors.shape[1], np.float32))
-                    for file, vectors in zip(files, of_rows, strict=True)
-                ]
+            for file, vectors in zip(files[len(matrices) :], of_rows, strict=False):
+                matrices.append(stack.enter_context(write_matrix(file, count, vectors.shape[1], np.float32)))
             for matrix, vectors in zip(matrices, of_rows, strict=True):
                 matrix[start : start + len(vectors)] = vectors
             start += len(of_rows[0])
@@ -196,19 +188,10 @@ def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: Entitie
         values: {row: {measure: (entities asked,)}}.
         parameters: of test and bootstrap.
     """
+    keys = {"confidence": parameters.confidence, "resamples": parameters.resamples, "seed": parameters.seed}
     rows: dict[str, Any] = {
         row: {
-            name: {
-                "value": float(column.mean()),
-                "interval": list(
-                    bootstrap_interval(
-                        column,
-                        confidence=parameters.confidence,
-                        resamples=parameters.resamples,
-                        seed=parameters.seed,
-                    )
-                ),
-            }
+            name: {"value": float(column.mean()), "interval": list(bootstrap_interval(column, **keys))}
             for name, column in columns.items()
         }
         for row, columns in values.items()
@@ -217,14 +200,7 @@ def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: Entitie
     for name in next(iter(values.values())):
         matrix = np.array([columns[name] for columns in values.values()])
         p = fisher_randomization(matrix, permutations=parameters.permutations, seed=parameters.seed)
-        tests += [
-            {
-                "measure": name,
-                "row": row,
-                "against": other,
-                "difference": rows[row][name]["value"] - rows[other][name]["value"],
-                "p": float(p[i, j]),
-            }
-            for (i, other), (j, row) in combinations(enumerate(values), 2)
-        ]
+        for (i, other), (j, row) in combinations(enumerate(values), 2):
+            difference = rows[row][name]["value"] - rows[other][name]["value"]
+            tests.append({"measure": name, "row": row, "against": other, "difference": difference, "p": float(p[i, j])})
     return {"rows": rows, "tests": tests}

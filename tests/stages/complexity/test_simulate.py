@@ -9,8 +9,8 @@ from stages.complexity.simulate import METHODS, main
 from tests.complexity.analysis_world import factor_table, write_factors
 from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.planted_effects import Difficulty, confounded, simulated_scores
-from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, rejections, simulate
+from trivium.complexity.effects.planted_effects import Difficulty, confounded, rejections, simulated_scores
+from trivium.complexity.effects.simulation import SCENARIOS, SimulateParameters, metrics_of, rates, simulate
 from trivium.core.errors import BadInput
 
 DIFFICULTY = {"level": 0.6, "models": 0.05, "texts": 0.1, "frames": 0.05, "examples": 0.2, "answers": 0.35}

@@ -104,10 +104,3 @@ def test_kvqae_bad_input(tmp_path):
     write_table(tmp_path / "routing.parquet", pa.table({"question": ["v1"], "face": [True], "human": [True]}))
     with pytest.raises(BadInput, match=r"routing\.parquet: field 'question': question without routing; got 'v2'"):
         run_kvqae(tmp_path)
-    kvqae_world(tmp_path)
-    write_table(
-        tmp_path / "answers.parquet",
-        pa.table({"id": ["v1", "v2"], "seed": [3, 3], "f1": [0.0, 1.0], "passages": [[0], [1]]}),
-    )
-    with pytest.raises(BadInput, match=r"answers\.parquet: no answer of seed 3 to 1 questions; got 'v3'"):
-        run_kvqae(tmp_path)

@@ -168,15 +168,24 @@ def as_large_as(table: FactorTable, questions: int, rng: np.random.Generator) ->
     )
 
 
-def called_worse(effects: Effects) -> dict[str, NDArray[np.bool_]]:
-    """By criterion, the (models, factors) cells that it says to be worse where the factor says yes."""
-    return {
-        "mann_whitney": effects.significant,
-        "holm": effects.holm_significant,
-        "frame": effects.validated & (effects.p_frame <= effects.risk),
-        "found": effects.found,
-        "found_holm": effects.found_holm,
+def rejections(effects: Effects, *, worse_only: bool) -> dict[str, NDArray[np.bool_]]:
+    """By method, the (models, factors) cells that it calls an effect.
+
+    Args:
+        effects: the analysis.
+        worse_only: only effects that make a model worse (power); else both directions, where the stated error rate
+            holds. The verdicts are of one direction by definition.
+    """
+    joint, risk, worse = effects.joint, effects.risk, effects.validated
+    two_sided = {
+        "mann_whitney": (effects.p <= risk, worse),
+        "holm": (effects.p_holm <= risk, worse),
+        "bootstrap": ((effects.high < 0) | (effects.low > 0), effects.high < 0),
+        "frame": (effects.p_frame <= risk, worse),
+        "joint": (joint.p <= risk, joint.coefficient < 0),
     }
+    by_method = {name: called & worse if worse_only else called for name, (called, worse) in two_sided.items()}
+    return by_method | {"found": effects.found, "found_holm": effects.found_holm}
 
 
 def powers(
@@ -225,7 +234,8 @@ def powers(
             found |= {cell: analysed(drawn, {table.names[cell[0]]: cell[1]}, key) for cell in planted}
         for cell, effects in found.items():
             deltas[cell].append((effects.delta - without.delta)[:, cell[0]])
-            called[cell].append({name: worse[:, cell[0]] for name, worse in called_worse(effects).items()})
+            worse = rejections(effects, worse_only=True)
+            called[cell].append({name: worse[name][:, cell[0]] for name in CRITERIA})
     for column, effect in sorted(cells, key=lambda cell: (cell[0], -cell[1])):
         delta, tables = float(np.nanmean(deltas[column, effect])), called[column, effect]
         for criterion in CRITERIA:

@@ -7,7 +7,7 @@ Three scenarios, each drawn `simulations` times: `planted` (chosen factors have 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,11 @@ class SimulateParameters(Parameters):
     resamples: int = Field(ge=1, description="Bootstrap samples of texts")
     seed: int = Field(ge=0, description="Of all draws")
 
+    @property
+    def analysis(self) -> dict[str, Any]:
+        """What `analyse` takes beside its seed."""
+        return {name: getattr(self, name) for name in ("risk", "smallest_set", "resamples", "confidence")}
+
     def check(self, factors: Sequence[str], file: Path) -> None:
         """Effects are planted on some of these factors, not on all, and one of them is confounded.
 
@@ -80,26 +85,6 @@ class Rate:
     simulations: int
 
 
-def rejections(effects: Effects, *, worse_only: bool) -> dict[str, NDArray[np.bool_]]:
-    """By method, the (models, factors) cells that it calls an effect.
-
-    Args:
-        effects: the analysis.
-        worse_only: only effects that make a model worse (power); else both directions, where the stated error rate
-            holds. The verdicts are of one direction by definition.
-    """
-    joint, risk = effects.joint, effects.risk
-    two_sided = {
-        "mann_whitney": (effects.p <= risk, effects.delta < 0),
-        "holm": (effects.p_holm <= risk, effects.delta < 0),
-        "bootstrap": ((effects.high < 0) | (effects.low > 0), effects.high < 0),
-        "frame": (effects.p_frame <= risk, effects.delta < 0),
-        "joint": (joint.p <= risk, joint.coefficient < 0),
-    }
-    by_method = {name: called & worse if worse_only else called for name, (called, worse) in two_sided.items()}
-    return by_method | {"found": effects.found, "found_holm": effects.found_holm}
-
-
 def simulate(scenario: str, number: int, table: FactorTable, parameters: SimulateParameters) -> Effects:
     """Draw one table of scores and analyse it."""
     rng = np.random.default_rng([parameters.seed, SCENARIOS.index(scenario), number])
@@ -114,15 +99,7 @@ def simulate(scenario: str, number: int, table: FactorTable, parameters: Simulat
     scores = simulated_scores(
         table, planted, element_effect, models=parameters.models, difficulty=parameters.difficulty, rng=rng
     )
-    return analyse(
-        scores,
-        table,
-        risk=parameters.risk,
-        smallest_set=parameters.smallest_set,
-        resamples=parameters.resamples,
-        confidence=parameters.confidence,
-        seed=int(rng.integers(2**31)),
-    )
+    return analyse(scores, table, seed=int(rng.integers(2**31)), **parameters.analysis)
 
 
 def rates(
@@ -161,14 +138,14 @@ def metrics_of(every: list[Rate], parameters: SimulateParameters) -> dict[str, f
     """The rates that a reader looks for, by name."""
     found: dict[str, float] = {"simulations": float(parameters.simulations)}
     for each in every:
-        names = []
-        if each.scenario == "planted" and each.role == "planted":
-            names = [f"power_{each.method}" if each.factor == "all" else f"power_{each.method}_{each.factor}"]
-        elif each.scenario != "confounded" and each.factor in ("all", "any"):
+        name, of_all = None, each.factor in ("all", "any")
+        if each.scenario == "confounded":
+            name = f"confounded_{each.method}" if each.factor == parameters.confounding.factor else None
+        elif each.role == "planted":
+            name = f"power_{each.method}" + ("" if of_all else f"_{each.factor}")
+        elif of_all:
             kind = "false_alarms" if each.factor == "all" else "any_false_alarm"
-            names = [f"{each.scenario}_{kind}_{each.method}"]
-        elif each.scenario == "confounded" and each.factor == parameters.confounding.factor:
-            names = [f"confounded_{each.method}"]
-        for name in names:
+            name = f"{each.scenario}_{kind}_{each.method}"
+        if name:
             found |= {name: each.rate, f"{name}_low": each.low, f"{name}_high": each.high}
     return found
