@@ -1,5 +1,6 @@
 """Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,6 +41,16 @@ class ResultsPageParameters(Parameters):
     gallery: Gallery = Field(description="What the gallery shows")
 
 
+def training_differs(used: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """{model: the settings of its training that are not those of the paper's scale}, but for what only saves memory."""
+    ignored = ("mini_batch_size", "gradient_checkpointing")
+    return {
+        model: [name for name, value in papers.get(model, {"": None}).items()
+                if name not in ignored and settings.get(name) != value]
+        for model, settings in used.items()
+    }  # fmt: skip
+
+
 def main(
     parameters: ResultsPageParameters,
     context: Context,
@@ -62,13 +73,13 @@ def main(
     )
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
     samples = [name for name in results.datasets if worlds.get(name, "sample") == "sample"]
-    as_long, trained = papers["decorrelation"]["train"]["models"], decorrelation["train"]["models"]
+    trained = decorrelation["train"]["models"]
     shown = tables.Tables(
         results,
         printed,
         decorrelation,
         samples,
-        [name for name, model in trained.items() if model["steps"] == as_long.get(name, {}).get("steps")],
+        training_differs(trained, papers["decorrelation"]["train"]["models"]),
         parameters.significance,
         read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets),
     )

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 import yaml
 
+from stages.decorrelation.page_results import training_differs
 from tests.decorrelation import retrieved_world as world
 from tests.page.outline import PAGES, Outline
 from tests.page.parts import render, render_part
+from tests.test_params import parameters
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.evaluation.answers import ODMAP
 from trivium.decorrelation.matrix import parse_cells
 from trivium.page.assembly import page
-from trivium.page.decorrelation.results import Results
+from trivium.page.decorrelation.results import MAIN, Results
 from trivium.page.decorrelation.tables import Tables, seed_interval, table_3_html
 
 SECTIONS = (
@@ -79,21 +81,55 @@ def test_released_models_alone_make_a_whole_article(released):
     assert "Other models" not in gallery, "none of them is hidden"
 
 
+AS_PAPER = {
+    "phrases": {"matching": "paper"},
+    "removals": {"region": "box", "delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
+    "inpaint": {"dilate": 0},
+    "retrieve": {"candidates": {"coco": 256, "flickr30k": 128}},
+}
+
+
 @pytest.mark.parametrize(
-    ("dataset", "model", "variant", "expected"),
+    ("dataset", "model", "variant", "changes", "expected"),
     [
-        ("coco", "clip", "ours", True),
-        ("coco", "vse", "ours", False),  # trained for fewer steps
-        ("coco", "blip", "zero_shot", True),  # not trained at all
-        ("flickr30k", "clip", "ours", False),  # a sample world
+        ("coco", "clip", "ours", {}, "within 1 points"),
+        ("coco", "vse", "ours", {}, "not compared, as these differ: train.models.vse.steps"),
+        ("coco", "blip", "zero_shot", {}, "within 1 points"),  # not trained at all
+        ("flickr30k", "clip", "ours", {}, None),  # a sample world
+        ("coco", "clip", "zero_shot", {"phrases": {"matching": "strict"}}, "not compared, as these differ: phrases.matching"),
+        ("coco", "clip", "ours", {"inpaint": {"dilate": 3}}, "not compared, as these differ: inpaint.dilate"),
+        ("coco", "clip", "zero_shot", {"retrieve": {"candidates": {"coco": 128}}}, "within 1 points"),
+        ("coco", "blip", "zero_shot", {"retrieve": {"candidates": {"coco": 128}}},
+         "not compared, as these differ: retrieve.candidates"),
     ],
-)
-def test_a_row_is_judged_where_it_could_agree(dataset, model, variant, expected):
+)  # fmt: skip
+def test_a_row_is_judged_where_it_could_agree(dataset, model, variant, changes, expected):
     group = f"{dataset}_{model}_{variant}"
     cells = parse_cells({f"{group}_0": world.cell(dataset, model, variant)}, "params.yaml")
-    of = Tables(Results(cells, {f"{group}_synthetic_odmap@1": 0.5}, []), PUBLISHED, {}, ["flickr30k"], ["clip"], 0.05)
-    said = of.agrees(group, [("synthetic", "odmap@1")], [[50.0]], 1.0)
-    assert said == ("within 1 points" if expected else None)
+    results = Results(cells, {f"{group}_synthetic_odmap@1": 0.5}, [])
+    differs = {"clip": [], "vse": ["steps"]}
+    of = Tables(results, PUBLISHED, AS_PAPER | changes, ["flickr30k"], differs, 0.05)
+    assert of.agrees(group, [("synthetic", "odmap@1")], [[50.0]], 1.0) == expected
+
+
+RELEASED = {("clip", "zero_shot"), ("blip", "zero_shot")}
+
+
+@pytest.mark.parametrize(
+    ("scale", "judged"),
+    [
+        ("pilot_odmap", {("clip", "zero_shot")}),
+        ("workstation", RELEASED | {("blip", "finetune"), ("blip", "ours")}),
+        ("paper", set(MAIN)),
+    ],
+)
+def test_which_rows_of_a_scale_have_a_verdict(scale, judged):
+    used, papers = (parameters(Path(f"scales/{name}.yaml").absolute())["decorrelation"] for name in (scale, "paper"))
+    differs = training_differs(used["train"]["models"], papers["train"]["models"])
+    cells = parse_cells(used["cells"], "params.yaml").values()
+    of = Tables(Results({}, {}, []), PUBLISHED, used, [], differs, 0.05)
+    rows = {(each.model, each.variant) for each in cells if each.dataset == "coco" and not of.unlike_paper(each)}
+    assert rows & set(MAIN) == judged & {(each.model, each.variant) for each in cells}
 
 
 def test_every_section_is_there_and_well_formed(full, sections):
@@ -279,7 +315,7 @@ def test_a_filling_that_the_paper_has_not_is_a_row_of_table_3_all_the_same(tmp_p
         filling = "cv2" if name == "noun_phrase" else "mean"
         write_json(tmp_path / f"pairs_coco_{filling}_{name}.json", {"pairs": 9, "different_captions": 9})
     html = table_3_html(
-        Tables(Results(parse_cells(cells, "params.yaml"), metrics, []), PUBLISHED, {}, [], [], 0.05), tmp_path
+        Tables(Results(parse_cells(cells, "params.yaml"), metrics, []), PUBLISHED, {}, [], {}, 0.05), tmp_path
     )
     assert "captioning model × the mean" in html
     assert html.count("not in the paper") == 1
@@ -293,6 +329,14 @@ def test_the_method_is_named_as_it_is(sections):
 def test_a_world_that_is_not_the_sample_is_held_against_the_paper(full, tmp_path):
     used = yaml.safe_load(full[0]["used"].read_text(encoding="utf-8"))
     used["world"]["coco"] = "hub"
+    papers, section = (
+        yaml.safe_load(full[0]["paper"].read_text(encoding="utf-8"))["decorrelation"],
+        used["decorrelation"],
+    )
+    for name, values in AS_PAPER.items():
+        section[name] = section.get(name, {}) | values
+    for name, settings in papers["train"]["models"].items():
+        section["train"]["models"].setdefault(name, {}).update(settings)
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
     arguments = full[0] | {"used": tmp_path / "params.yaml"}
     article = render("decorrelation", arguments, tmp_path)[1]

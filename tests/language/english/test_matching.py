@@ -278,10 +278,25 @@ def test_a_phrase_is_read_by_its_longest_expression(text, expected):
         "a board": "skateboard, snowboard, surfboard",
         "many flowers": "potted plant",
         "a toy car": "car",
+        # the head of a compound says what it is, its first part what for
+        "a man holding a baseball bat": "person, baseball bat",
+        "a baseball glove": "baseball glove",
+        "a tennis racket": "tennis racket",
+        "a baseball player and a ball player": "person",
+        "men playing basketball on a basketball court": "person",
+        "a woman in a baseball cap": "person",
+        "a soccer ball and a baseball": "sports ball",
+        "the basketball": "sports ball",
+        "a football field": "",
+        "a dog walker": "person",
+        "a dog tag": "",
+        "a bus driver": "person",
+        "a glass of wine": "cup, wine glass",
+        "the bed of a truck": "bed, car, truck",
     }.items(),
 )
 def test_mode_paper_shares_words(text, expected):
-    assert classes_of(text, mode="paper") == set(expected.split(", "))
+    assert classes_of(text, mode="paper") == {name for name in expected.split(", ") if name}
 
 
 @pytest.mark.parametrize(
@@ -344,7 +359,7 @@ def _hand_made() -> dict[int, set[str]]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 51)])
+@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 47)])
 def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
     """130 captions were read, 188 mentions; the one miss is a cat spelt "catch". Words that the paper lists mislead."""
     captions = json.loads((real("coco_mini") / "annotations" / "captions_train2017.json").read_text())["annotations"]
@@ -357,4 +372,4 @@ def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
     assert missed == {807389: {"cat"}}
     assert sum(map(len, truth.values())) == 188
     if mode == "paper":
-        assert extra.most_common(4) == [("stop sign", 10), ("dining table", 8), ("potted plant", 5), ("person", 4)]
+        assert extra.most_common(4) == [("stop sign", 10), ("dining table", 8), ("potted plant", 5), ("person", 3)]

@@ -23,7 +23,7 @@ def html(ratio, synthetic_share, captions=1):
     results = Results(parse_cells(cells, "params.yaml"), metrics, [])
     used = {"evaluate": {"confidence": 0.95}, "removals": {"training": "one"}}
     used["train"] = {"models": {"clip": {"synthetic_share": synthetic_share}}}
-    return figure_4_html(Tables(results, PUBLISHED, used, [], [], 0.05))
+    return figure_4_html(Tables(results, PUBLISHED, used, [], {}, 0.05))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Tables:
         published: tests/published/decorrelation.yaml.
         used: section `decorrelation` of the parameters.
         samples: data sets that are sample worlds.
-        as_long: models trained for as many steps as at the paper's scale.
+        training_differs: of each model, the settings of training that are not those of the paper's scale.
         level: of significance.
         thorough: of stage evaluate, where `make thorough` was run in this world.
     """
@@ -49,7 +49,7 @@ class Tables:
     published: Mapping[str, Any]
     used: Mapping[str, Any]
     samples: Container[str]
-    as_long: Container[str]
+    training_differs: Mapping[str, Sequence[str]]
     level: float
     thorough: Thorough | None = None
 
@@ -119,15 +119,38 @@ class Tables:
     ) -> str | None:
         """The verdict on a row within one tolerance of what the paper prints, here or in another table.
 
-        None where it did not run on real data, or was not trained for as long as the paper's.
+        None where it did not run, or not on real data; where settings differ from the paper's they are named instead.
         """
         cell = self.results.groups.get(group)
-        if cell is None or not printed:
+        if cell is None or not printed or cell.dataset in self.samples:
             return None
-        judged = cell.dataset not in self.samples and (cell.variant == "zero_shot" or cell.model in self.as_long)
+        if different := self.unlike_paper(cell):
+            return f"not compared, as these differ: {', '.join(different)}"
         values = [self.results.metrics.get(f"{group}_{kind}_{measure}") for kind, measure in columns]
         ours = [None if value is None else 100 * value for value in values]
-        return agreement(ours, printed, [tolerance] * len(ours), sample=not judged)
+        return agreement(ours, printed, [tolerance] * len(ours), sample=False)
+
+    def unlike_paper(self, cell: Training) -> list[str]:
+        """The settings in which a row differs from the paper's."""
+        papers = self.published["settings"]
+        different = [
+            f"{section}.{name}"
+            for section in ("phrases", "removals", "inpaint")
+            for name, value in papers[section].items()
+            if self.used[section][name] != value
+        ]
+        if not FILLINGS[cell.queries].inpaints:
+            different.append("queries")
+        if (
+            cell.model == "blip"
+            and self.used["retrieve"]["candidates"][cell.dataset] != papers["candidates"][cell.dataset]
+        ):
+            different.append("retrieve.candidates")
+        if cell.variant != "zero_shot":
+            different += [f"train.models.{cell.model}.{name}" for name in self.training_differs[cell.model]]
+        if cell.synthetic and (cell.captions != "noun_phrase" or not FILLINGS[cell.filling].inpaints):
+            different.append("captions or filling of D′")
+        return different
 
     @property
     def datasets(self) -> list[str]:
