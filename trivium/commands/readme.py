@@ -15,131 +15,9 @@ from trivium.core.atomic import write_atomically
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json
 from trivium.page.headline import NUMBERS
-from trivium.page.reproduction import LOG, PUBLISHED, matrix, read_cells, read_log, signatures
-
-
-def stage_table(root: Path) -> str:
-    """Every stage with its description."""
-    stages = read_parameters(root / "dvc.yaml")["stages"]
-    rows = [f"| `{name}` | {stage.get('do', stage)['desc']} |" for name, stage in stages.items()]
-    return "\n".join(["| stage | |", "|---|---|", *rows])
-
-
-@cache  # two tables need it, and its intervals take seconds
-def judged(root: Path, pipeline: str) -> list[Judged]:
-    """The claims of a pipeline, from what `make thorough` left."""
-    return list(judge(pipeline, kept(root / "metrics" / "thorough", pipeline)))
-
-
-def claims_table(root: Path) -> str:
-    """Every claim with what was found in each world."""
-    rows = []
-    for pipeline, name in PIPELINES.items():
-        for place, claim in enumerate(judged(root, pipeline)):
-            title = f"**{name}**: " if not place else ""
-            found = {each.world: each for each in claim.worlds}
-            cells = [_in_world(found.get(world)) for world in WORLDS]
-            rows.append(
-                f"| {title}{claim.claim.sentence} | {claim.claim.measure} | {' | '.join(cells)} | {claim.verdict} |"
-            )
-    worlds = " | ".join(f"world {world}" for world in WORLDS)
-    return "\n".join([f"| claim | by | {worlds} | |", "|---" * (len(WORLDS) + 3) + "|", *rows])
-
-
-def _in_world(found: InWorld | None) -> str:
-    if found is None:
-        return "–"
-    value, low, high = (_points(each) for each in (found.difference.value, found.difference.low, found.difference.high))
-    trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
-    return f"{value} [{low}, {high}]{trainings}"
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
-
-
-def findings_table(root: Path) -> str:
-    """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
-    rows = []
-    for pipeline, name in PIPELINES.items():
-        claims = judged(root, pipeline)
-        held = [claim for claim in claims if claim.worlds and {each.verdict for each in claim.worlds} == {"holds"}]
-        for claim in held:
-            values = ", ".join(_points(each.difference.value) for each in claim.worlds)
-            runs = sum(each.trainings for each in claim.worlds)
-            said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
-            rows.append(f"| **{name}**: {claim.claim.sentence} | {claim.claim.measure} | {values} | {said} |")
-        rest = len(claims) - len(held)
-        rows.append(f"| **{name}**: of {len(claims)} claims {rest} do not hold, or one cannot tell | | | |")
-    worlds = ", ".join(map(str, WORLDS))
-    return "\n".join([f"| in the sample world | by | points in worlds {worlds} | |", "|---|---|---|---|", *rows])
-
-
-def headline_table(root: Path) -> str:
-    """The committed headline in words, marked as the sample world's."""
-    numbers: dict[str, Any] = read_json(root / "metrics" / "headline.json")
-    rows = ["| on the sample world, not the papers' data | |", "|---|---|"]
-    pipeline = ""
-    for name, number in NUMBERS.items():
-        if name in numbers:
-            before, pipeline = pipeline, name.partition("_")[0]
-            title = f"**{PIPELINES[pipeline]}**: " if pipeline != before else ""
-            rows.append(f"| {title}{number.label} | {numbers[name]:.3g} |")
-    return "\n".join(rows)
-
-
-def real_table(root: Path) -> str:
-    """What `make real` measured on PIAF: a reader beside trivial baselines, dated."""
-    file = root / "metrics" / "real" / "piaf.json"
-    if not file.is_file():
-        return "Not measured yet: `make real`."
-    found: dict[str, Any] = read_json(file)
-    rows = [
-        f"| {name} | " + " | ".join(f"{found[f'{system}_{measure}']:.3f}" for measure in MEASURES) + " |"
-        for system, name in SYSTEMS.items()
-    ]
-    share = 100 * found["mangled_references"]
-    said = [
-        f"Measured on {found['date']} at commit {found['commit'][:12]}: PIAF 1.0, {found['questions']} questions;",
-        f"trained on {found['trained_questions']} of them, asked {found['asked_questions']}",
-        f"about {found['asked_articles']} other articles. The paper's tokenizer mangles {share:.1f} % of the reference",
-        f"answers. Answers that do not stand at their offset: {found['wrong_offset_answers']}, of the questions",
-        f"{', '.join(found['wrong_offset_ids'])}.",
-    ]
-    better = [
-        name for measure, name in MEASURES.items() if found[f"reader_{measure}"] > found[f"overlap_sentence_{measure}"]
-    ]
-    said.append(f"After so short a training the reader beats that sentence in {' and '.join(better) or 'nothing'}.")
-    head = [f"| | {' | '.join(MEASURES.values())} |", "|---" * (1 + len(MEASURES)) + "|"]
-    return "\n".join([*said, "", *head, *rows])
-
-
-def frames_table(root: Path) -> str:
-    """What `make real` measured on the French FrameNet: parsers beside the lexicon, dated."""
-    file = root / "metrics" / "real" / "frames.json"
-    if not file.is_file():
-        return "Not measured yet: `make real`."
-    found: dict[str, Any] = read_json(file)
-    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
-
-    def cell(name: str) -> str:
-        if name not in found:
-            return "–"
-        p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
-        return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
-
-    rows = [
-        f"| {' | '.join([said, *(cell(f'{system}_{task}') for system in systems)])} |"
-        for task, said in FRAME_TASKS.items()
-    ]
-    said = [
-        f"Measured on {found['date']} at commit {found['commit'][:12]}: {found['sentences']} sentences,",
-        f"{found['annotated']} annotated occurrences, of which {found['frames']} evoke one of {found['frame_types']}",
-        f"frames, with {found['elements']} elements. Linear models took {found['linear_seconds'] / 60:.0f} minutes.",
-    ]
-    head = [f"| | {' | '.join(systems.values())} |", "|---" * (1 + len(systems)) + "|"]
-    return "\n".join([*said, "", *head, *rows])
-
+from trivium.page.html import points
+from trivium.page.markdown import markdown_table
+from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, matrix, read_cells, read_log, signatures
 
 PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
 FRAME_TASKS = {
@@ -155,7 +33,118 @@ SYSTEMS = {
     "random_span": "random span",
 }
 MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
+NOT_MEASURED = "Not measured yet: `make real`."
+
+
+def stage_table(root: Path) -> str:
+    """Every stage with its description."""
+    stages = read_parameters(root / "dvc.yaml")["stages"]
+    return markdown_table(
+        ["stage", ""], [[f"`{name}`", stage.get("do", stage)["desc"]] for name, stage in stages.items()]
+    )
+
+
+@cache  # two tables need it, and its intervals take seconds
+def judged(root: Path, pipeline: str) -> list[Judged]:
+    """The claims of a pipeline, from what `make thorough` left."""
+    return list(judge(pipeline, kept(root / "metrics" / "thorough", pipeline)))
+
+
+def claims_table(root: Path) -> str:
+    """Every claim with what was found in each world."""
+    rows = []
+    for pipeline, name in PIPELINES.items():
+        title = f"**{name}**: "
+        for row in judged(root, pipeline):
+            found = {world.world: world for world in row.worlds}
+            cells = [_in_world(found.get(world)) for world in WORLDS]
+            rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, row.verdict])
+            title = ""
+    return markdown_table(["claim", "by", *(f"world {world}" for world in WORLDS), ""], rows)
+
+
+def _in_world(found: InWorld | None) -> str:
+    if found is None:
+        return "–"
+    value, low, high = map(points, (found.difference.value, found.difference.low, found.difference.high))
+    trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
+    return f"{value} [{low}, {high}]{trainings}"
+
+
+def findings_table(root: Path) -> str:
+    """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
+    rows = []
+    for pipeline, name in PIPELINES.items():
+        claims = judged(root, pipeline)
+        held = [claim for claim in claims if claim.worlds and {world.verdict for world in claim.worlds} == {"holds"}]
+        for claim in held:
+            values = ", ".join(points(world.difference.value) for world in claim.worlds)
+            runs = sum(world.trainings for world in claim.worlds)
+            said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
+            rows.append([f"**{name}**: {claim.claim.sentence}", claim.claim.measure, values, said])
+        rest = len(claims) - len(held)
+        rows.append([f"**{name}**: of {len(claims)} claims {rest} do not hold, or one cannot tell", "", "", ""])
+    worlds = ", ".join(map(str, WORLDS))
+    return markdown_table(["in the sample world", "by", f"points in worlds {worlds}", ""], rows)
+
+
+def headline_table(root: Path) -> str:
+    """The committed headline in words, marked as the sample world's."""
+    numbers: dict[str, Any] = read_json(root / "metrics" / "headline.json")
+    rows, titles = [], {pipeline: f"**{name}**: " for pipeline, name in PIPELINES.items()}
+    for name, number in NUMBERS.items():
+        if name in numbers:
+            rows.append([titles.pop(name.partition("_")[0], "") + number.label, f"{numbers[name]:.3g}"])
+    return markdown_table(["on the sample world, not the papers' data", ""], rows)
+
+
+def real_table(root: Path) -> str:
+    """What `make real` measured on PIAF: a reader beside trivial baselines, dated."""
+    file = root / "metrics" / "real" / "piaf.json"
+    if not file.is_file():
+        return NOT_MEASURED
+    found: dict[str, Any] = read_json(file)
+    rows = [
+        [name, *(f"{found[f'{system}_{measure}']:.3f}" for measure in MEASURES)] for system, name in SYSTEMS.items()
+    ]
+    better = [
+        name for measure, name in MEASURES.items() if found[f"reader_{measure}"] > found[f"overlap_sentence_{measure}"]
+    ]
+    mangled = 100 * found["mangled_references"]
+    said = f"""\
+Measured on {found["date"]} at commit {found["commit"][:12]}: PIAF 1.0, {found["questions"]} questions;
+trained on {found["trained_questions"]} of them, asked {found["asked_questions"]}
+about {found["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
+answers. Answers that do not stand at their offset: {found["wrong_offset_answers"]}, of the questions
+{", ".join(found["wrong_offset_ids"])}.
+After so short a training the reader beats that sentence in {" and ".join(better) or "nothing"}.
+"""
+    return f"{said}\n{markdown_table(['', *MEASURES.values()], rows)}"
+
+
+def frames_table(root: Path) -> str:
+    """What `make real` measured on the French FrameNet: parsers beside the lexicon, dated."""
+    file = root / "metrics" / "real" / "frames.json"
+    if not file.is_file():
+        return NOT_MEASURED
+    found: dict[str, Any] = read_json(file)
+    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
+
+    def cell(name: str) -> str:
+        if name not in found:
+            return "–"
+        p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
+        return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
+
+    rows = [[said, *(cell(f"{system}_{task}") for system in systems)] for task, said in FRAME_TASKS.items()]
+    said = f"""\
+Measured on {found["date"]} at commit {found["commit"][:12]}: {found["sentences"]} sentences,
+{found["annotated"]} annotated occurrences, of which {found["frames"]} evoke one of {found["frame_types"]}
+frames, with {found["elements"]} elements. Linear models took {found["linear_seconds"] / 60:.0f} minutes.
+"""
+    return f"{said}\n{markdown_table(['', *systems.values()], rows)}"
+
+
 PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,

@@ -35,41 +35,30 @@ def pages(
         portable: `run.portable`, with which they were computed.
     """
     there = {article["pipeline"]: article for article in articles}
-    found = {
-        "index.html": _render(
-            "landing.html", portable, articles=there, known=ARTICLES, numbers=len(cells), signatures=len(log)
-        ),
-        "reproduction.html": reproduction_page(cells, log, portable),
-    }
+    landing = _render("landing.html", portable, articles=there, numbers=len(cells), signatures=len(log))
+    made = {"index.html": landing, "reproduction.html": reproduction_page(cells, log, portable)}
     for pipeline, known in ARTICLES.items():
-        article = there.get(pipeline) or {"pipeline": pipeline, "title": known.title, "sections": []}
-        found[f"{pipeline}.html"] = page(article, portable)
-    return found
+        absent = {"pipeline": pipeline, "title": known.title, "sections": []}
+        made[f"{pipeline}.html"] = page(there.get(pipeline, absent), portable)
+    return made
 
 
 def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
     """Render the page of one pipeline."""
-    return _render("page.html", portable, article=article, known=ARTICLES)
+    return _render("page.html", portable, article=article)
 
 
 def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], portable: Portable = "intel") -> str:
     """Render the reproduction matrix: every number of the papers beside the last signed one at each scale."""
-    return _render(
-        "reproduction.html",
-        portable,
-        known=ARTICLES,
-        pipelines=PIPELINES,
-        tables=tables(cells),
-        log=log,
-        last=last_signed(log),
-        signed=signed,
-    )
+    values = {"pipelines": PIPELINES, "tables": tables(cells), "last": last_signed(log), "signed": signed}
+    return _render("reproduction.html", portable, log=log, **values)
 
 
 def _render(template: str, portable: Portable, **values: Any) -> str:
     templates = resources.files("trivium.page") / "templates"
     return render(
         template,
+        known=ARTICLES,
         arithmetic=f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}",
         glossary=GLOSSARY,
         style=Markup((templates / "style.css").read_text(encoding="utf-8")),

@@ -13,12 +13,11 @@ from typing import Any
 
 import yaml
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.page.html import render
 
 RESULTS = "results"  # the part that makes whatever no other part makes
-FRONT = frozenset({"claim", "picture"})  # one sentence with its verdict, and a picture that shows it
+FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture that shows it
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,11 @@ class Section:
         title: its heading.
         folded: closed at first: what few readers look for.
         part: that makes it.
-        optional: its part leaves it out where there is nothing to show.
     """
 
     title: str
     folded: bool = False
     part: str = RESULTS
-    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,9 @@ class Article:
     @property
     def parts(self) -> list[str]:
         """Each once but families, in the order of their first sections."""
-        return list(dict.fromkeys(each.part for each in self.sections.values() if each.part not in self.families))
+        return list(
+            dict.fromkeys(section.part for section in self.sections.values() if section.part not in self.families)
+        )
 
     def part_of(self, name: str) -> str:
         """The part that makes a section, `claim` or `picture`."""
@@ -89,64 +88,52 @@ def stage_of(article: str, part: str) -> str:
 def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
     """The articles as the page shows them: `{pipeline, title, question, world, claim, picture, sections, missing}`.
 
-    A section, `{id, title, html, folded}`, whose part is not there says so, and what makes it; an article without any
-    part is left out. `claim` and `picture` are HTML, None where their part is not there; `missing` are the stages of
-    the parts that are not there.
+    A section, `{id, title, html, folded}`, whose part is not there says so, and what makes it; one that its part leaves
+    out, and an article without any part, are left out. `claim` and `picture` are HTML, None where their part is not
+    there; `missing` are the stages of the parts that are not there.
 
     Args:
         folder: of the parts.
         members: where families are listed → the members in use; what others have left is not shown.
-
-    Raises:
-        BadInput: a part lacks a section, has one that the page does not know, or is none.
     """
-    found = []
+    articles = []
     for name, article in ARTICLES.items():
-        parts = {part: _read(folder / name / f"{part}.json", article, part) for part in article.parts}
-        worlds = {part["world"] for part in parts.values() if part is not None}
-        if not worlds:
+        parts = {part: _read(folder / name / f"{part}.json") for part in article.parts}
+        missing = [part for part, made in parts.items() if made is None]
+        there = {part: made for part, made in parts.items() if made is not None}
+        if not there:
             continue
-        sections = []
+        made: dict[str, str] = {key: html for part in there.values() for key, html in part["sections"].items()}
         for key, section in article.sections.items():
-            part = section.part
-            if part in article.families:
-                files = [folder / name / part / f"{member}.json" for member in members.get(article.families[part], ())]
-                made = [_read(file, article, part) for file in files]
-                html = "".join(member["sections"][key] for member in made if member is not None) or None
-            elif (there := parts[part]) is not None:
-                html = there["sections"].get(key)
-            else:
-                pipeline = OTHER_PIPELINES.get((name, part))
-                html = render("absent.html", stage=stage_of(name, part), pipeline=pipeline)
-            if html is not None:
-                heading = {"id": f"{name}-{key}", "title": section.title, "folded": section.folded}
-                sections.append(heading | {"html": html})
-        first = {each: (parts[article.part_of(each)] or {"sections": {}})["sections"].get(each) for each in FRONT}
-        found.append(
+            if section.part in missing:
+                pipeline = OTHER_PIPELINES.get((name, section.part))
+                made[key] = render("absent.html", stage=stage_of(name, section.part), pipeline=pipeline)
+            elif section.part in article.families:
+                files = (
+                    folder / name / section.part / f"{member}.json"
+                    for member in members.get(article.families[section.part], ())
+                )
+                if html := "".join(part["sections"][key] for part in map(_read, files) if part is not None):
+                    made[key] = html
+        worlds = {part["world"] for part in there.values()}
+        articles.append(
             {
                 "pipeline": name,
                 "title": article.title,
                 "question": article.question,
                 "world": "sample" if "sample" in worlds else min(worlds),
-                **first,
-                "sections": sections,
-                "missing": [stage_of(name, part) for part, made in parts.items() if made is None],
+                **{first: made.get(first) for first in FRONT},
+                "sections": [
+                    {"id": f"{name}-{key}", "title": section.title, "folded": section.folded, "html": made[key]}
+                    for key, section in article.sections.items()
+                    if key in made
+                ],
+                "missing": [stage_of(name, part) for part in missing],
             }
         )
-    return found
+    return articles
 
 
-def _read(file: Path, article: Article, part: str) -> dict[str, Any] | None:
+def _read(file: Path) -> dict[str, Any] | None:
     """What a part wrote, or None."""
-    if not file.exists():
-        return None
-    made = read_json(file)
-    if not isinstance(made, dict) or set(made) != {"world", "sections"}:
-        raise BadInput("not a part of the page", file=file, expected="world and sections")
-    wanted = article.made_by(part)
-    optional = {name for name, section in article.sections.items() if section.optional}
-    if missing := wanted - optional - set(made["sections"]):
-        raise BadInput("a part of the page lacks sections", file=file, got=sorted(missing))
-    if unknown := set(made["sections"]) - wanted:
-        raise BadInput("no such section of this part", file=file, got=sorted(unknown), choices=sorted(wanted))
-    return made
+    return read_json(file) if file.exists() else None

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -41,14 +41,12 @@ def headline(folder: Path) -> dict[str, float]:
     Raises:
         BadInput: a metrics file lacks its key.
     """
-    read: dict[str, Any] = {}
-    numbers = {}
+    read, numbers = cache(read_json), {}
     for name, number in NUMBERS.items():
         path = folder / number.file
-        if not path.exists():
-            continue
-        values = read.setdefault(number.file, read_json(path))
-        if number.key not in values:
-            raise BadInput("missing metric", file=path, field=number.key, choices=sorted(values)[:20])
-        numbers[name] = float(f"{values[number.key]:.{DIGITS}g}")
+        if path.exists():
+            values = read(path)
+            if number.key not in values:
+                raise BadInput("missing metric", file=path, field=number.key, choices=sorted(values)[:20])
+            numbers[name] = float(f"{values[number.key]:.{DIGITS}g}")
     return numbers

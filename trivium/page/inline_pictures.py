@@ -49,11 +49,9 @@ def scaled(image: Image.Image, side: int) -> Image.Image:
 
 def outline(mask: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
     """The pixels of a mask that are at most `width` pixels from one that is not in it; the picture's edge is none."""
-    inside = mask
-    for _ in range(width):
-        padded = np.pad(inside, 1, mode="edge")
-        inside = inside & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    return mask & ~inside
+    from scipy.ndimage import binary_erosion  # its import takes a tenth of a second
+
+    return mask & ~binary_erosion(mask, iterations=width, border_value=1)
 
 
 def data_address(image: Image.Image) -> str:

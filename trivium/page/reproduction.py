@@ -8,12 +8,13 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.page.markdown import markdown_table
 from trivium.page.published import (
     DATASETS,
     MEASURES,
@@ -32,7 +33,7 @@ WORLDS = {  # by pipeline, the sources of which none may be the sample's
     "complexity": ("calor", "complexity_models"),
 }
 # Of tables that print the same rows for several sets of questions.
-QUESTIONS = {"table_4_persons": "persons", "table_4_non_persons": "non-persons", "table_5_face": "face detected"}
+QUESTIONS = {"table_4_persons": "persons: ", "table_4_non_persons": "non-persons: ", "table_5_face": "face detected: "}
 SIGNED = ("date", "scale", "by", "commit", "machine", "note")  # texts of an entry, beside its values
 
 
@@ -41,44 +42,50 @@ class Cell:
     """One number of a paper.
 
     Attributes:
-        pipeline: of `PIPELINES`.
+        stage: that computes it; its name begins with the pipeline, and it writes `metrics/{pipeline}/{rest}.json`.
         table: such as `Table 3`.
         row: what the paper calls it, or the name of ours.
         measure: of the column.
-        stage: that computes it.
-        file: of the metric, in `metrics/{pipeline}`.
-        metric: its name there.
-        unit: the metric is multiplied by this.
+        metric: its name in the file.
         expected: what the paper prints; several where it contradicts itself.
         tolerance: points within which a run on the paper's data agrees; None: the paper's data is not public.
+        unit: the metric is multiplied by this.
     """
 
-    pipeline: str
+    stage: str
     table: str
     row: str
     measure: str
-    stage: str
-    file: str
     metric: str
-    unit: float
     expected: tuple[float, ...]
     tolerance: float | None
+    unit: float = 100.0
+
+    @property
+    def pipeline(self) -> str:
+        """Of `PIPELINES`."""
+        return self.stage.partition("-")[0]
+
+    @property
+    def file(self) -> str:
+        """Of the metric, in `metrics/`."""
+        return f"{self.stage.replace('-', '/')}.json"
 
     @property
     def key(self) -> str:
         """Names it in a log."""
-        return f"{self.pipeline}/{self.file}:{self.metric}"
+        return f"{self.file}:{self.metric}"
 
     def agrees(self, value: float) -> bool | None:
         """Whether a value is within the tolerance of the paper's; None without a tolerance."""
         if self.tolerance is None:
             return None
-        return min(abs(value - each) for each in self.expected) <= self.tolerance + 1e-9
+        return min(abs(value - printed) for printed in self.expected) <= self.tolerance + 1e-9
 
     @property
     def printed(self) -> str:
         """What the paper prints, in words."""
-        return " or ".join(f"{each:g}" for each in self.expected)
+        return " or ".join(f"{value:g}" for value in self.expected)
 
     @property
     def allowed(self) -> str:
@@ -86,37 +93,41 @@ class Cell:
         return "–" if self.tolerance is None else f"{self.tolerance:g}"
 
 
-@dataclass(frozen=True)
-class Signed:
-    """What the last signed run at a scale gave for a cell.
+class Signed(NamedTuple):
+    """What a signed run gave for a cell, in the paper's unit, None where it does not have it; and whether it agrees.
 
-    Attributes:
-        value: in the paper's unit; None where that run does not have it.
-        agrees: whether it is within the tolerance; None at other scales than `paper`, which have other data.
+    The latter is None at other scales than `paper`, which have other data.
     """
 
     value: float | None
     agrees: bool | None
 
 
+def signed(cell: Cell, entry: Mapping[str, Any]) -> Signed:
+    """What an entry has of a cell."""
+    value = entry["values"].get(cell.key)
+    judged = value is not None and entry["scale"] == "paper"
+    return Signed(value, cell.agrees(value) if judged else None)
+
+
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper.
-
-    Attributes:
-        title: such as `Table 3`.
-        stages: that compute it.
-        rows: the cells of each row.
-    """
+    """A table of a paper, such as `Table 3`, and its cells row by row."""
 
     title: str
-    stages: list[str]
-    rows: dict[str, list[Cell]]
+    cells: list[Cell]
 
     @property
-    def cells(self) -> list[Cell]:
-        """All of them, row by row."""
-        return [cell for row in self.rows.values() for cell in row]
+    def stages(self) -> list[str]:
+        """Those that compute it."""
+        return list(dict.fromkeys(cell.stage for cell in self.cells))
+
+    @property
+    def rows(self) -> dict[str, list[Cell]]:
+        """The cells of each row."""
+        return {
+            row: [cell for cell in self.cells if cell.row == row] for row in {cell.row: None for cell in self.cells}
+        }
 
     def measured(self, last: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
         """Of the last entries of the scales those that have a number of this table."""
@@ -127,9 +138,9 @@ class Table:
         """How many numbers an entry has, how many of them have a verdict, and how many are within the tolerance."""
         found = [signed(cell, entry) for cell in self.cells]
         return {
-            "measured": sum(each.value is not None for each in found),
-            "judged": sum(each.agrees is not None for each in found),
-            "within": sum(each.agrees is True for each in found),
+            "measured": sum(value is not None for value, _ in found),
+            "judged": sum(agrees is not None for _, agrees in found),
+            "within": sum(agrees is True for _, agrees in found),
         }
 
 
@@ -141,91 +152,66 @@ def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
 
 def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
     points = printed["tolerances"]["points"]
-    for sections, stage in ((TABLES, "evaluate"), (RERANKED_TABLES, "evaluate_reranking")):
-        for section, shown in sections.items():
-            for block in shown:
-                if block.published is None:
-                    continue
-                rows, table = printed[block.published]["rows"], section.replace("table-", "Table ")
-                for ours, theirs in (block.names or {name: name for name in rows}).items():
-                    label, of = rows[theirs]["label"], QUESTIONS.get(block.published)
-                    row = f"{of}: {label}" if of else label
-                    for (measure, head), value in zip(MEASURES.items(), rows[theirs]["values"], strict=True):
-                        metric = f"{block.block}_{ours}_{measure}"
-                        yield Cell("kvqae", table, row, head, f"kvqae-{stage}",
-                                   f"{stage}.json", metric, 100.0, (value,), points)  # fmt: skip
-    rows = printed["table_7"]["rows"]
+    for sections, stage in ((TABLES, "kvqae-evaluate"), (RERANKED_TABLES, "kvqae-evaluate_reranking")):
+        blocks = [(section, block) for section, shown in sections.items() for block in shown if block.published]
+        for section, block in blocks:
+            table, rows = section.replace("table-", "Table "), printed[block.published]["rows"]
+            for ours, theirs in (block.names or {name: name for name in rows}).items():
+                row = QUESTIONS.get(block.published, "") + rows[theirs]["label"]
+                for (measure, head), value in zip(MEASURES.items(), rows[theirs]["values"], strict=True):
+                    yield Cell(stage, table, row, head, f"{block.block}_{ours}_{measure}", (value,), points)
     for ours, theirs in READING_ROWS.items():
-        row = rows[theirs]
+        row = printed["table_7"]["rows"][theirs]
         tolerances = tolerances_of(row, printed["tolerances"])
         for name, value, tolerance in zip(("f1", "em"), row["values"], tolerances, strict=True):
-            yield Cell("kvqae", "Table 7", row["label"], name.upper(), "kvqae-read", "read.json",
-                       f"{ours}_{name}", 100.0, (value,), tolerance)  # fmt: skip
+            yield Cell("kvqae-read", "Table 7", row["label"], name.upper(), f"{ours}_{name}", (value,), tolerance)
 
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
+    stage, tolerances = "decorrelation-evaluate", printed["tolerances"]
     sides = {"image_to_text": "image → text", "text_to_image": "text → image"}
+
+    def label(dataset: str, row: str) -> str:
+        model, _, variant = row.partition("_")
+        return f"{DATASETS[dataset]}: {printed['models'][model]} {VARIANTS[variant]}"
+
     for dataset in ("coco", "flickr30k"):
         for row, found in printed["table_1"][dataset].items():
-            label = _trained(dataset, row, printed["models"])
-            for place, cutoff in enumerate(printed["cutoffs"]):
-                either = tuple(dict.fromkeys(found[each][place] for each in ("values", "also") if each in found))
-                metric = f"{dataset}_{row}_synthetic_odmap@{cutoff}"
-                yield _asked("Table 1", label, f"ODmAP@{cutoff}", metric, either, printed["tolerances"]["odmap"])
+            either = zip(*(found[name] for name in ("values", "also") if name in found), strict=True)
+            for k, values in zip(printed["cutoffs"], either, strict=True):
+                metric, expected = f"{dataset}_{row}_synthetic_odmap@{k}", tuple(dict.fromkeys(values))
+                yield Cell(stage, "Table 1", label(dataset, row), f"ODmAP@{k}", metric, expected, tolerances["odmap"])
         for row, found in printed["table_2"][dataset].items():
-            label = _trained(dataset, row, printed["models"])
             for side, said in sides.items():
-                for place, cutoff in enumerate(printed["cutoffs"]):
-                    metric, expected = f"{dataset}_{row}_{side}_r@{cutoff}", (found[side][place],)
-                    yield _asked(
-                        "Table 2", label, f"R@{cutoff}, {said}", metric, expected, printed["tolerances"]["recall"]
-                    )
-
-
-def _trained(dataset: str, row: str, models: Mapping[str, str]) -> str:
-    """What the page calls `clip_ours`, say."""
-    model, _, variant = row.partition("_")
-    return f"{DATASETS[dataset]}: {models[model]} {VARIANTS[variant]}"
-
-
-def _asked(table: str, row: str, measure: str, metric: str, expected: tuple[float, ...], tolerance: float) -> Cell:
-    stage = "decorrelation-evaluate"
-    return Cell("decorrelation", table, row, measure, stage, "evaluate.json", metric, 100.0, expected, tolerance)
+                for k, value in zip(printed["cutoffs"], found[side], strict=True):
+                    metric, measure = f"{dataset}_{row}_{side}_r@{k}", f"R@{k}, {said}"
+                    yield Cell(stage, "Table 2", label(dataset, row), measure, metric, (value,), tolerances["recall"])
 
 
 def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
-    labels = {model: row["label"] for model, row in printed["table_1"]["rows"].items()}
-    for model, row in printed["table_1"]["rows"].items():
-        yield Cell("complexity", "Table 1", labels[model], "ROUGE-L, %", "complexity-score", "score.json",
-                   f"{model}_rouge_l_paper", 100.0, (100 * row["values"][0],), None)  # fmt: skip
-    for model, row in printed["table_2"]["rows"].items():
-        for factor, value in zip(printed["table_2"]["factors"], row, strict=True):
-            yield Cell("complexity", "Table 2", labels[model], f"δ of {factor}", "complexity-validate", "validate.json",
-                       f"{model}_{factor}_delta", 1.0, (float(value),), None)  # fmt: skip
+    rows = printed["table_1"]["rows"]
+    for model, row in rows.items():
+        metric, expected = f"{model}_rouge_l_paper", (100 * row["values"][0],)
+        yield Cell("complexity-score", "Table 1", row["label"], "ROUGE-L, %", metric, expected, None)
+    for model, values in printed["table_2"]["rows"].items():
+        for factor, value in zip(printed["table_2"]["factors"], values, strict=True):
+            metric, label = f"{model}_{factor}_delta", rows[model]["label"]
+            yield Cell("complexity-validate", "Table 2", label, f"δ of {factor}", metric, (float(value),), None, 1.0)
 
 
 def values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     """What a built graph has of these cells, in the paper's units."""
-    files: dict[Path, Mapping[str, Any]] = {}
-    found = {}
-    for cell in cells:
-        file = metrics / cell.pipeline / cell.file
-        if file not in files:
-            files[file] = read_json(file) if file.exists() else {}
-        value = files[file].get(cell.metric)
-        if value is not None:
-            found[cell.key] = round(cell.unit * value, 2)
-    return found
+    paths = {cell.file: metrics / cell.file for cell in cells}
+    files: dict[str, Any] = {file: read_json(path) if path.exists() else {} for file, path in paths.items()}
+    found = {cell.key: (cell.unit, files[cell.file].get(cell.metric)) for cell in cells}
+    return {key: round(unit * value, 2) for key, (unit, value) in found.items() if value is not None}
 
 
 def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:
-    """The cells by pipeline, table and row."""
+    """The cells by pipeline and table."""
     found: dict[str, dict[str, Table]] = {pipeline: {} for pipeline in PIPELINES}
     for cell in cells:
-        table = found[cell.pipeline].setdefault(cell.table, Table(cell.table, [], {}))
-        if cell.stage not in table.stages:
-            table.stages.append(cell.stage)
-        table.rows.setdefault(cell.row, []).append(cell)
+        found[cell.pipeline].setdefault(cell.table, Table(cell.table, [])).cells.append(cell)
     return {pipeline: list(by_title.values()) for pipeline, by_title in found.items()}
 
 
@@ -237,18 +223,16 @@ def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
     """
     entries = []
     for file in sorted(folder.glob("*.json")):
-        entry = read_json(file)
+        entry, said = read_json(file), "not an entry of the log"
         expected = "what `trivium reproduced` writes"
         if not isinstance(entry, dict) or not isinstance(entry.get("values"), dict):
-            raise BadInput("not an entry of the log", file=file, expected=expected)
+            raise BadInput(said, file=file, expected=expected)
         for field in SIGNED:
             if not isinstance(entry.get(field), str):
-                raise BadInput(
-                    "not an entry of the log", file=file, field=field, got=entry.get(field), expected=expected
-                )
+                raise BadInput(said, file=file, field=field, got=entry.get(field), expected=expected)
         for name, value in entry["values"].items():
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise BadInput("not an entry of the log", file=file, field=name, got=value, expected="a number")
+                raise BadInput(said, file=file, field=name, got=value, expected="a number")
         entries.append(entry)
     return entries
 
@@ -259,53 +243,34 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
     return {scale: last[scale] for scale in sorted(last, key=lambda scale: (scale != "paper", scale))}
 
 
-def signed(cell: Cell, entry: Mapping[str, Any]) -> Signed:
-    """What an entry has of a cell."""
-    value = entry["values"].get(cell.key)
-    judged = value is not None and entry["scale"] == "paper"
-    return Signed(value, cell.agrees(value) if judged else None)
-
-
 def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
     """Markdown: a table for each of the papers' tables; a column a scale, with the last value there and its verdict.
 
     Numbers at another scale than `paper` come from other data, and have no verdict.
     """
-    last = last_signed(log)
+    last, marks = last_signed(log), {None: "", True: " ✓", False: " ✗"}
     head = ["row", "measure", "command", "paper", "± points", *(f"`{_cell(scale)}`" for scale in last)]
     parts = []
     for pipeline, of_paper in tables(cells).items():
         for table in of_paper:
-            lines = [
-                f"| {' | '.join([*_described(cell), *(_found(signed(cell, entry)) for entry in last.values())])} |"
-                for cell in table.cells
-            ]
-            title = f"### {PIPELINES[pipeline]}, {table.title}"
-            parts += [title, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines, ""]
+            rows = []
+            for cell in table.cells:
+                found = [signed(cell, entry) for entry in last.values()]
+                got = ["–" if value is None else f"{value:g}{marks[agrees]}" for value, agrees in found]
+                rows.append([cell.row, cell.measure, f"`dvc repro {cell.stage}`", cell.printed, cell.allowed, *got])
+            parts += [f"### {PIPELINES[pipeline]}, {table.title}", "", markdown_table(head, rows), ""]
     return "\n".join(parts)
-
-
-def _described(cell: Cell) -> list[str]:
-    return [cell.row, cell.measure, f"`dvc repro {cell.stage}`", cell.printed, cell.allowed]
-
-
-def _found(found: Signed) -> str:
-    if found.value is None:
-        return "–"
-    return f"{found.value:g}" + {None: "", True: " ✓", False: " ✗"}[found.agrees]
 
 
 def signatures(log: list[dict[str, Any]]) -> str:
     """Markdown: who ran what, where and when."""
     if not log:
         return "Nobody has signed a run on real data yet. `trivium reproduced` makes the first entry."
-    head = ["date", "scale", "by", "commit", "machine", "numbers", "note"]
-    lines = []
+    rows = []
     for entry in log:
         date, scale, by, commit, machine, note = (_cell(entry[field]) for field in SIGNED)
-        told = [date, f"`{scale}`", by, f"`{commit[:8]}`", machine, str(len(entry["values"])), note or "–"]
-        lines.append(f"| {' | '.join(told)} |")
-    return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines])
+        rows.append([date, f"`{scale}`", by, f"`{commit[:8]}`", machine, str(len(entry["values"])), note or "–"])
+    return markdown_table(["date", "scale", "by", "commit", "machine", "numbers", "note"], rows)
 
 
 def _cell(text: str) -> str:

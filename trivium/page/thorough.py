@@ -39,9 +39,14 @@ class Thorough:
         """The metric of that name, and its deviation over trainings, in small print; nothing where it was not made."""
         if key not in self.metrics:
             return Markup()
-        deviation = self.metrics.get(f"{key}_sd")
-        spread = "" if deviation is None else f" ± {percent(deviation)}"
-        return Markup('<span class="interval">{}{} †</span>').format(percent(self.metrics[key]), spread)
+        return Markup('<span class="interval">{}{} †</span>').format(
+            percent(self.metrics[key]), spread(self.metrics, key)
+        )
+
+
+def spread(metrics: Mapping[str, float], key: str) -> str:
+    """A share's deviation over trainings, in points; nothing where there is none."""
+    return f" ± {percent(metrics[f'{key}_sd'])}" if f"{key}_sd" in metrics else ""
 
 
 def measured_cell(
@@ -58,10 +63,9 @@ def measured_cell(
     again = thorough.again(key) if thorough else Markup()
     if key not in metrics:
         return again or Markup("–")
-    deviation, low, high = (metrics.get(f"{key}_{end}") for end in ("sd", "low", "high"))
-    spread = "" if deviation is None else f" ± {percent(deviation)}"
-    bounds = interval((low, high)) if bounded and low is not None and high is not None else ""
-    return Markup("{}{}{}{}").format(percent(metrics[key]), spread, bounds, again)
+    low, high = (metrics.get(f"{key}_{end}") for end in ("low", "high"))
+    bounds = interval((low, high)) if bounded and low is not None and high is not None else Markup()
+    return percent(metrics[key]) + spread(metrics, key) + bounds + again
 
 
 def dagger(thorough: Thorough | None) -> Markup:
@@ -103,30 +107,18 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
     """
     if not judged[0].worlds:
         return None
-    rows = []
-    for row in judged:
-        by_world = {found.world: found for found in row.worlds}
-        worlds = [by_world.get(world) for world in WORLDS]
-        rows.append({"claim": row.claim, "verdict": row.verdict, "worlds": worlds})
+    results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
     return render(
         "claims.html",
-        rows=rows,
+        rows=[(row.claim, row.verdict, {found.world: found for found in row.worlds}) for row in judged],
         worlds=WORLDS,
         trainings=len(TRAININGS),
         complete=judged[0].complete,
         items=ITEMS[pipeline],
         longer=pipeline in LONGER,
-        measured=_when(folder, pipeline),
+        dates=sorted({result["date"] for result in results}),
+        commits=sorted({result["commit"][:8] for result in results}),
     )
-
-
-def _when(folder: Path, pipeline: str) -> str:
-    """From when to when, and at which commits."""
-    results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
-    dates = sorted({result["date"] for result in results})
-    commits: Sequence[str] = sorted({result["commit"][:8] for result in results})
-    days = dates[0] if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}"
-    return f"{'on ' if len(dates) == 1 else ''}{days} at commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
 
 
 def front_html(judged: Iterable[Judged], pipeline: str) -> Markup:

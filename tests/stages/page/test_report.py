@@ -7,7 +7,6 @@ from markupsafe import escape
 from stages.page.report import PageParameters, main
 from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
-from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.page.assembly import page, pages
 from trivium.page.contents import ARTICLES, GLOSSARY
@@ -129,27 +128,6 @@ def test_the_members_of_a_family_that_are_listed_stand_below_each_other(tmp_path
     section = html.split('<section id="kvqae-prompted"')[1].split("</section>")[0]
     assert re.findall("<p>(.*?)</p>", section) == ["b", "a"]
     assert 'id="kvqae-prompted"' not in assembled(tmp_path)["kvqae"]
-    write_json(tmp_path / "parts/kvqae/prompted/a.json", {"world": "sample", "sections": {"other": ""}})
-    with pytest.raises(BadInput, match=r"prompted/a.json: a part of the page lacks sections; got \['prompted'\]"):
-        assembled(tmp_path, "a")
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ({"world": "sample"}, "not a part of the page"),
-        ({"world": "sample", "sections": {"table-2": ""}}, r"lacks sections; got \['claim', 'table-3', 'table-4'\]"),
-        (
-            {"world": "sample", "sections": dict.fromkeys(("claim", "table-2", "table-3", "table-4", "table-5"), "")},
-            r"no such section of this part; got \['table-5'\]",
-        ),
-    ],
-)
-def test_what_is_no_part_is_refused(tmp_path, content, problem):
-    write_json(tmp_path / "parts/kvqae/retrieval.json", content)
-    with pytest.raises(BadInput, match=problem):
-        assembled(tmp_path)
-    assert not (tmp_path / "index.html").exists()
 
 
 def test_self_contained():
