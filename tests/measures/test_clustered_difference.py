@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from trivium.measures.effects import clustered_difference
+from trivium.measures.effects import clustered_difference, mean_differences, same_loss
 
 
 def world(seed: int = 0, questions: int = 400, clusters: int = 40):
@@ -33,15 +33,35 @@ def test_the_same_as_statsmodels():
             assert (low[model, factor], high[model, factor]) == pytest.approx(theirs.conf_int(0.1)[1], rel=1e-9)
 
 
-def test_two_one_sided_tests_ask_whether_the_interval_lies_within_the_margin():
+def test_the_same_loss_is_shown_by_two_regressions():
     scores, factors, cluster = world()
-    found = clustered_difference(scores, factors, cluster)
-    low, high = found.interval(0.9)  # each side at 5 %
-    for margin in (2.0, 5.0, 9.0):
-        within = (-margin < low) & (high < margin)
-        assert np.array_equal(found.equivalence(margin) < 0.05, within)
-    same = clustered_difference(np.zeros_like(scores), factors, cluster)
-    assert np.all(same.equivalence(1.0) == 0)
+    scores -= 0.5 * (factors[0] == 1)
+    plain = scores[0] + np.random.default_rng(3).normal(0, 0.05, scores.shape[1])
+    p = same_loss(scores, plain, factors[:1], cluster, 0.2)[:, 0]
+    kept = factors[0] >= 0
+    design = sm.add_constant((factors[0][kept] == 1).astype(float))
+    _, groups = np.unique(cluster[kept], return_inverse=True)
+    for model in range(2):
+        sides = []
+        for share, sign in ((0.8, 1), (1.2, -1)):
+            difference = sign * 100 * (share * scores[model] - plain)[kept]
+            fit = sm.OLS(difference, design).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+            sides.append(fit.pvalues[1] / 2 if fit.params[1] > 0 else 1 - fit.pvalues[1] / 2)
+        assert p[model] == pytest.approx(max(sides), rel=1e-6)
+    assert p[0] < 0.001
+    assert same_loss(scores, 0.5 * plain, factors[:1], cluster, 0.2)[0, 0] > 0.99
+
+
+def test_a_loss_at_the_margin_passes_for_the_same_as_rarely_as_the_risk():
+    rng = np.random.default_rng(2)
+    cluster = np.repeat(np.arange(60), 10)
+    factor = (rng.random((1, 600)) < 0.4).astype(np.int8)
+    plain = rng.normal(0.5, 0.1, 600) - 0.16 * factor[0]
+    scores = rng.normal(0.5, 0.1, (2000, 600)) - 0.2 * factor[0]  # the other loses 80 %: exactly at the margin
+    baseline = mean_differences(plain[None], factor)[0, 0]
+    scores += (0.16 + baseline / 100) / 0.8 * factor[0]  # whatever this draw of it loses
+    passed = same_loss(scores, plain, factor, cluster, 0.2)[:, 0] <= 0.05
+    assert passed.mean() < 0.05 + 0.015
 
 
 def test_the_smallest_difference_is_found_as_often_as_it_says():

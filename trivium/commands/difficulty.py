@@ -20,7 +20,7 @@ from trivium.language.reading.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
 from trivium.prompting.asking import EndpointModel
 
-_NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "draws", "seed")
+_NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "margin", "draws", "seed")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,7 +31,10 @@ def parser() -> argparse.ArgumentParser:
         epilog="Forms of files, factors and statistics: docs/difficulty.md.",
     )
     made.add_argument(
-        "--questions", type=Path, required=True, help="SQuAD 1.1 or 2.0, PIAF, XQuAD, or flat records (JSON, Parquet)"
+        "--questions",
+        type=Path,
+        required=True,
+        help="SQuAD 1.1 or 2.0, PIAF, XQuAD, FQuAD, MRQA, or flat records (JSON, Parquet)",
     )
     made.add_argument(
         "--answers",
@@ -128,7 +131,7 @@ def summary(found: Difficulty) -> list[str]:
     lines.append(f"{len(worse)} of {len(found.rows)} effects make a model worse, after Holm's correction:")
     return lines + [
         f"  {row['model']}, {LABELS[str(row['factor'])]}: {row['delta']:+.1f} points "
-        f"[{row['low']:+.1f}, {row['high']:+.1f}], from {row['comes_from']}"
+        f"[{row['low']:+.1f}, {row['high']:+.1f}], from: {row['comes_from']}"
         for row in worse
     ]
 

@@ -127,13 +127,13 @@ class ClusteredDifference:
         half = stdtrit(self.clusters - 1, (1 + confidence) / 2) * self.standard_error
         return self.delta - half, self.delta + half
 
-    def equivalence(self, margin: ArrayLike) -> NDArray[np.float64]:
-        """The p of |δ| ≥ margin, two one-sided t-tests (Schuirmann 1987): small where δ is 0 up to the margin."""
+    @property
+    def p_above(self) -> NDArray[np.float64]:
+        """Of δ ≤ 0, one-sided: small where δ is above 0; NaN where nothing varies at all."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = (np.asarray(margin) - np.abs(self.delta)) / self.standard_error
-        p: NDArray[np.float64] = stdtr(self.clusters - 1, -value)
+            p: NDArray[np.float64] = stdtr(self.clusters - 1, -self.delta / self.standard_error)
         return p
 
     def smallest(self, risk: float, power: float) -> NDArray[np.float64]:
@@ -146,6 +146,28 @@ class ClusteredDifference:
         freedom = self.clusters - 1
         value: NDArray[np.float64] = (stdtrit(freedom, 1 - risk / 2) + stdtrit(freedom, power)) * self.standard_error
         return value
+
+
+def same_loss(
+    scores: NDArray[np.float64], plain: NDArray[np.float64], factors: ArrayLike, clusters: ArrayLike, margin: float
+) -> NDArray[np.float64]:
+    """Of a δ below 0: p that another one is not the same, up to a share of it (two one-sided tests, Schuirmann 1987).
+
+    `|δ - δ'| < margin · |δ|` is `(1 - margin) δ - δ' > 0` and `(1 + margin) δ - δ' < 0`, both of them δ of a weighted
+    difference of scores; p is the larger one of theirs.
+
+    Args:
+        scores: (models, questions) behind δ.
+        plain: (questions,) scores behind δ'.
+        factors, clusters: as in `clustered_difference`.
+        margin: in (0, 1).
+
+    Returns:
+        (models, factors); NaN where nothing can be told. It says nothing where δ is not below 0.
+    """
+    low = clustered_difference((1 - margin) * scores - plain, factors, clusters).p_above
+    high = clustered_difference(plain - (1 + margin) * scores, factors, clusters).p_above
+    return np.maximum(low, high)
 
 
 def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayLike) -> ClusteredDifference:

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.analysis import LEAST_MODELS, Difficulty
-from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
+from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS, UNKNOWN
 from trivium.complexity.difficulty.judges import RIGHT
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
-from trivium.complexity.factors.free_factors import LABELS, PROPERTIES
+from trivium.complexity.factors.free_factors import LABELS, MADE_OF_OVERLAP, PROPERTIES
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.tables import write_json, write_json_lines
@@ -26,7 +26,7 @@ from trivium.page.html import agreement_table, render
 FILES = {
     "index.html": "the page",
     "effects.csv": "a line a model and factor",
-    "questions.csv": "a line a question: properties, factors, every model’s score, difficulty by IRT",
+    "questions.csv": "a line a question: text, properties, factors, difficulty by IRT, every model’s score and answer",
     "difficulty.json": "all numbers",
     "responses.jsonlines": "right and wrong answers in py-irt’s format",
 }
@@ -38,10 +38,15 @@ JUDGES = {
     "llm": "the judging language model",
 }
 SOURCES = {
-    "reading": "reading: more than it costs random spans and the sentence with most of the question’s words",
-    "words": "finding words: the sentence with most of the question’s words loses as much",
-    "measure": "the measure: random spans lose as much",
+    "reading": "This comes from reading: random spans and the sentence with most of the question’s words lose less.",
+    "words": "This comes from finding words: the sentence with most of the question’s words loses as much (within {}).",
+    "measure": "This comes from the measure: random spans lose as much (within {}).",
+    UNKNOWN: "Where this comes from cannot be told: a baseline’s loss is shown to be neither the same nor smaller.",
 }
+_OVERLAP = (
+    "Where this comes from cannot be told: the sentence with most of the question’s words is no judge of a factor that "
+    "is made of these words, and random spans do not lose the same."
+)
 _SHOWN = 8  # examples on either side
 _AROUND = 220  # characters of the context on either side of an answer
 _LONGEST = 300  # characters of an answer
@@ -56,28 +61,42 @@ def write_difficulty(found: Difficulty, folder: str | Path, *, title: str = "Que
         title: of the page.
     """
     folder = Path(folder)
-    scores = found.scores[found.settings.judge]
     write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, found.rows)
-    names = ["id", "title", *PROPERTIES, *found.factors.codes, *found.models]
-    irt = () if found.irt is None else ("irt_difficulty", "irt_error")
-    write_csv(folder / "questions.csv", [*names, *irt], _question_rows(found))
+    write_csv(folder / "questions.csv", _question_columns(found), _question_rows(found))
     write_json(folder / "difficulty.json", _as_json(found, title))
-    answered = [
-        {"subject_id": model, "responses": dict(zip((each.id for each in found.questions), row.tolist(), strict=True))}
-        for model, row in zip(scores, found.correct.astype(int), strict=True)
-    ]
-    write_json_lines(folder / "responses.jsonlines", answered)
+    write_json_lines(folder / "responses.jsonlines", _responses(found))
     with write_atomically(folder / "index.html") as beside:
         beside.write_text(difficulty_html(found, title), "utf-8")
 
 
+def _responses(found: Difficulty) -> Iterator[dict[str, Any]]:
+    """The lines of py-irt's file: by model 1 or 0 a question; a missing answer is left out."""
+    for model, right, missing in zip(found.models, found.correct.astype(int), found.missing, strict=True):
+        answered = zip(found.questions, right.tolist(), missing.tolist(), strict=True)
+        yield {"subject_id": model, "responses": {each.id: value for each, value, lacks in answered if not lacks}}
+
+
+def _question_columns(found: Difficulty) -> list[str]:
+    """Names of columns; a model's that is one of ours, or another's, gets `model_` before it."""
+    columns = ["id", "title", "question", "reference", *PROPERTIES, *found.factors.codes]
+    columns += [] if found.irt is None else ["irt_difficulty", "irt_error"]
+    for name in (*found.models, *(f"{model}_prediction" for model in found.models)):
+        while name in columns:
+            name = f"model_{name}"
+        columns.append(name)
+    return columns
+
+
 def _question_rows(found: Difficulty) -> Iterator[list[Any]]:
     numbers = [*found.factors.properties.values(), *found.factors.codes.values()]
-    numbers += list(found.scores[found.settings.judge].values())
     numbers += [] if found.irt is None else [found.irt.difficulty, found.irt.error]
+    numbers += list(found.scores[found.settings.judge].values())
     columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
-    for question, row in zip(found.questions, columns.tolist(), strict=True):
-        yield [question.id, question.title, *(None if value != value else f"{value:.6g}" for value in row)]
+    given = [[None if lacks else text for text, lacks in zip(found.answers[model], missing.tolist(), strict=True)]
+             for model, missing in zip(found.models, found.missing, strict=True)]  # fmt: skip
+    for question, row, *answers in zip(found.questions, columns.tolist(), *given, strict=True):
+        texts = (question.id, question.title, question.question, " | ".join(dict.fromkeys(question.answers)))
+        yield [*texts, *(None if value != value else f"{value:.6g}" for value in row), *answers]
 
 
 def _as_json(found: Difficulty, title: str) -> dict[str, Any]:
@@ -137,10 +156,10 @@ def difficulty_html(found: Difficulty, title: str) -> str:
         short={"exact_match": "em"},
         judge=JUDGES[found.settings.judge],
         findings=[_finding(row) for row in found.worse],
+        margin=f"{100 * found.settings.margin:.0f} % of the model’s loss",
         labels=LABELS,
         baselines=BASELINES,
         baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
-        sources=SOURCES,
         forests=[(model, Markup(_forest(model, rows, factors, found))) for model, rows in by_model.items()],
         factors=[
             (name, int((codes == YES).sum()), int((codes == NO).sum()), found.factors.cuts.get(name))
@@ -161,7 +180,9 @@ def difficulty_html(found: Difficulty, title: str) -> str:
 
 
 def _finding(row: Row) -> dict[str, Any]:
-    return {**row, "label": LABELS[str(row["factor"])], "source": SOURCES[str(row["comes_from"])]}
+    source, factor = str(row["comes_from"]), str(row["factor"])
+    said = _OVERLAP if source == UNKNOWN and factor in MADE_OF_OVERLAP else SOURCES[source]
+    return {**row, "label": LABELS[factor], "source": said.format(f"{row['margin']:.2g} points")}
 
 
 def _forest(model: str, rows: Sequence[Row], factors: Sequence[str], found: Difficulty) -> str:

@@ -26,7 +26,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shared in (signed, probability, percent, decimal, thousands, points):
+    for shared in (signed, probability, p_value, percent, decimal, thousands, points):
         made.filters[shared.__name__] = shared
     for shared in (interval, between, figure, published, small, table):
         made.globals[shared.__name__] = shared
@@ -62,6 +62,11 @@ def thousands(value: float) -> str:
 def probability(value: float) -> str:
     """`= 0.012`, or `< 0.001`."""
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p in a table: four digits, or `< 0.0001`; a dash where there is none."""
+    return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def points(value: float) -> str:

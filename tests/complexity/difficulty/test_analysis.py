@@ -173,21 +173,3 @@ def test_the_smallest_effect_shrinks_with_the_set():
         for given, found in zip(models, (small, large), strict=True)
     ]
     assert sizes[1] == pytest.approx(sizes[0] / 2, rel=0.35)
-
-
-@pytest.mark.real
-def test_piaf_with_the_best_overlap_sentence(real):
-    from trivium.complexity.scoring.systems import best_overlap_sentence
-    from trivium.formats.question_sets import read_question_set
-
-    piaf = read_question_set(real("piaf") / "piaf-v1.0.json")
-    sentence = {each.id: best_overlap_sentence(each.question, each.context) for each in piaf.questions}
-    found = analyse({"sentence": sentence}, piaf, language=None)
-    by = rows(found)
-    # A baseline made of overlap: it must fail exactly where the overlap does not lead to the answer.
-    assert by["sentence", "rival_sentence"]["delta"] < -10
-    assert by["sentence", "low_overlap"]["delta"] < -5
-    assert by["sentence", "rival_sentence"]["p_holm"] < 1e-6
-    assert by["sentence", "rival_sentence"]["comes_from"] == "words"
-    assert by["sentence", "rival_sentence"]["best_overlap_difference"] == 0
-    assert 0.35 < found.metrics["late_answer_share"] < 0.65

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,6 @@ from trivium.measures.agreement import HardnessAgreement, hardness_agreement
 from trivium.measures.rasch import Rasch, rasch
 from trivium.measures.rouge import mangled
 
-T = TypeVar("T")
 PAPER = "rouge_l_paper"
 _SHORT = {"exact_match": "em"}  # as metrics have it
 LEAST_MODELS = 5
@@ -55,6 +53,7 @@ class Difficulty:
         clusters: (questions,) number of each one's cluster.
         given: all answers, with what is missing.
         answers: by model, those to the questions analysed.
+        missing: (models, questions) which of these are not there.
         scores: by judge, by model, (questions,) in [0, 1].
         baselines: by name of BASELINES, (questions,) of the judge that is analysed.
         factors: of the questions.
@@ -74,6 +73,7 @@ class Difficulty:
     clusters: NDArray[np.int64]
     given: Answers
     answers: dict[str, list[str]]
+    missing: NDArray[np.bool_]
     scores: dict[str, dict[str, NDArray[np.float64]]]
     baselines: dict[str, NDArray[np.float64]]
     factors: FreeFactors
@@ -167,7 +167,7 @@ def difficulty(
         syntax: CoNLL-U of the contexts; document `n` is context `n` of the set, from 0. Adds three factors.
         verdicts: a file or folder of human verdicts.
         judge: for `settings.judge` "llm".
-        say: told what whoever reads the numbers must know: missing answers, language, clusters.
+        say: told what whoever reads the numbers must know: missing answers, language, clusters, doubtful fits.
 
     Raises:
         BadInput: a file cannot be used, too many answers are missing, or no judge is given where one is set.
@@ -184,25 +184,32 @@ def difficulty(
 
     found = questions if isinstance(questions, QuestionSet) else read_question_set(Path(questions))
     given = take_answers(found, _sources(answers), note)
-    kept = kept_questions(given.missing, settings.missing, note)
+    kept = np.flatnonzero(kept_questions(given.missing, settings.missing, note))
     people = None if verdicts is None else read_verdicts(verdicts, _by_question(found.questions, given))
     told = _tell_language(found.questions, language, note)
     _tell_set(found, note)
-    asked, texts = _select(found.questions, kept), {model: _select(each, kept) for model, each in given.texts.items()}
+    asked, texts = _select(found, given, kept)
     scores = _scores(asked, texts, told)
     if judge is not None:
         scores["llm"] = {m: judge.judge(asked, each, scores["exact_match"][m]) for m, each in texts.items()}
         readable = _readable(scores["llm"], note)
-        asked, texts = _select(asked, readable), {model: _select(each, readable) for model, each in texts.items()}
+        kept = kept[readable]
+        asked, texts = _select(found, given, kept)
         scores = {name: {m: each[readable] for m, each in of.items()} for name, of in scores.items()}
     unit, clusters = clusters_of(asked)
     note(f"{len(asked)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
     read = {context: read_text(context, told) for context in dict.fromkeys(each.context for each in asked)}
     factors = free_factors(asked, told, read, None if syntax is None else _read_trees(syntax, found.questions))
-    irt = rasch(_right(scores)) if len(texts) >= LEAST_MODELS else None
+    missing = np.stack([given.missing[model][kept] for model in texts])
+    irt = rasch(_right(scores), ~missing) if len(texts) >= LEAST_MODELS else None
     analysed = scores[settings.judge]
     baselines = _baselines(asked, read, told, settings, judge)
-    ids = [each.id for each in asked]
+    rows = difficulty_rows(analysed, baselines, factors.codes, clusters, irt, settings)
+    for doubt in _doubts(irt, rows):
+        note(doubt)
+    agree = {} if people is None else {
+        name: kappa(of, [each.id for each in asked], people, settings.confidence) for name, of in scores.items()
+    }  # fmt: skip
     return Difficulty(
         found=found,
         questions=tuple(asked),
@@ -213,17 +220,41 @@ def difficulty(
         clusters=clusters,
         given=given,
         answers=texts,
+        missing=missing,
         scores=scores,
         baselines=baselines,
         factors=factors,
-        rows=difficulty_rows(analysed, baselines, factors.codes, clusters, irt, settings),
+        rows=rows,
         agreement=hardness_agreement(list(analysed.values())) if len(texts) > 1 else None,
         irt=irt,
         verdicts=people,
-        kappas={}
-        if people is None
-        else {name: kappa(of, ids, people, settings.confidence) for name, of in scores.items()},
+        kappas=agree,
     )
+
+
+def _select(
+    found: QuestionSet, given: Answers, kept: NDArray[np.intp]
+) -> tuple[list[AskedQuestion], dict[str, list[str]]]:
+    """The questions at these places, and by model the answers to them."""
+    places = kept.tolist()
+    texts = {model: [each[place] for place in places] for model, each in given.texts.items()}
+    return [found.questions[place] for place in places], texts
+
+
+def _doubts(irt: Rasch | None, rows: Sequence[Row]) -> list[str]:
+    """What of the numbers tells nothing, in words."""
+    doubts = []
+    if irt is not None and irt.at_bound:
+        doubts.append(f"Item response theory: the standard deviation of the difficulties, {irt.spread:.2g}, lies at "
+                      "its bound: the answers do not tell difficulties apart.")  # fmt: skip
+    if irt is not None and not irt.converged:
+        doubts.append("Item response theory: the fit did not converge; its numbers are not to be used.")
+    for name, low, high in (("δ", "low", "high"), ("difficulties by item response theory", "irt_low", "irt_high")):
+        flat = sum(row[low] is not None and row[low] == row[high] for row in rows)
+        if flat:
+            doubts.append(f"{flat} of {len(rows)} intervals of {name} have no width: nothing varies there, and nothing "
+                          "is told by them.")  # fmt: skip
+    return doubts
 
 
 def _sources(answers: Mapping[str, str | Path | Given] | Iterable[str | Path]) -> dict[str, Path | Given]:
@@ -264,10 +295,6 @@ def _tell_set(found: QuestionSet, note: Say) -> None:
 def _right(scores: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> NDArray[np.bool_]:
     judge = "llm" if "llm" in scores else "exact_match"
     return np.stack(list(scores[judge].values())) == 1
-
-
-def _select(values: Sequence[T], kept: NDArray[np.bool_]) -> list[T]:
-    return [value for value, each in zip(values, kept.tolist(), strict=True) if each]
 
 
 def _scores(

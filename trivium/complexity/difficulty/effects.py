@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
+from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import clustered_difference, mean_differences
+from trivium.measures.effects import clustered_difference, mean_differences, same_loss
 from trivium.measures.rasch import Rasch
 from trivium.measures.significance import holm
 
-_BESIDE = tuple(
-    column
-    for name in BASELINES
-    for column in (name, *(f"{name}_{number}" for number in ("difference", "low", "high", "p", "p_holm")))
-)
+_NUMBERS = ("difference", "low", "high", "p", "p_holm", "same_p_holm")
+_BESIDE = tuple(column for name in BASELINES for column in (name, *(f"{name}_{number}" for number in _NUMBERS)))
 _IRT = ("irt", "irt_low", "irt_high")
-DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", *_BESIDE, "comes_from", *_IRT)
+DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", "margin", *_BESIDE, "comes_from", *_IRT)
+UNKNOWN = "cannot be told"
 
 
 def difficulty_rows(
@@ -36,8 +35,11 @@ def difficulty_rows(
     - `smallest_delta`: the smallest |δ| that this set shows at the risk, with the power of the settings;
     - of each baseline its δ, and the model's δ less it (`…_difference`) with interval, p and Holm's p over the table,
       errors by cluster;
-    - `comes_from` of a δ below 0 that is Holm-significant: `reading` where it is below both baselines' (Holm),
-      `words` where it is below that of random spans only, else `measure`;
+    - of a δ below 0 that is Holm-significant: `margin`, the points within which another δ is the same,
+      and Holm's p over these δ that it is not (`…_same_p_holm`, see `same_loss`);
+    - `comes_from` of these δ: `measure` where random spans lose the same; `words` where it is below random spans'
+      and the best-overlap sentence loses the same; `reading` where it is below both (Holm); else `cannot be told`. A
+      factor that is made of the overlap itself cannot be judged by that sentence: `measure`, or it cannot be told;
     - `irt`: the mean difficulty of yes less that of no, in logits, with its interval; the same for all models.
 
     Args:
@@ -46,18 +48,22 @@ def difficulty_rows(
         factors: by name, (questions,) of 1, 0, -1.
         clusters: (questions,) number of each question's cluster.
         irt: the questions' difficulties, None where too few models answered.
-        settings: risk, power and numbers of the bootstrap.
+        settings: risk, power, margin and numbers of the bootstrap.
     """
     drawn: dict[str, Any] = {"resamples": settings.resamples, "confidence": settings.confidence, "seed": settings.seed}
     labels = [f"{number:09}" for number in clusters.tolist()]
     rows = effect_rows(scores, factors, labels, risk=settings.risk, smallest_set=settings.smallest_set, **drawn)
     values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
     told = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
-    beside = {"smallest_delta": clustered_difference(values, codes, clusters).smallest(settings.risk, settings.power)}
+    costs = np.array([row["holm_significant"] for row in rows]).reshape(told.shape)
+    margin = np.where(costs, settings.margin * np.abs(mean_differences(values, codes)), np.nan)
+    smallest = clustered_difference(values, codes, clusters).smallest(settings.risk, settings.power)
+    beside = {"smallest_delta": smallest, "margin": margin}
     for name, plain in baselines.items():
         difference = clustered_difference(values - plain, codes, clusters)
         low, high = difference.interval(settings.confidence)
         p = np.where(told, difference.p, np.nan)
+        same = np.where(costs, same_loss(values, plain, codes, clusters, settings.margin), np.nan)
         beside |= {
             name: np.broadcast_to(mean_differences(plain[None], codes), told.shape),
             f"{name}_difference": difference.delta,
@@ -65,30 +71,36 @@ def difficulty_rows(
             f"{name}_high": high,
             f"{name}_p": p,
             f"{name}_p_holm": holm(p),
+            f"{name}_same_p_holm": holm(same),
         }
     if irt is not None:
         logits = irt.difficulty[None] / 100  # δ is in hundredths
         low, high = cluster_bootstrap(logits, codes, clusters, **drawn)
-        for name, found in zip(_IRT, (mean_differences(logits, codes), low, high), strict=True):
-            beside[name] = np.broadcast_to(found, told.shape)
+        for name, numbers in zip(_IRT, (mean_differences(logits, codes), low, high), strict=True):
+            beside[name] = np.broadcast_to(numbers, told.shape)
     for number, row in enumerate(rows):
         place = divmod(number, len(codes))
         row |= dict.fromkeys(_IRT) | {
             name: float(matrix[place]) if told[place] and np.isfinite(matrix[place]) else None
             for name, matrix in beside.items()
         }
-        row["comes_from"] = _source(row, settings.risk)
+        row["comes_from"] = _source(row, settings.risk) if costs[place] else None
     return rows
 
 
-def _source(row: Row, risk: float) -> str | None:
-    """Where a δ comes from, in a word; None where there is none to explain."""
-    if not row["holm_significant"]:
-        return None
-    below = {name: _below(row, name, risk) for name in BASELINES}
-    return "reading" if all(below.values()) else "words" if below["random_span"] else "measure"
+def _source(row: Row, risk: float) -> str:
+    """Where a δ comes from, in a word."""
 
+    def holds(name: str) -> bool:
+        return isinstance(p := row[name], float) and p <= risk
 
-def _below(row: Row, name: str, risk: float) -> bool:
-    p, difference = row[f"{name}_p_holm"], row[f"{name}_difference"]
-    return isinstance(p, float) and isinstance(difference, float) and p <= risk and difference < 0
+    def is_below(name: str) -> bool:
+        return holds(f"{name}_p_holm") and isinstance(value := row[f"{name}_difference"], float) and value < 0
+
+    if holds("random_span_same_p_holm"):
+        return "measure"
+    if row["factor"] in MADE_OF_OVERLAP or not is_below("random_span"):
+        return UNKNOWN
+    if holds("best_overlap_same_p_holm"):
+        return "words"
+    return "reading" if is_below("best_overlap") else UNKNOWN

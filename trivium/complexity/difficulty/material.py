@@ -35,13 +35,16 @@ class DifficultySettings(Parameters):
     smallest_set: int = Field(default=8, ge=1, description="Fewest questions in either set of an analysed factor")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the intervals")
     resamples: int = Field(default=2000, ge=1, description="Bootstrap samples of articles or contexts")
+    margin: float = Field(
+        default=0.2, gt=0, lt=1, description="Share of a loss by which a baseline's may differ and still be the same"
+    )
     draws: int = Field(default=5, ge=1, description="Random spans a question, of which the baseline is the mean")
     seed: int = Field(default=0, ge=0, description="Of the bootstrap and of the random spans")
 
 
 MOST_MISSING = 0.1  # share of the questions that a model may lack unasked
 _ABSTAINED = ("", "unanswerable", "no answer")
-Given = Mapping[str, str]  # answer by question
+Given = Mapping[str, str | None]  # answer by question; None: there is none
 Say = Callable[[str], None]
 
 
@@ -86,8 +89,11 @@ def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say
             if read.note:
                 say(f"{model}: {read.note}.")
         else:
-            answers = {identifier: source[identifier] for identifier in ids if identifier in source}
-            unknown[model] = len(source) - len(answers)
+            known = {identifier: source[identifier] for identifier in ids if identifier in source}
+            unknown[model] = len(source) - len(known)
+            answers = {identifier: answer for identifier, answer in known.items() if answer is not None}
+            if wrong := next((each for each in answers.items() if not isinstance(each[1], str)), None):
+                raise BadInput("not a text", field=f"answers of {model!r}", got=wrong, expected="a text, or None")
         missing[model] = np.array([each.id not in answers for each in found.questions])
         texts[model] = [answers.get(each.id, "") for each in found.questions]
         told = [answers[each.id] for each in found.unanswerable if each.id in answers]

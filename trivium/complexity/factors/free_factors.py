@@ -40,6 +40,8 @@ LABELS = {
     "nominal_governor": "answer depends on a noun",
     "governor_absent": "what the answer depends on is not in the question",
 }
+MADE_OF_OVERLAP = frozenset(("low_overlap", "rival_sentence", "far_words", "far_arcs", "governor_absent"))
+"""Factors that ask for words shared with the question: where they hold, the best-overlap sentence misses by itself."""
 PROPERTIES = ("overlap", "rival", "distance", "answer_words", "position", "text_words")
 _NOMINAL = {"NOUN": True, "PROPN": True, "VERB": False, "AUX": False}
 _FAR_ARCS = 2

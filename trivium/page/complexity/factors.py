@@ -11,7 +11,7 @@ from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curv
 from trivium.complexity.effects.regression import of_frames
 from trivium.page.complexity.material import Effect, Material, Metrics
 from trivium.page.figures import forest
-from trivium.page.html import between, decimal, figure, interval, percent, render, signed, small
+from trivium.page.html import between, decimal, figure, interval, p_value, percent, render, signed, small
 from trivium.page.thorough import claim_html
 
 METHODS = {  # analysis → its name, and its sign or source
@@ -108,7 +108,7 @@ def forest_html(of: Material) -> Markup:
         svg = forest(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
         drawn.append(figure(svg, Markup("<strong>{}</strong>").format(label)))
         for factor, effect in by_factor.items():
-            tests = [decimal(effect[key], 4) for key in ("p", "p_holm", "p_frame", "joint_p", "p_all")]
+            tests = [p_value(effect[key]) for key in ("p", "p_holm", "p_frame", "joint_p", "p_all")]
             plain = [signed(effect["delta"], 2), between(effect["low"], effect["high"])]
             joint = [signed(effect["joint"], 2), between(effect["joint_low"], effect["joint_high"])]
             rows.append([f"{label}, {factor}", effect["yes"], effect["no"], *plain, *tests[:3], *joint, *tests[3:]])

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.page.figures import curves
-from trivium.page.html import Cell, Row, between, decimal, figure, percent, render, signed, small
+from trivium.page.html import Cell, Row, between, decimal, figure, p_value, percent, render, signed, small
 from trivium.page.published import READING_ROWS, agreement, tolerances_of
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -130,8 +130,8 @@ def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, flo
             row["no"],
             Cell(_delta(row), "validated" if row["validated"] else ""),
             between(row["low"], row["high"]),
-            decimal(row["p"], 4),
-            decimal(row["p_holm"], 4),
+            p_value(row["p"]),
+            p_value(row["p_holm"]),
             signed(row["joint"], 1),
             between(row["joint_low"], row["joint_high"]),
         ]
