@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
-from trivium.kvqae.asking.picture_search import VECTORS, PictureSearch, write_codes
+from trivium.kvqae.asking.recognition import VECTORS, PictureSearch, write_codes
 from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import exact_search
 

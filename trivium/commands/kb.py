@@ -157,7 +157,7 @@ def run_stage(name: str) -> None:
     """Run a stage of the project in the current folder; raises as `gather` and `build`."""
     settings = read_settings(Path())
     if name == ENTRIES:
-        from trivium.kvqae.asking.gathering import gather
+        from trivium.kvqae.asking.building import gather
 
         gather(settings.source, settings.words, Path(ENTRIES))
         return

@@ -270,7 +270,7 @@ def reader_of(asked: str | None, model: str | None, key_variable: str | None, jo
         raise BadInput("no such reader", field="--reader", got=asked, expected="a folder, or http(s)://…")
 
     def made(settings: BaseSettings) -> Reader | None:
-        from trivium.kvqae.asking.folder_reader import FolderReader
+        from trivium.kvqae.asking.systems import FolderReader
 
         folder = asked or settings.reader
         return None if folder is None else FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens)

@@ -12,8 +12,7 @@ from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking import own_base
-from trivium.kvqae.asking.building import BASE, LISTED, VERSION, build
-from trivium.kvqae.asking.gathering import gather
+from trivium.kvqae.asking.building import BASE, LISTED, VERSION, build, gather
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 from trivium.kvqae.asking.own_base import OwnBase
 

@@ -12,8 +12,19 @@ from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.matrices import write_matrix
 from trivium.kvqae.asking.models import NamedEncoder
-from trivium.kvqae.asking.picture_search import CODES, DEEP, VECTORS, PictureSearch, lists_of, write_codes
-from trivium.kvqae.asking.recognition import Calibration, Pictured, calibrate, find_entries, rank
+from trivium.kvqae.asking.recognition import (
+    CODES,
+    DEEP,
+    VECTORS,
+    Calibration,
+    Pictured,
+    PictureSearch,
+    calibrate,
+    find_entries,
+    lists_of,
+    rank,
+    write_codes,
+)
 from trivium.vision.neighbours import exact_search
 
 

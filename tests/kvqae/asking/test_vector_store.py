@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trivium.kvqae.asking.vector_store import FILE, VectorStore, forget_others
+from trivium.kvqae.asking.encoding import FILE, VectorStore, forget_others
 
 
 def test_vectors_come_back_in_any_order(tmp_path):

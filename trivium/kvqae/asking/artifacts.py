@@ -1,19 +1,24 @@
-"""What the asker reads belongs together: each artifact is what `dvc.lock` says, and was made from the others there.
+"""What the last `dvc repro` made, and its parameters.
+
+It belongs together: each artifact is what `dvc.lock` says, and was made from the others there.
 
 Hashes are DVC's own, kept by DVC while time, size and inode of a file stay: the second look at a file costs nothing.
 """
 
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
+from trivium.core.arithmetic import remember
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.signatures import Signature, signature_of
 
 LOCK = "dvc.lock"
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"
+P = TypeVar("P", bound=Parameters)
 Hashes = dict[PurePosixPath, str]  # by path
 
 
@@ -131,3 +136,43 @@ class Artifacts:
                     problem = f"it was made by {stage} from another {path}: run `make repro` first"
                     raise BadInput(problem, file=self._root / output)
                 waiting += [self._lock.stage_of[maker] for maker in makers]
+
+
+def made(root: Path, path: str) -> Path:
+    """A file or folder that the graph writes.
+
+    Raises:
+        BadInput: it is not there.
+    """
+    if not (root / path).exists():
+        raise BadInput("not there: run `make repro` first", file=root / path)
+    return root / path
+
+
+class Project:
+    """A folder with `params.yaml`, `data/`, `models/` and `metrics/`; precision is as in its stages.
+
+    Raises:
+        BadInput: as for a stage.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root, self._file = root, root / "params.yaml"
+        self._tree = read_parameters(self._file)
+        self.artifacts = Artifacts(root)
+        remember(validate(RunParameters, self._tree.get("run") or {}, "run", self._file).portable)
+
+    def section(self, name: str, model: type[P]) -> P:
+        """A section of `kvqae`, as its stage reads it."""
+        values = values_of(self._tree, f"kvqae.{name}", model, self._file, {})
+        return validate(model, values, f"kvqae.{name}", self._file)
+
+    def value(self, key: str) -> Any:
+        """What stands at a key of `kvqae`."""
+        return value_at(self._tree, self._file, f"kvqae.{key}")
+
+    def made(self, path: str) -> Path:
+        """`made` in this project; `BadInput` also where it does not fit the other artifacts."""
+        found = made(self.root, path)
+        self.artifacts.use(path)
+        return found

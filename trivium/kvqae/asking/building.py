@@ -1,6 +1,7 @@
-"""Stage `base` of a base: vectors of what is new, indexes, and what the scores mean; it is replaced as a whole.
+"""The two stages of a base of one's own.
 
-Folder of a base:
+`entries` writes what was brought as tables, with passages cut as the graph cuts them (kvqae.md §1). `base` makes
+vectors of what is new, indexes, and what the scores mean; it is replaced as a whole:
 
     base.json                      settings and counts
     problems.csv                   what was left out, or is worth knowing
@@ -14,32 +15,106 @@ Folder of a base:
 import hashlib
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
-from trivium.core.tables import read_json, read_table, write_json
-from trivium.kvqae.asking.encoding import NO_FACE, Shown, encode_passages, encode_pictures
-from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, PROBLEMS, SHOWN
+from trivium.core.reading import LARGEST_IMAGE, open_file
+from trivium.core.tables import read_json, read_table, write_json, write_table
+from trivium.kvqae.asking.encoding import (
+    NO_FACE,
+    Shown,
+    Vectors,
+    VectorStore,
+    encode_passages,
+    encode_pictures,
+    forget_others,
+)
+from trivium.kvqae.asking.entries import Source, read_source
 from trivium.kvqae.asking.models import BaseSettings, PictureModel, TextModel
-from trivium.kvqae.asking.picture_search import MANY, ROWS, VECTORS, PictureSearch, write_codes
-from trivium.kvqae.asking.recognition import FEWEST_PAIRS, Calibration, Pictured, calibrate
-from trivium.kvqae.asking.vector_store import Vectors, VectorStore, forget_others
+from trivium.kvqae.asking.recognition import (
+    FEWEST_PAIRS,
+    MANY,
+    ROWS,
+    VECTORS,
+    Calibration,
+    Pictured,
+    PictureSearch,
+    calibrate,
+    write_codes,
+)
+from trivium.kvqae.knowledge_base.passages import cut_articles
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.vision.image_encoder import Route
 
+ARTICLES, PASSAGES, SHOWN, PROBLEMS = "articles.parquet", "passages.parquet", "pictures.parquet", "problems.json"
+_PICTURES = pa.schema([("article", pa.int64()), ("path", pa.string()), ("sha256", pa.string())])
 BASE, LISTED, CALIBRATION, BM25 = "base.json", "problems.csv", "calibration.json", "bm25"
 PROBLEM = ("kind", "place", "detail")
 VERSION = 1  # of this code and of a base's folder
 VIEWS = 200  # pictures of which another view is drawn
 ROWS_AT_A_TIME = 20_000  # vectors in memory while they are written
+
+
+def gather(path: Path, words: int, out: Path) -> None:
+    """Read a source, and write its tables into a folder; equal sources give equal files.
+
+    Args:
+        path: see `read_source`.
+        words: most tokens of a passage.
+        out: folder of articles, passages, pictures and problems; whole, or as it was.
+
+    Raises:
+        BadInput: see `read_source`.
+    """
+    source = read_source(path)
+    pictures, numbers = list(_pictures(source)), list(range(len(source.entries)))
+    columns = {name: [getattr(entry, name) for entry in source.entries] for name in ("title", "place")}
+    texts = {"article": numbers, "text": [list(entry.paragraphs) for entry in source.entries]}
+    cut = cut_articles(pa.RecordBatch.from_pydict(texts), words)
+    passages = pa.Table.from_batches([cut]).add_column(0, "passage", pa.array(range(len(cut)), pa.int64()))
+    with write_atomically(out) as beside:
+        beside.mkdir()
+        write_table(beside / ARTICLES, pa.table({"article": numbers, **columns}))
+        write_table(beside / PASSAGES, passages.replace_schema_metadata({"kb_passages": str(len(cut))}))
+        write_table(beside / SHOWN, pa.Table.from_pylist(pictures, schema=_PICTURES))
+        write_json(beside / PROBLEMS, [vars(problem) for problem in source.problems])
+
+
+def _pictures(source: Source) -> Iterator[dict[str, Any]]:
+    """A row a picture, by the hash of its bytes; each once in an entry."""
+    owner: dict[str, int] = {}
+    for article, entry in enumerate(source.entries):
+        own: set[str] = set()
+        for path in entry.pictures:
+            try:
+                sha256 = hash_of(path)
+            except (BadInput, OSError) as error:
+                source.note("unreadable_picture", path, str(error))
+                continue
+            if sha256 in own:
+                source.note("duplicate", path, f"a picture that {entry.place} has already")
+                continue
+            own.add(sha256)
+            if owner.setdefault(sha256, article) != article:
+                source.note("shared_picture", path, f"with {source.entries[owner[sha256]].place}")
+            yield {"article": article, "path": str(path), "sha256": sha256}
+
+
+def hash_of(path: Path) -> str:
+    """sha256 of a file; `BadInput` where it cannot be opened, or is too large for a picture."""
+    with open_file(path) as stream:
+        if path.stat().st_size > LARGEST_IMAGE:
+            raise BadInput("file too large", file=path, expected=f"at most {LARGEST_IMAGE} bytes")
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def build(

@@ -16,11 +16,10 @@ from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, Seen
+from trivium.kvqae.asking.artifacts import Project
 from trivium.kvqae.asking.asker import Base
-from trivium.kvqae.asking.folder_reader import FolderReader
-from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import SPLIT, Rerankers
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
+from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, fuse
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.table7 import ReadParameters

@@ -19,8 +19,16 @@ from trivium.core.signatures import signature_of
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen
 from trivium.kvqae.asking.asker import Base, Reader
-from trivium.kvqae.asking.building import BM25, CALIBRATION, read_base, read_pictured
-from trivium.kvqae.asking.gathering import ARTICLES, PASSAGES, SHOWN, hash_of
+from trivium.kvqae.asking.building import (
+    ARTICLES,
+    BM25,
+    CALIBRATION,
+    PASSAGES,
+    SHOWN,
+    hash_of,
+    read_base,
+    read_pictured,
+)
 from trivium.kvqae.asking.models import BaseSettings, Foreign, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse

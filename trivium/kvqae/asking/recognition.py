@@ -1,4 +1,6 @@
-"""Which entry does a picture show, and what the scores mean: learned from the base's own pictures (own_pictures.md).
+"""Which pictures of a base are like a new one, which entry it shows, and what the scores mean (own_pictures.md).
+
+What they mean is learned from the base's own pictures.
 
 - An **impostor** is a picture asked of the base without its own entry: whatever is found is wrong. Impostors give each
   encoder's cosines their zero and unit, `z = (cos − μ) / σ`, and the threshold that only a share α of them passes: the
@@ -12,24 +14,84 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.matrices import read_matrix
 from trivium.kvqae.asking.answer import QUERY
-from trivium.kvqae.asking.picture_search import PictureSearch
+from trivium.kvqae.asking.encoding import Vectors
 from trivium.kvqae.asking.systems import fuse
-from trivium.kvqae.asking.vector_store import Vectors
 from trivium.measures.fusion import Scale
 from trivium.measures.runs import PADDING, Run
+from trivium.vision.faiss_library import faiss
+from trivium.vision.neighbours import fill_ivf, ivf_search, read_ivf, train_ivf
 
 Scores = NDArray[np.float64]
 Cosines = Mapping[str, Mapping[int, float]]  # encoder → entry → cosine of its best picture
+VECTORS, ROWS, CODES = "vectors.npy", "rows.npy", "codes.faiss"
+MANY = 50_000  # pictures from which on codes are searched
+DEEP = 100  # pictures that a search among many returns
+PROBED = 0.02  # share of the lists that is searched
+TRAINED = 40  # vectors a list from which the lists' centres are found
 COLDEST, HOTTEST = 0.02, 20.0  # temperatures that are tried
 FEWEST_PAIRS = 10  # with fewer, nothing is fitted
 ASKED, COMPARED = 1000, 2000  # pictures that calibrate, and pictures that each of them is compared with for μ and σ
+
+
+def lists_of(pictures: int) -> int:
+    """How many lists there are for so many pictures: about 2√n, a power of 2."""
+    return 2 ** round(math.log2(2 * math.sqrt(pictures)))
+
+
+def write_codes(folder: Path) -> None:
+    """Write the codes of a folder's vectors, beside them; `BadInput` where a vector is not finite."""
+    matrix = read_matrix(folder / VECTORS)
+    lists = lists_of(len(matrix))
+    trained = train_ivf(matrix, lists=lists, codes="SQ8", train_rows=TRAINED * lists)
+    with write_atomically(folder / CODES) as beside:
+        faiss.write_index(fill_ivf(trained, matrix, 0), str(beside))
+
+
+class PictureSearch:
+    """The vectors of one encoder.
+
+    Args:
+        folder: `vectors.npy` (n, width) of length 1, and `codes.faiss` where there are many.
+
+    Attributes:
+        matrix: the vectors; memory-mapped where there are codes.
+
+    Raises:
+        BadInput: a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.matrix: Vectors = read_matrix(folder / VECTORS)
+        self._index = None
+        if not (folder / CODES).is_file():
+            self.matrix = np.array(self.matrix, np.float32)
+            return
+        try:
+            self._index = read_ivf(folder / CODES)
+        except RuntimeError:
+            raise BadInput("not an index of faiss, or damaged", file=folder / CODES) from None
+        self._index.parallel_mode = 1  # threads share the lists of one question
+
+    def nearest(self, vector: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """(rows, cosines), best first: of all pictures while there are few, else of the `DEEP` best."""
+        if self._index is None:
+            cosines = self.matrix @ vector
+            rows = np.argsort(-cosines, kind="stable")
+            return rows, cosines[rows]
+        probes = max(1, round(PROBED * self._index.nlist))
+        [cosines], [rows] = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=probes)
+        return rows[rows >= 0], cosines[rows >= 0]
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,25 @@
-"""First-stage systems kept in memory, and the fusion of their lists for one question (kvqae.md §3).
+"""Systems and readers kept in memory, and the fusion of lists for one question (kvqae.md §3, §5).
 
-They search, normalise and fuse by the functions that the stages call.
+They search, normalise, fuse and read by the functions that the stages call.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.kvqae.asking.answer import QUERY
+from trivium.kvqae.asking.answer import QUERY, Read
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
+from trivium.kvqae.reader.reading import answer, load_reader, passage_weights, read_pairs
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.measures.fusion import Scale, gather, standardize, unit_sum, weighted_sum
 from trivium.measures.reorder import untie
 from trivium.measures.runs import Run
+from trivium.nets.device import pick_device
 from trivium.vision.neighbours import Index, exact_search, ivf_search
 
 NOBODY = Run.from_dict({QUERY: {}})  # the list of a system that has none for this question
@@ -113,3 +117,39 @@ def fuse(
     normalized = standardize(candidates, [by[system] for system in weights])
     ranked = Run.from_scores(candidates.queries, candidates.documents, weighted_sum(normalized, shares), depth=depth)
     return Fused(as_written(ranked), list(weights), candidates.documents[0], shares[:, None] * normalized[:, 0])
+
+
+class FolderReader:
+    """A multi-passage BERT reader from a Hugging Face folder, such as the graph's few-shot one.
+
+    Args:
+        folder: where it lies.
+        tokens: of question and passage together.
+        answer_tokens: of the longest answer.
+        batch: passages read together.
+        weighted: whether a passage's score weighs its answers.
+
+    Raises:
+        BadInput: not such a folder.
+    """
+
+    def __init__(
+        self, folder: Path, tokens: int, answer_tokens: int, *, batch: int = 16, weighted: bool = False
+    ) -> None:
+        self._model, self.tokenizer = load_reader(folder, tokens)
+        self._model.to(pick_device())  # type: ignore[arg-type]
+        self._limits = {"max_tokens": tokens, "longest": answer_tokens, "batch": batch}
+        self._weighted = weighted
+
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+        """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""
+        passages = list(ranked)
+        pairs = [(question, passage) for passage in passages]
+        readings = read_pairs(self._model, self.tokenizer, pairs, texts, **self._limits)
+        weights = passage_weights(np.array(list(ranked.values()))) if self._weighted and ranked else None
+        best = answer(question, passages, readings, weights)
+        if best.passage < 0:
+            return Read()
+        before = len(texts[best.passage][0]) + len(SEPARATOR)
+        span = (best.start - before, best.end - before) if best.start >= before else None
+        return Read(best.prediction, best.score, best.passage, span)
