@@ -135,26 +135,6 @@ def test_without_texts_the_gallery_is_empty(world, model, tmp_path):
     assert encode_gallery(sharded(world, tmp_path, 2), []).shape == (0, model.dimension)
 
 
-def test_the_gallery_goes_on_where_it_was_killed(world, model, tmp_path, monkeypatch):
-    texts = [f"a dog number {number}" for number in range(10)]
-    monkeypatch.setattr(sharded_model, "_CHUNK", 4)
-    encoded = []
-
-    def counting(model, part, batch_size):
-        if len(encoded) == 1 and not (tmp_path / "again").exists():
-            (tmp_path / "again").touch()
-            raise KeyboardInterrupt
-        encoded.append(list(part))
-        return encode_captions(model, part, batch_size)
-
-    monkeypatch.setattr(sharded_model, "encode_captions", counting)
-    with pytest.raises(KeyboardInterrupt):
-        encode_gallery(sharded(world, tmp_path, 4), texts)
-    matrix = encode_gallery(sharded(world, tmp_path, 4), texts)
-    assert encoded == [texts[:4], texts[4:8], texts[8:]]
-    assert np.allclose(matrix, encode_captions(model, texts, 10), atol=1e-6)
-
-
 def first_stage(rows, scores):
     return np.array(scores, np.float32), np.array(rows, np.int64)
 
@@ -279,26 +259,6 @@ def test_every_picture_is_decoded_and_every_sentence_read_once(world, tmp_path, 
     pictures = sum(metrics[f"{name}_queries"] for name in ("original", "synthetic", "empty", "rendered"))
     assert len(decoded) == pictures
     assert sum(len(texts) for _, texts in tokenised) == len(set(captions_of(read_corpus(world / "raw")).texts))
-
-
-def test_a_killed_stage_goes_on_where_it_was(world, tmp_path, monkeypatch):
-    made, once = [], answers._once
-
-    def killed(path, make):
-        if len(made) == 2:
-            raise KeyboardInterrupt
-        made.append(path.name)
-        once(path, make)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(answers, "_once", killed)
-        with pytest.raises(KeyboardInterrupt):
-            stage(world, tmp_path)
-    assert not (tmp_path / "out").exists()
-    before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "work" / CELLS[0] / "made").iterdir()}
-    assert sorted(before) == sorted(made)
-    stage(world, tmp_path)
-    assert all((tmp_path / "out" / CELLS[0] / name).stat().st_mtime_ns == at for name, at in before.items())
 
 
 @pytest.mark.parametrize("kind", [TinyModel, Matching])

@@ -66,7 +66,7 @@ class TrainedModel:
                 model = ShardedModel(
                     self._folder, settings.picture_batch, settings.caption_batch, LocalEngine(1), Path(work)
                 )
-                gallery = np.array(encode_gallery(model, asked.captions.texts))
+                gallery = encode_gallery(model, asked.captions.texts)
                 retriever = Retriever(model, asked.captions, gallery, settings.candidates[asked.dataset])
                 answers = SetAnswers(
                     np.array(retriever.lists(asked.painted, max(CUTOFFS))["captions"].to_pylist()),

@@ -1,7 +1,6 @@
 """Ask a trained cell: captions for pictures with an object painted out, and R@k both ways (decorrelation.md §3, §4)."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,14 +14,13 @@ from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table, write_table
+from trivium.core.tables import write_table
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
-from trivium.measures.recall import Ranks
 
 RENDERED = "rendered"
 
@@ -56,7 +54,7 @@ def ask(
     work: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Write a cell's tables; what a killed run has done in `work` is not done again.
+    """Write a cell's tables; what a killed run has encoded and matched in `work` is not done again.
 
     Args:
         parameters: of the stage.
@@ -78,27 +76,29 @@ def ask(
     corpus = load_captions(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, metrics = picture_sets(tested, raw, removals, painted)
-    captions, made = captions_of(corpus), work / "made"
+    captions = captions_of(corpus)
     work.mkdir(parents=True, exist_ok=True)
-    asked = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
-    try:
-        retriever = Retriever(asked, captions, encode_gallery(asked, captions.texts), candidates)
-        for name, pictures in sets.items():
-            _once(made / f"{name}.parquet", partial(retriever.lists, pictures, parameters.depth))
-            metrics[f"{name}_queries"] = float(len(pictures.names))
-        for name, prefix in (("original", ""), ("empty", "empty_")):
-            path = made / f"{prefix}image_to_text.parquet"
-            _once(path, partial(_ranks, sets[name].owners, retriever.image_to_text, sets[name]))
-        described = captions.ids[captions.test].tolist()
-        _once(made / "text_to_image.parquet", partial(_ranks, described, retriever.text_to_image, sets["original"]))
-    finally:
-        load_once.cache_clear()
-    for direction in ("image_to_text", "text_to_image"):
-        ranks = read_table(made / f"{direction}.parquet")["rank"].to_numpy()
-        metrics[f"{direction}_r@1"] = float((ranks == 1).mean())
-    metrics["captions"] = float(len(captions.ids))
+    sharded = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
     with write_atomically(out) as beside:
-        made.replace(beside)
+        try:
+            retriever = Retriever(sharded, captions, encode_gallery(sharded, captions.texts), candidates)
+            for name, pictures in sets.items():
+                write_table(beside / f"{name}.parquet", retriever.lists(pictures, parameters.depth))
+                metrics[f"{name}_queries"] = float(len(pictures.names))
+            original, empty = sets["original"], sets["empty"]
+            described = captions.ids[captions.test].tolist()
+            for name, queries, ranks in (
+                ("image_to_text", original.owners, retriever.image_to_text(original)),
+                ("empty_image_to_text", empty.owners, retriever.image_to_text(empty)),
+                ("text_to_image", described, retriever.text_to_image(original)),
+            ):
+                table = {"query": list(queries), "rank": ranks.astype(np.int32)}
+                write_table(beside / f"{name}.parquet", pa.table(table, schema=RANKS))
+                if name != "empty_image_to_text":
+                    metrics[f"{name}_r@1"] = float((ranks == 1).mean())
+        finally:
+            load_once.cache_clear()
+    metrics["captions"] = float(len(captions.ids))
     return metrics
 
 
@@ -141,13 +141,3 @@ def picture_sets(
 def _painted(name: str, folder: Path, removals: Sequence[Removal]) -> PictureSet:
     names = tuple(removal.id for removal in removals)
     return PictureSet(name, folder, names, names, tuple(removal.picture for removal in removals))
-
-
-def _ranks(queries: Sequence[int], rank: Callable[[PictureSet], Ranks], pictures: PictureSet) -> pa.Table:
-    return pa.table({"query": list(queries), "rank": rank(pictures).astype(np.int32)}, schema=RANKS)
-
-
-def _once(path: Path, make: Callable[[], pa.Table]) -> None:
-    """Write a table that an earlier, killed run has not written yet."""
-    if not path.exists():
-        write_table(path, make())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.image_shards import Images
-from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.matrices import read_matrix
 from trivium.decorrelation.models.interface import RetrievalModel, load
 from trivium.decorrelation.retrieval.encoding import (
     Named,
@@ -95,10 +95,8 @@ class ShardedModel:
         Raises:
             BadInput: a picture that is not there, or that cannot be decoded.
         """
-        stored, rows = (
-            stored_pictures(Images(folder), names, self.picture_batch),
-            {each: row for row, each in enumerate(names)},
-        )
+        stored = stored_pictures(Images(folder), names, self.picture_batch)
+        rows = {each: row for row, each in enumerate(names)}
         shards = [(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
         parts = in_groups(shards, _BATCHES if self._on_gpu else 1)
         encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
@@ -228,19 +226,10 @@ def captions_of(corpus: Corpus) -> Captions:
 
 
 def encode_gallery(model: ShardedModel, texts: Sequence[str]) -> Vectors:
-    """(n, d), one row a text, memory-mapped in the model's folder for work.
+    """(n, d), one row a text.
 
     A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
     """
-    path = model.work / "gallery.npy"
-    if not path.exists():
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        rows = np.array([places[text] for text in texts], np.int64)
-        parts = model.encode_captions(list(places))
-        with write_matrix(path, len(texts), parts[0].shape[1], np.float32) as matrix:
-            first = 0
-            for part in parts:
-                own = np.flatnonzero((rows >= first) & (rows < first + len(part)))
-                matrix[own] = part[rows[own] - first]
-                first += len(part)
-    return read_matrix(path)
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    vectors = np.concatenate(model.encode_captions(list(places)))
+    return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
