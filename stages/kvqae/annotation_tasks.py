@@ -69,15 +69,7 @@ def main(
     references: Path = Path("data/kvqae/raw/images/kb"),
     out: Path = Path("data/kvqae/annotation"),
 ) -> dict[str, float]:
-    """Write `config.xml`, `tasks.json` (to import) and `instructions.md`.
-
-    Args:
-        parameters: section `kvqae.annotation_tasks`.
-        context: of the harness.
-        generated: the generated questions.
-        images, references: shards of the candidates, and of the knowledge base's images.
-        out: folder of the project.
-    """
+    """Write `config.xml`, `tasks.json` (to import) and `instructions.md`, from shards of candidates and references."""
     rng = np.random.default_rng(parameters.seed)
     questions = list(read_generated(generated).values())
     chosen = balanced_sample(questions, parameters.questions, parameters.largest_share, rng)

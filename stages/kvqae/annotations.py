@@ -33,15 +33,8 @@ def main(
 ) -> dict[str, float]:
     """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
 
-    Args:
-        parameters: section `kvqae.annotations`.
-        context: of the harness.
-        source: sample simulates, local checks and takes `annotation.json` of `brought`.
-        world: where the questions come from; simulated annotators of real questions are warned of.
-        brought: folder of people's export.
-        generated: the generated questions.
-        tasks: folder of the Label Studio project.
-        out: folder of the export.
+    --source sample simulates, and warns where the questions of --world are real; local checks and takes
+    `annotation.json` of `brought`.
 
     Returns:
         Counts; `simulated`, whether nobody annotated; what is known of simulated annotators ({name}_expected).

@@ -6,22 +6,18 @@ from pathlib import Path
 import numpy as np
 
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
 from trivium.formats.trec import write_run
-from trivium.kvqae.retrieval.dense_search import KB, QUERIES, DenseSearchParameters, index_folder, search
+from trivium.kvqae.retrieval.dense_search import KB, DenseSearchParameters, index_folder, search
 from trivium.measures.runs import Run
 
 
 def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Path, out: Path) -> dict[str, float]:
     """Search for the questions of `queries.npy` in `kb.npy`; a TREC run a split, beside them a built index."""
     matrix, ids = read_matrix(embeddings / KB), read_matrix(embeddings / "kb_ids.npy")
-    queries, table = read_matrix(embeddings / QUERIES), read_table(embeddings / "queries.parquet", ["split", "id"])
-    for name, got, expected in (("kb_ids.npy", len(ids), len(matrix)), (QUERIES, len(queries), len(table))):
-        if got != expected:
-            raise BadInput("wrong number of rows", file=embeddings / name, got=got, expected=str(expected))
+    table = read_table(embeddings / "queries.parquet", ["split", "id"])
     scores, rows, metrics = search(embeddings, parameters, context.engine, context.work)
     documents = np.where(rows >= 0, ids[rows], -1)
     splits, questions = np.array(table["split"].to_pylist()), np.array(table["id"].to_pylist())

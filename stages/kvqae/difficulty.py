@@ -8,7 +8,6 @@ from pydantic import Field
 
 from trivium.bridges.visual_difficulty import kvqae_factors, most_read, read_scores
 from trivium.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
@@ -52,8 +51,6 @@ def main(
     depth = most_read(answers)
     read = first(read_run_over(run, ids), depth)
     judged = read_qrels(qrels)
-    if lacking := [name for name in ids if name not in set(judged.queries)]:
-        raise BadInput("question without judgements", file=qrels, field="query", got=lacking[0])
     firsts = read.documents[:, 0]
     texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
     overlaps = np.array(
@@ -64,19 +61,13 @@ def main(
     )
     routed = read_table(routing, ["question", "face", "human"]).to_pydict()
     faces = {name: (face, human) for name, face, human in zip(*routed.values(), strict=True)}
-    if lacking := [name for name in ids if name not in faces]:
-        raise BadInput("question without routing", file=routing, field="question", got=lacking[0])
     codes, cuts = kvqae_factors(asked, read, relevance_matrix(read, judged.select(ids)), overlaps, faces)
     values = read_scores(answers, ids)
     rows = effect_rows(
         {MODEL: values},
         codes,
         [question.wikidata_id or question.id for question in asked],
-        risk=parameters.risk,
-        smallest_set=parameters.smallest_set,
-        resamples=parameters.resamples,
-        confidence=parameters.confidence,
-        seed=parameters.seed,
+        **parameters.model_dump(),
     )
     write_effects(out, rows)
     return {

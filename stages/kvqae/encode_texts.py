@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
@@ -54,9 +53,6 @@ def main(
         with write_matrix(beside / "kb.npy", size, asking.width) as matrix:
             first = 0
             for vectors in (read_matrix(file) for files in parts for file in files):
-                if vectors.shape[1] != asking.width:
-                    raise BadInput("passages' vectors are as wide as questions' are not", file=model,
-                                   got=vectors.shape[1], expected=str(asking.width))  # fmt: skip
                 matrix[first : first + len(vectors)] = vectors
                 first += len(vectors)
         np.save(beside / "kb_ids.npy", np.arange(size))

@@ -19,9 +19,6 @@ class PublishedCheckpointsParameters(Parameters):
     )
 
 
-SYSTEMS = ("dpr", "reader")
-
-
 def main(
     parameters: PublishedCheckpointsParameters,
     context: Context,
@@ -35,11 +32,9 @@ def main(
     """Write the published checkpoints of --system to --out, or `provenance.json` alone where they are not used.
 
     Raises:
-        BadInput: they are asked for in a world that is not --source hub, or with questions other than the released
-            ones, --dataset raw, which they were trained without; or see `fetch_checkpoints`.
+        BadInput: see `fetch_checkpoints`; or they are asked for in a world that is not --source hub, or with questions
+            other than the released ones, --dataset raw, which they were trained without.
     """
-    if system not in SYSTEMS:
-        raise BadInput("no such system", field="--system", got=system, choices=SYSTEMS)
     if parameters.use and source != "hub":
         raise BadInput(
             "the published checkpoints go with the public data", field="kvqae.published_checkpoints.use", got=True,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
@@ -14,11 +15,10 @@ from trivium.kvqae.reader.answered_rows import (
     measure,
     summarize,
     write_answers,
-    write_curve,
     write_per_query,
 )
-from trivium.kvqae.reader.inputs import retrieved, select_passages, texts_of
-from trivium.kvqae.reader.table7 import ReadParameters, check_rows, compare_rows, measure_initial
+from trivium.kvqae.reader.inputs import ReadParameters, retrieved, select_passages, texts_of
+from trivium.kvqae.reader.table7 import check_rows, compare_rows, measure_initial
 
 
 def main(
@@ -96,7 +96,7 @@ def main(
     }
     write_answers(out, selections, answers, measured)
     write_per_query(out_per_query, selections, measured)
-    write_curve(out_curve, points)
+    write_csv(out_curve, ["row", "passages", "em", "f1"], points)
     metrics: dict[str, float] = {f"{name}_passages": number for name, number in chosen.items()}
     metrics |= {f"{point['row']}_validation_em@{point['passages']}": point["em"] for point in points}
     for name, by_seed in measured.items():

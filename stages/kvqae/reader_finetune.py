@@ -39,9 +39,6 @@ def main(
     """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages.
 
     Where nothing relevant was retrieved, a question learns from the relevant passages of its own article.
-
-    Raises:
-        BadInput: no loss is given for `reader`; see `train_reader`.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)

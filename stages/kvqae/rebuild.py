@@ -37,14 +37,7 @@ def main(
 ) -> dict[str, float]:
     """Write `viquae/`, `triviaqa/` and `images/questions/`, laid out as the released data.
 
-    Args:
-        parameters: section `kvqae.rebuild`.
-        context: of the harness.
-        generated: the generated questions.
-        annotations: folder of the annotators' export.
-        images: shards of the candidates.
-        released: raw data: TriviaQA's other questions; ViQuAE's and the entities, to describe that set beside ours.
-        out: folder of the rebuilt data set.
+    `released` is the raw data: TriviaQA's other questions, and what describes the released set beside ours.
 
     Returns:
         Counts, agreement and edits ({name}_expected beside what simulated annotators make known), the data set's

@@ -31,18 +31,8 @@ class RerankPretrainParameters(CrossEncoderTrainingParameters):
     )
 
 
-def write_base(
-    parameters: RerankPretrainParameters,
-    *,
-    source: str,
-    base: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Write a Hugging Face folder to --out: --source sample takes the packaged MiniLM, hub and local take --base.
-
-    Returns:
-        `layers`, of the sample only.
-    """
+def write_base(parameters: RerankPretrainParameters, *, source: str, base: Path, out: Path) -> dict[str, float]:
+    """Write a Hugging Face folder: the sample's packaged MiniLM, returning its `layers`; hub and local take `base`."""
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     with write_atomically(out) as beside:
@@ -52,31 +42,6 @@ def write_base(
             return {"layers": float(save_text(beside, layers=parameters.layers))}
         bring(base, beside, sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()))
         return {}
-
-
-def pretrain(
-    parameters: CrossEncoderTrainingParameters,
-    context: Context,
-    *,
-    base: Path,
-    questions: Path,
-    runs: Path,
-    passages: Path,
-    articles: Path,
-    out: Path,
-) -> dict[str, float]:
-    """Train a cross-encoder from a plain encoder; folders hold one file a split, `train` and `validation`."""
-    task = partial(
-        train_cross_encoder,
-        # A worker does not know this script's class.
-        parameters=CrossEncoderTrainingParameters(**parameters.model_dump(exclude={"layers"})),
-        base=base,
-        base_name=str(base),
-        new_perceptron=True,
-        source=TrainingData(questions, runs, passages, articles),
-        data="TriviaQA without the questions of ViQuAE",
-    )
-    return run_task(context, task, out, description="cross-encoder")
 
 
 def main(
@@ -93,18 +58,19 @@ def main(
     out_base: Path = Path("models/kvqae/rerank_base"),
     out_base_counts: Path = Path("metrics/kvqae/rerank_base.json"),
 ) -> dict[str, float]:
-    """Write what the cross-encoder starts from, and train it."""
+    """Write what the cross-encoder starts from, and train it; folders hold a file a split, `train` and `validation`."""
     write_json(out_base_counts, write_base(parameters, source=source, base=text, out=out_base))
-    return pretrain(
-        parameters,
-        context,
+    task = partial(
+        train_cross_encoder,
+        # A worker does not know this script's class.
+        parameters=CrossEncoderTrainingParameters(**parameters.model_dump(exclude={"layers"})),
         base=out_base,
-        questions=questions,
-        runs=runs,
-        passages=passages,
-        articles=articles,
-        out=out,
+        base_name=str(out_base),
+        new_perceptron=True,
+        source=TrainingData(questions, runs, passages, articles),
+        data="TriviaQA without the questions of ViQuAE",
     )
+    return run_task(context, task, out, description="cross-encoder")
 
 
 if __name__ == "__main__":

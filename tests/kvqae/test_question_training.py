@@ -9,15 +9,12 @@ from tests.kvqae.tiny_reader import write_bert, write_world
 from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
 from trivium.core.errors import BadInput
 from trivium.kvqae.question_training import freeze, set_dropout
-from trivium.kvqae.reader.reader_training import Validation as ReaderValidation
 from trivium.kvqae.reader.reading import load_reader
-from trivium.kvqae.rerankers.cross_encoder_training import Validation as CrossEncoderValidation
 
 LOSSES = {
     "reader": trivium.kvqae.reader.reader_training,
     "cross_encoder": trivium.kvqae.rerankers.cross_encoder_training,
 }
-VALIDATIONS = {"reader": (ReaderValidation, "exact_match"), "cross_encoder": (CrossEncoderValidation, "mrr")}
 WORDS = "embeddings.word_embeddings.weight"
 
 
@@ -84,11 +81,11 @@ def test_what_is_below_frozen_layers_needs_no_gradient(world):
 def test_the_schedule_says_which_weights_are_kept(training, kind, tmp_path, monkeypatch, schedule, kept):
     seen, left = [], iter([0.1, 0.5, 0.5])  # the first at equality
 
-    def scripted(self, model, *rest, **named):
+    def scripted(model, *rest):
         seen.append({name: value.clone() for name, value in model.state_dict().items()})
         return next(left)
 
-    monkeypatch.setattr(*VALIDATIONS[kind], scripted)
+    monkeypatch.setattr(LOSSES[kind], training.score, scripted)
     metrics, weights = training.train(tmp_path, schedule=schedule, validate_every=2)
     assert metrics[training.score] == 0.5
     assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import torch
 from safetensors.torch import load_file
 
 from stages.kvqae.reader_pretrain import main as pretrain_reader
-from stages.kvqae.rerank_pretrain import pretrain as pretrain_cross_encoder
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
+from trivium.core.tasks import run_task
 from trivium.core.tracking import Tracker
+from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.reader.pairs import PairsOf, tokenize
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
+from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 
 SHARED = {
     "max_tokens": 32,
@@ -59,6 +61,13 @@ class Curves(Tracker):
 def context(folder: Path, stop: int | None = None) -> Context:
     folder.mkdir(parents=True, exist_ok=True)
     return Context(tracker=Curves(stop), work=folder, engine=LocalEngine(1))
+
+
+def pretrain_cross_encoder(parameters, ran, *, base, questions, runs, passages, articles, out) -> dict[str, float]:
+    """As stage kvqae-rerank_pretrain does, from any base."""
+    source = TrainingData(questions, runs, passages, articles)
+    given = {"base": base, "base_name": "base", "new_perceptron": True, "source": source, "data": "TriviaQA"}
+    return run_task(ran, partial(train_cross_encoder, parameters=parameters, **given), out, description="training")
 
 
 def inputs(world) -> dict[str, Path]:

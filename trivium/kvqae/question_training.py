@@ -76,9 +76,8 @@ def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
     """
     own = model.bert.encoder.layer
     if layers > len(own):
-        raise BadInput(
-            "more layers than the model has", field="frozen_layers", got=layers, expected=f"at most {len(own)}"
-        )
+        most = f"at most {len(own)}"
+        raise BadInput("more layers than the model has", field="frozen_layers", got=layers, expected=most)
     model.bert.embeddings.word_embeddings.requires_grad_(not word_embeddings)
     if layers:
         own[:layers].requires_grad_(False)
@@ -115,18 +114,9 @@ def train(
     steps is noise. With a constant one the best on validation are, as published; the first at equality.
 
     Args:
-        model: the reader or the cross-encoder.
-        examples: questions with a relevant passage.
-        parameters: of the stage.
-        name: of the model, beside the progress.
-        seed: of the order of questions, and of the passages.
         relevant, irrelevant: passages of a question in a step, see `sample_passages`.
-        weight_decay: AdamW's.
         loss_of: gives the sum of some questions' losses, and by name what else is to be counted over all steps.
-        score: what validation is called in metrics and curves.
-        validate: gives this score.
-        work: the stage's work folder.
-        log: takes the step and named values.
+        score: what `validate` gives is called so in metrics and curves.
 
     Returns:
         `loss` of the last step, `score` of the weights kept, and the sums of what `loss_of` counts.

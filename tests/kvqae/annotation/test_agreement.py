@@ -53,11 +53,6 @@ def test_kappa_is_over_questions_of_three_or_more(questions):
     assert agreement(annotations, questions, 5) == {"agreement_questions": 0}
 
 
-def test_kappa_is_left_out_where_everybody_says_the_same(questions):
-    a = RECORDS[0]
-    assert agreement({a["id"]: [kept(1, a), kept(2, a), kept(3, a)]}, questions, 3) == {"agreement_questions": 1}
-
-
 def test_the_majority_discards_and_the_earliest_that_keeps_it_counts():
     a = RECORDS[0]
     first, second = kept(2, a, "Who?"), kept(5, a, "Where?")

@@ -33,12 +33,6 @@ def test_decisions_are_read_in_the_order_of_their_numbers(tmp_path, questions):
     assert counts == {"tasks": 2, "annotations": 2, "cancelled_annotations": 1, "unannotated_tasks": 1}
 
 
-def test_of_a_discarded_question_text_and_image_do_not_matter(tmp_path, questions):
-    tasks = [exported(FIRST, annotation(1, 1, "otherwise unfit", question=" ", image="nothing.jpg"))]
-    annotations, _ = read_annotations(write_export(tmp_path / "e.json", tasks), questions)
-    assert annotations[FIRST["id"]] == [Annotation(1, "1", "otherwise unfit", None, None)]
-
-
 def other_control():
     made = annotation(1, **KEPT)
     made["result"][0]["from_name"] = "verdict"
@@ -89,10 +83,3 @@ def twice(control=0):
 def test_bad_exports(tmp_path, questions, tasks, message):
     with pytest.raises(BadInput, match=message):
         read_annotations(write_export(tmp_path / "e.json", tasks), questions)
-
-
-def test_two_texts_are_refused(tmp_path, questions):
-    made = annotation(1, **KEPT)
-    made["result"][1]["value"]["text"] = ["Where?", "Who?"]
-    with pytest.raises(BadInput, match=r"result\.question': several values"):
-        read_annotations(write_export(tmp_path / "e.json", [exported(FIRST, made)]), questions)

@@ -4,8 +4,7 @@ import pytest
 
 from tests.kvqae.annotated_world import record, write_generated
 from trivium.core.errors import BadInput
-from trivium.core.tables import write_json_lines
-from trivium.kvqae.annotation.generated_questions import name_pattern, read_generated
+from trivium.kvqae.annotation.generated_questions import name_pattern
 
 
 def test_read(tmp_path):
@@ -52,9 +51,3 @@ def test_names_are_whole_words_regardless_of_case():
     ):  # fmt: skip
         match = pattern.search(text)
         assert (match and match[0]) == found
-
-
-def test_no_line(tmp_path):
-    write_json_lines(tmp_path / "g.jsonl", iter([]))
-    with pytest.raises(BadInput, match="no questions"):
-        read_generated(tmp_path / "g.jsonl")

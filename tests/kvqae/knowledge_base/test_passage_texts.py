@@ -44,22 +44,5 @@ def test_no_such_passage(knowledge_base, passage):
         read_passage_texts(*knowledge_base, np.array([1, passage]))
 
 
-def test_no_such_article(knowledge_base):
-    write_table(knowledge_base[1], pa.table({"title": ["Ada", "Bern"]}))
-    with pytest.raises(BadInput, match="passages.parquet:1…: no such article"):
-        list(stream_passages(*knowledge_base, batch_size=10))
-
-
-def test_missing_column_and_broken_file(knowledge_base):
-    passages, articles = knowledge_base
-    with pytest.raises(BadInput, match=r"missing columns; got \['article', 'text'\] \(choices: title\)"):
-        list(stream_passages(articles, articles, batch_size=10))
-    passages.write_text("no")
-    with pytest.raises(BadInput, match=r"passages.parquet: not a readable Parquet file"):
-        knowledge_base_size(passages)
-
-
 def test_size_of_the_knowledge_base(knowledge_base):
     assert knowledge_base_size(knowledge_base[0]) == 3
-    with pytest.raises(BadInput, match="field 'kb_passages': missing from the schema's metadata"):
-        knowledge_base_size(knowledge_base[1])

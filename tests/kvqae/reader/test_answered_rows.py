@@ -6,14 +6,15 @@ from tests.kvqae.tiny_reader import write_world
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
-from trivium.kvqae.reader.answered_rows import ReadingParameters, read_selections, sweep
-from trivium.kvqae.reader.inputs import Selection, texts_of
+from trivium.kvqae.reader.answered_rows import read_selections, sweep
+from trivium.kvqae.reader.inputs import ReadParameters, Selection, texts_of
 from trivium.kvqae.reader.reading import Reading, load_reader, save_reader
 
 ROW = {"model": "few_shot", "questions": "viquae", "run": "fused", "passages": 2, "weighted": False, "oracle": "none"}
-PARAMETERS = ReadingParameters(
-    rows={"row": ROW}, sweep_passages=[1], sweep_questions=1, max_tokens=32, answer_tokens=8, batch=4
-)
+PARAMETERS = ReadParameters(
+    rows={"row": ROW}, sweep_passages=[1], sweep_questions=1, max_tokens=32, answer_tokens=8, batch=4,
+    seeds=[0], asked_row="row", compared=[["row", "row"]], permutations=100,
+)  # fmt: skip
 
 
 def test_sweep_takes_the_best_and_the_fewest_at_equality():

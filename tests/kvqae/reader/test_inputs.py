@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 
-from tests.kvqae.tiny_reader import question, rewrite, write_world
+from tests.kvqae.tiny_reader import write_world
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader.inputs import (
     Example,
-    is_relevant,
     retrieved,
     sample_passages,
     split_by_relevance,
@@ -19,10 +18,6 @@ from trivium.measures.runs import Run
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     return write_world(tmp_path_factory.mktemp("world"))
-
-
-def test_no_answer_across_title_and_text():
-    assert not is_relevant(AnswerMatcher(["hull home"]), ("hull", "home"))
 
 
 def test_samples_are_of_the_asked_ratio_and_nothing_fills_them_up():
@@ -63,21 +58,6 @@ def test_own_article_stands_in_where_nothing_relevant_was_retrieved(world):
         ("v2", [4], []),
     ]
     assert (counts["questions_without_relevant"], counts["questions_with_relevant_from_own_article"]) == (1, 2)
-
-
-def test_an_alias_that_normalises_to_nothing_never_matches(world, tmp_path):
-    rewrite(tmp_path / "q.jsonl", [question(0, "v", output={"original_answer": "The", "answer": []})])
-    run = Run.from_dict({"v0": {0: 2.0, 1: 1.0}})
-    examples, counts = split_by_relevance(
-        read_questions(tmp_path / "q.jsonl"), run, texts_of(world.passages, world.articles, run.documents)
-    )
-    assert examples == []
-    assert counts["answers_normalised_to_nothing"] == 1
-
-
-def test_a_passage_out_of_range(world):
-    with pytest.raises(BadInput, match="no such passage; got 24"):
-        texts_of(world.passages, world.articles, np.array([[3, 24, -1]]))
 
 
 def test_runs_that_do_not_fit(world, tmp_path):

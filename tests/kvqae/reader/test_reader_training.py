@@ -1,25 +1,17 @@
-import os
-import signal
-import subprocess
-import sys
-import time
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import yaml
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 import trivium.kvqae.reader.reader_training as module
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
-from tests.kvqae.tiny_reader import question, rewrite, write_bert, write_world
+from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
@@ -58,57 +50,6 @@ def test_training_learns_to_read(world, tmp_path):
     rates = [rate for _, rate in ran.tracker.points["learning_rate"]]
     assert rates[6] == max(rates) == pytest.approx(3e-3)  # 10 % of warm-up, then down
     assert all(later < earlier for earlier, later in pairwise(rates[6:]))
-
-
-def test_weights_do_not_decay(world, tmp_path):
-    """A word of the vocabulary that no text has gets no gradient: only decay could move its embedding."""
-    base, name = load_file(world.base / "model.safetensors"), "embeddings.word_embeddings.weight"
-    _, trained = train(world, tmp_path, learning_rate=1e-2)
-    unused = (base[name] == trained[f"bert.{name}"]).all(dim=1)
-    assert unused.any()
-    assert not unused.all()
-
-
-@pytest.mark.slow  # three processes that import transformers
-def test_killed_stage_goes_on_to_the_same_weights(world, tmp_path):
-    parameters = tmp_path / "params.yaml"
-    steps = 60
-    section = {**PRETRAIN, "seed": 1, "steps": steps, "validate_every": 1000}
-    parameters.write_text(yaml.safe_dump({"kvqae": {"reader_pretrain": section}}))
-
-    def command(out):
-        arguments = [(f"--{name}", str(path)) for name, path in inputs(world).items()]
-        flat = [part for argument in arguments for part in argument]
-        return [sys.executable, "-m", "stages.kvqae.reader_pretrain", *flat, "--out", str(out),
-                "--params", str(parameters), "--metrics", str(out) + ".json"]  # fmt: skip
-
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "OMP_NUM_THREADS": "1"}
-    killed = subprocess.Popen(command(tmp_path / "killed"), cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
-    while not list((tmp_path / ".work").glob("**/checkpoint/step.json")):
-        assert killed.poll() is None
-        time.sleep(0.02)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    assert not (tmp_path / "killed").exists()
-    (done,) = (tmp_path / ".work").glob("**/checkpoint/step.json")
-    assert 0 < read_json(done)["step"] < steps
-    for out in ("killed", "whole"):
-        subprocess.run(command(tmp_path / out), cwd=tmp_path, env=environment, check=True)
-    whole, resumed = (load_file(tmp_path / out / "model.safetensors") for out in ("whole", "killed"))
-    assert same(whole, resumed)
-    assert read_json(tmp_path / "whole.json") == read_json(tmp_path / "killed.json")
-
-
-def test_fine_tuning_starts_from_the_pretrained_reader(world, tmp_path):
-    _, pretrained = train(world, tmp_path / "pretrained")
-    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
-    shared["base"] = tmp_path / "pretrained" / "model"
-    del shared["published"]
-    slow = ReaderFinetuneParameters(**{**FINETUNE, "learning_rate": 1e-12})
-    finetune(slow, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few" / "seed-0")
-    tuned = load_file(tmp_path / "few" / "seed-0" / "model.safetensors")
-    assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
-    assert "ViQuAE" in (tmp_path / "few" / "seed-0" / "README.md").read_text()
 
 
 def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
@@ -187,36 +128,6 @@ def test_no_question_has_a_relevant_passage(world, tmp_path):
     with pytest.raises(BadInput, match="no question has a relevant passage"):
         pretrain(ReaderPretrainParameters(**PRETRAIN), context(tmp_path / "w"), **changed, out=tmp_path / "m")
     assert not (tmp_path / "m").exists()
-
-
-def test_bases_that_do_not_fit(world, tmp_path):
-    with pytest.raises(BadInput, match="not a reader"):
-        load_reader(tmp_path, 16)
-    with pytest.raises(BadInput, match="weights are missing; got .*qa_outputs"):
-        load_reader(world.base, 16)
-    with pytest.raises(BadInput, match="more tokens than positions; got 65; expected ≤ 64"):
-        load_reader(world.base, 65, new_heads=True)
-    bad = write_bert(tmp_path / "bad")
-    weights = load_file(bad / "model.safetensors")
-    weights["encoder.layer.0.output.dense.weight"] = torch.zeros(3, 3)
-    save_file(weights, bad / "model.safetensors", metadata={"format": "pt"})
-    layer = r"bad: field '(bert\.)?encoder\.layer\.0\.output\.dense\.weight'"
-    with pytest.raises(BadInput, match=rf"{layer}: weights do not fit; got \(3, 3\)"):
-        load_reader(bad, 16, new_heads=True)
-    (bad / "model.safetensors").write_bytes((bad / "model.safetensors").read_bytes()[:-10])
-    with pytest.raises(BadInput, match="bad: not a reader"):
-        load_reader(bad, 16, new_heads=True)
-
-
-def test_questions_come_from_the_right_file(world, tmp_path):
-    rewrite(tmp_path / "train.jsonl", [question(0, "v"), question(0, "v")])
-    with pytest.raises(BadInput, match="train.jsonl:2"):
-        pretrain(
-            ReaderPretrainParameters(**PRETRAIN),
-            context(tmp_path / "w"),
-            **(inputs(world) | {"questions": tmp_path}),
-            out=tmp_path / "m",
-        )
 
 
 def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 
-from tests.kvqae.tiny_reader import write_bert, write_world
+from tests.kvqae.tiny_reader import write_world
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.reader.inputs import texts_of
@@ -65,18 +64,6 @@ def test_pairs_tokenised_ahead_of_a_gpu_give_the_same_bits(folder, texts, monkey
     assert "s for input" in capfd.readouterr().out
 
 
-def test_nothing_to_score(folder, texts):
-    assert score(folder, texts, []).shape == (0,)
-
-
-def test_long_pairs_are_cut_at_the_end_of_the_passage(folder, texts):
-    question = " ".join(["man"] * 5)
-    tokens = 5 + 3 + 3  # question, title and two words of the text; [CLS] and two [SEP] of the pair
-    cut = score(folder, texts, [(question, 0), (question, 1)], max_tokens=tokens)
-    assert np.isfinite(cut).all()
-    assert cut != pytest.approx(score(folder, texts, [(question, 0), (question, 1)]))
-
-
 def test_re_ranked_lists(folder, texts):
     questions = [Question(str(n), text, ("alba",), "alba") for n, text in enumerate((QUESTION, "where ?", "who ?"))]
     run = Run(("0", "1", "2"), [[4, 1, 9], [3, 8, -1], [-1] * 3], [[3, 2, 1], [2, 1, np.nan], [np.nan] * 3], "initial")
@@ -105,19 +92,3 @@ def test_checkpoints_that_do_not_fit(world, folder, texts, tmp_path):
     save_reader(tmp_path / "reader", reader, tokenizer, base=world.base, data="nothing", metrics={})
     with pytest.raises(BadInput, match="weights are missing"):
         load_cross_encoder(tmp_path / "reader")
-
-
-def test_checkpoints_of_another_size(folder, tmp_path):
-    wider = write_bert(tmp_path / "wider", hidden=48)
-    weights = load_file(folder / "model.safetensors")
-    save_file(weights, wider / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BadInput, match=r"wider: field '[a-z_.0-9A-Z]+': weights do not fit; got \(.*32"):
-        load_cross_encoder(wider)
-    two = write_bert(tmp_path / "two")
-    weights |= {"classifier.weight": torch.zeros(2, 32), "classifier.bias": torch.zeros(2)}
-    save_file(weights, two / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BadInput, match=r"field 'classifier.bias': weights do not fit; got \(2,\); expected \(1,\)"):
-        load_cross_encoder(two)
-    (two / "model.safetensors").write_bytes((two / "model.safetensors").read_bytes()[:-10])
-    with pytest.raises(BadInput, match="two: not a cross-encoder"):
-        load_cross_encoder(two)

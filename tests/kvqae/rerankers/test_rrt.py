@@ -2,13 +2,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
-from tests.kvqae.tiny_features import GLOBAL, description, folder_of, write
+from tests.kvqae.tiny_features import GLOBAL, folder_of
 from trivium.core.errors import BadInput
-from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, load_rrt, save_rrt, score_pairs, stored, widened
+from trivium.kvqae.rerankers.rrt import build_rrt, check_dimension, load_rrt, save_rrt, score_pairs
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
@@ -46,15 +45,6 @@ def test_pairs_read_ahead_of_a_gpu_give_the_same_bits(
     monkeypatch.setattr("trivium.kvqae.rerankers.rrt.feeders", lambda: 2)
     assert score_pairs(model, features, features, ALL, batch=2).tolist() == here.tolist()
     assert "s for input" in capfd.readouterr().out
-
-
-def test_a_pair_alone(model: RerankingTransformer, features: FeatureFolder) -> None:
-    cpu = torch.device("cpu")
-    with torch.no_grad():
-        logit = model(*(widened(stored(features, np.array([row])), cpu) for row in (1, 3)))
-    assert score_pairs(model, features, features, np.array([[1, 3]]), batch=4)[0] == pytest.approx(
-        logit.item(), abs=1e-5
-    )
 
 
 def test_saved_and_loaded(model: RerankingTransformer, features: FeatureFolder, tmp_path: Path) -> None:
@@ -97,22 +87,3 @@ def test_a_score_that_is_not_finite_names_the_images(model: RerankingTransformer
     )
     with pytest.raises(BadInput, match=r"not finite; got \('0.jpg', '1.jpg'\)"):
         score_pairs(model, broken, features, np.array([[0, 1]]), batch=4)
-
-
-def test_a_folder_of_features(features: FeatureFolder, tmp_path: Path) -> None:
-    read = FeatureFolder.read(write(tmp_path / "features", features))
-    assert read.names.to_pylist() == [f"{row}.jpg" for row in range(5)]
-    assert read.counts.tolist() == [4, 1, 0, 3, -1]
-    for name in ("overall", "local", "scales"):
-        assert (getattr(read, name) == getattr(features, name)).all()
-    assert read.rows(pa.array(["3.jpg", None, "4.jpg", "9.jpg"])).tolist() == [3, -1, -1, -1]
-    np.save(tmp_path / "features" / "scales.npy", features.scales[:, :2])
-    with pytest.raises(BadInput, match=r"scales.npy: wrong shape; got \(5, 2\); expected \(5, 4\)"):
-        FeatureFolder.read(tmp_path / "features")
-
-
-def test_a_descriptor_that_is_not_finite() -> None:
-    found = description(np.random.default_rng(0), 2)
-    found.local[1, 5] = np.nan
-    with pytest.raises(BadInput, match=r"NaN or infinite descriptor; got 'a.jpg'"):
-        FeatureFolder.of(["a.jpg"], [found], most=4, dimension=GLOBAL)

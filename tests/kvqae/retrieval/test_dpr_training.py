@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -6,11 +5,10 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from stages.kvqae import dpr_finetune, dpr_pretrain
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
@@ -291,50 +289,6 @@ def test_out_of_memory_halves_the_mini_batch_and_changes_nothing(model_and_pairs
     largest = max(gradient.norm() for gradient in expected)
     for weights_, gradient in zip(model.parameters(), expected, strict=True):
         assert (weights_.grad - gradient).norm() < 1e-3 * largest
-
-
-@pytest.mark.gpu
-def test_training_on_a_gpu_lowers_the_loss(model_and_pairs, tmp_path):
-    model, tokenizer, texts, pairs, _ = model_and_pairs
-    losses = []
-
-    def log(step, **values):
-        losses.append(values.get("loss", losses[-1] if losses else 0))
-
-    parameters = DprParameters(**PARAMETERS | {"batch_size": 4, "mini_batch_size": 2, "epochs": 30})
-    train_model(model.cuda(), tokenizer, pairs, pairs, texts, parameters, work=tmp_path, log=log)
-    assert losses[-1] < losses[0] / 2
-
-
-def test_bad_input(world):
-    with pytest.raises(BadInput, match="learning_rate: Input should be greater than 0"):
-        run(dpr_pretrain, world, out="out", start="bert", learning_rate=0)
-
-
-def test_start_weights_of_another_shape(world):
-    bad = load_file(world / "bert/model.safetensors")
-    bad["embeddings.word_embeddings.weight"] = torch.zeros(3, 32)
-    save_file(bad, world / "bert/model.safetensors", {"format": "pt"})
-    with pytest.raises(BadInput, match=r"bert: field 'embeddings.word_embeddings.weight': .*got \(3, 32\)"):
-        run(dpr_pretrain, world, out="out", start="bert")
-    assert not (world / "out").exists()
-
-
-def test_towers_with_different_vocabularies(world):
-    run(dpr_pretrain, world, out="zero_shot", start="bert", max_steps=1)
-    path = world / "zero_shot/passage/tokenizer.json"
-    tokenizer = json.loads(path.read_text())
-    vocabulary = tokenizer["model"]["vocab"]
-    vocabulary["w1"], vocabulary["w2"] = vocabulary["w2"], vocabulary["w1"]
-    path.write_text(json.dumps(tokenizer))
-    with pytest.raises(BadInput, match="zero_shot/passage: encoders have different vocabularies"):
-        run(dpr_finetune, world, out="few_shot", start="zero_shot")
-
-
-def test_loss_that_is_not_finite(world, monkeypatch):
-    monkeypatch.setattr(dpr_training, "add_in_batch_gradient", lambda model, features, size: float("nan"))
-    with pytest.raises(BadInput, match="step 1: the loss is not finite"):
-        run(dpr_pretrain, world, out="out", start="bert")
 
 
 def test_published_encoders_are_measured_and_not_trained(world):

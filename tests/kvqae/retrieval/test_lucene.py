@@ -66,8 +66,6 @@ def test_bad_input_leaves_nothing_behind(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=message):
             index(tmp_path / "index", documents)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(BadInput, match="not an index"):
-        Searcher(tmp_path, threads=1, heap_gib=1)
 
 
 @pytest.mark.parametrize("after", [0, 1])

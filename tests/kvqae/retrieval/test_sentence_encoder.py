@@ -9,7 +9,7 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from tests.kvqae.tiny_bert import write_tiny_bert, write_tiny_sentence_encoder
+from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
 from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, text_encoder_parameters
@@ -53,13 +53,6 @@ def test_older_names_of_the_pooling_are_understood(folder: Path) -> None:
         json.dumps(old | {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False})
     )
     assert np.abs(encoded(TextEncoder("gte", folder, "question", CPU), TEXTS) - expected).max() > 1e-3
-
-
-def test_without_a_normalisation_vectors_keep_their_length(folder: Path) -> None:
-    modules = json.loads((folder / "modules.json").read_text())
-    (folder / "modules.json").write_text(json.dumps(modules[:2]))
-    lengths = np.linalg.norm(encoded(TextEncoder("gte", folder, "question", CPU), TEXTS), axis=1)
-    assert np.abs(lengths - 1).min() > 0.1
 
 
 def test_prompts_of_the_folder_stand_before_the_familys(folder: Path) -> None:
@@ -119,26 +112,6 @@ def test_what_a_folder_may_not_say(folder: Path, file: str, content: object, mes
     (folder / file).write_text(json.dumps(content))
     with pytest.raises(BadInput, match=message):
         TextEncoder("gte", folder, "question", CPU)
-
-
-def test_a_folder_without_modules_is_refused(folder: Path) -> None:
-    (folder / "modules.json").unlink()
-    with pytest.raises(BadInput, match=r"modules.json: no such file"):
-        TextEncoder("gte", folder, "question", CPU)
-
-
-@pytest.mark.parametrize("name", [*TEXT_ENCODERS, "any_other"])
-def test_questions_and_passages_are_encoded_alike(name: str, tmp_path: Path) -> None:
-    if name.startswith("dpr"):
-        for seed, side in enumerate(("question", "passage")):
-            write_tiny_bert(tmp_path / side, seed=seed)
-    else:
-        write_tiny_sentence_encoder(tmp_path)
-    question, passage = (TextEncoder(name, tmp_path, side, CPU) for side in ("question", "passage"))
-    asked = question.encode(question.tokenize(["who is w1 ?", "where"], 16), 2)
-    found = passage.encode(passage.tokenize(["w1 w2", "w3"], 16, ["w9", "w8"]), 1)
-    assert asked.shape == found.shape == (2, question.width)
-    assert np.isfinite(asked @ found.T).all()
 
 
 def test_the_table_in_the_docs_says_what_is_known() -> None:

@@ -117,13 +117,6 @@ def test_an_unreadable_image_is_counted_and_a_missing_one_refused(tmp_path):
         main(parameters(), None, **arguments)
 
 
-def test_a_reference_that_is_not_at_hand_is_counted_and_not_shown(tmp_path):
-    metrics, tasks = run(tmp_path, [record(n) for n in (0, 2)], references={})
-    assert (metrics["references_not_at_hand"], metrics["images_unreadable"]) == (2, 0)
-    for task in tasks:
-        assert address_of(task["data"]["reference"]) == "data:,"
-
-
 # What ViQuAE's authors call the images of their knowledge base; Commons has no file of such a name.
 PREVIEWS = {
     "512px-Ada_Lark.jpg": "Ada%20Lark.jpg",
@@ -172,11 +165,6 @@ def test_balance(tmp_path, persons, others, most, share, number, expected_person
     assert {each.id for each in chosen} <= {each.id for each in questions}
 
 
-def test_nothing_to_balance(tmp_path):
-    with pytest.raises(BadInput, match="all about persons, or all about other things"):
-        run(tmp_path, [record(0), record(4)])
-
-
 def test_work_is_shared_out_evenly():
     given = share_out(40, 6, 3, 7)
     assert [len(codes) for codes in given] == [3] * 6 + [1] * 34
@@ -184,15 +172,6 @@ def test_work_is_shared_out_evenly():
     load = Counter(code for codes in given for code in codes)
     assert sorted(load) == [f"A{n:02d}" for n in range(1, 8)]
     assert max(load.values()) - min(load.values()) <= 1
-
-
-def test_overlap_and_seed(tmp_path):
-    records = [record(n) for n in range(12)]
-    metrics, tasks = run(tmp_path / "a", records)
-    assert sorted(len(task["data"]["annotators"].split()) for task in tasks) == [1] * 9 + [3] * 3
-    assert (metrics["overlapping"], metrics["annotations_wanted"]) == (3, 18)
-    assert run(tmp_path / "b", records)[1] == tasks
-    assert run(tmp_path / "c", records, seed=1)[1] != tasks
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa, kappa_deviation
+from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa
 from sample.kvqae.simulated_export import AnnotationsParameters, simulate
 from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
@@ -44,13 +44,6 @@ def test_expected_kappa_of_one_trait_is_in_closed_form():
     assert expected_kappa(any_seen(Trait(0.0, 0.0))) is None
 
 
-def test_states_of_two_traits():
-    states = any_seen(Trait(0.25, 0.1), Trait(0.5, 0.2))
-    assert [probability for probability, _ in states] == pytest.approx([0.375, 0.375, 0.125, 0.125])
-    yes = [1 - 0.9 * 0.8, 1 - 0.9 * 0.2, 1 - 0.1 * 0.8, 1 - 0.1 * 0.2]
-    assert [seen for _, seen in states] == pytest.approx(yes)
-
-
 @pytest.mark.parametrize("annotators", [2, 3, 7])
 def test_kappa_of_thousands_of_yes_or_no_decisions_is_the_expected_one(annotators):
     """A simulation that shares nothing with the annotators but the definition."""
@@ -59,16 +52,6 @@ def test_kappa_of_thousands_of_yes_or_no_decisions_is_the_expected_one(annotator
     seen = (truths ^ (rng.random((40_000, annotators, 2)) < [0.19, 0.15])).any(axis=2).sum(axis=1)
     kappa = fleiss_kappa(np.column_stack([annotators - seen, seen]))
     assert kappa == pytest.approx(expected_kappa(any_seen(Trait(0.26, 0.19), Trait(0.57, 0.15))), abs=0.015)
-
-
-def test_deviation_of_kappa():
-    states, rng = any_seen(Trait(0.26, 0.19)), np.random.default_rng(0)
-    hundred, many = (kappa_deviation(states, questions, 3, rng) for questions in (100, 1600))
-    assert hundred == pytest.approx(0.073, abs=0.01)  # 0.0729 ± 0.0005 over 10 000 draws made another way
-    assert many == pytest.approx(hundred / 4, rel=0.15)  # as 1 / √questions
-    assert kappa_deviation(states, 1, 3, rng) is None
-    assert kappa_deviation(states, 9, 1, rng) is None
-    assert kappa_deviation(any_seen(Trait(0, 0)), 9, 3, rng) is None
 
 
 @pytest.mark.parametrize("without_choice", [0, 2])
@@ -117,12 +100,6 @@ def test_each_kind_of_edit_changes_the_words_that_it_says(tmp_path):
     assert "He is from the 1700s. Where was this man seen?" in texts
     assert "This writer is from the 1700s. Where was this man seen?" in texts
     assert {seen[key] for key in seen if key[1].startswith("This vessel is")} == {2}  # "tall ship" → "vessel"
-
-
-def test_a_question_with_one_mention_only_can_still_be_edited(tmp_path):
-    (question,) = write_generated(tmp_path / "g.jsonl", [record(0, input="Who is he?", other_mentions=[])]).values()
-    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
-    assert {annotators.rephrase(question).words for _ in range(40)} == {3, 5, 9}
 
 
 def folder(tmp_path, records):

@@ -77,12 +77,6 @@ def test_the_best_passages_articles_and_the_questions_of_both_splits(stage: dict
     assert read_list(Path("compared/questions.txt")) == ["lost.jpg", "p.jpg", "q.jpg"]
 
 
-def test_a_passage_that_is_not_there(stage: dict[str, Path]) -> None:
-    write_run(Path("runs/test.trec"), Run.from_dict({"t": {11: 1.0}}))
-    with pytest.raises(BadInput, match=r"passages.parquet: no such passage; got 11"):
-        run(stage)
-
-
 @pytest.mark.parametrize("name", ["", "a\nb.jpg", "a.jpg\r"])
 def test_a_list_holds_a_name_a_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="image name that is no line of text"):

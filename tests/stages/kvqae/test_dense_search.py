@@ -100,19 +100,6 @@ def test_shards_change_no_byte(world, monkeypatch, index):
     assert whole == {file.name: file.read_bytes() for file in (world / "runs/dpr_zero_shot").iterdir()}
 
 
-def test_the_engine_says_whether_shards_find_a_gpu(world, monkeypatch):
-    told = []
-
-    def recorded(self, function, shards, *, on_gpu, **_):
-        told.append(on_gpu)
-        return map(function, shards)
-
-    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: "it says so")
-    monkeypatch.setattr(LocalEngine, "map", recorded)
-    run(world, shard_rows=70)
-    assert told == ["it says so"]
-
-
 def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):
     filled = []
 
@@ -141,22 +128,3 @@ def test_nan_embedding(world, monkeypatch, shard_rows):
     with pytest.raises(BadInput, match="42: NaN or infinite value in a matrix vector"):
         run(world, shard_rows=shard_rows)
     assert not (world / "runs/dpr_zero_shot").exists()
-
-
-def test_widths_differ(world):
-    np.save(world / "embeddings/queries.npy", np.ones((9, 15), np.float16))
-    with pytest.raises(BadInput, match=r"queries do not fit the matrix; got \(9, 15\); expected \(queries, 16\)"):
-        run(world)
-
-
-@pytest.mark.parametrize("name", ["queries", "kb_ids"])
-def test_rows_missing(world, name):
-    path = world / f"embeddings/{name}.npy"
-    np.save(path, np.load(path)[:-1])
-    with pytest.raises(BadInput, match=f"{name}.npy: wrong number of rows; got (8; expected '?9|299; expected '?300)"):
-        run(world)
-
-
-def test_unknown_index(world):
-    with pytest.raises(BadInput, match="kvqae.dense_search.index: Input should be 'exact', 'ivf_flat' or 'ivf_sq8'"):
-        run(world, index="hnsw")

@@ -8,7 +8,6 @@ import pytest
 from stages.kvqae import difficulty
 from stages.kvqae.difficulty import DifficultyParameters
 from trivium.bridges.visual_difficulty import vague_mention
-from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines, write_table
 
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
@@ -93,14 +92,3 @@ def test_relevant_passages_that_were_not_read_do_not_count(tmp_path):
     rows = read_rows(tmp_path / "kvqae.csv")
     (row,) = (row for (_, factor), row in rows.items() if factor == "no_relevant_passage")
     assert (int(row["yes"]), int(row["no"])) == (2, 1)
-
-
-def test_kvqae_bad_input(tmp_path):
-    kvqae_world(tmp_path)
-    (tmp_path / "test.qrels").write_text("v1 0 0 1\nv2 0 1 1\n")
-    with pytest.raises(BadInput, match=r"test\.qrels: field 'query': question without judgements; got 'v3'"):
-        run_kvqae(tmp_path)
-    kvqae_world(tmp_path)
-    write_table(tmp_path / "routing.parquet", pa.table({"question": ["v1"], "face": [True], "human": [True]}))
-    with pytest.raises(BadInput, match=r"routing\.parquet: field 'question': question without routing; got 'v2'"):
-        run_kvqae(tmp_path)

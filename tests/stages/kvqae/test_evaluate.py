@@ -8,7 +8,7 @@ from stages.kvqae.evaluate import TablesParameters, main
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
-from trivium.kvqae.retrieval.evaluation import blocks_of, compare
+from trivium.kvqae.retrieval.evaluation import blocks_of
 from trivium.measures.runs import Qrels, Run
 
 PARAMETERS = TablesParameters(
@@ -116,14 +116,6 @@ def test_a_table_has_no_more_rows_than_letters(files):
         write_tables(PARAMETERS, **files)
 
 
-def test_per_query_values_average_to_the_metrics(files):
-    metrics = write_tables(PARAMETERS, **files)
-    table = pq.read_table(files["out_per_query"]).to_pylist()
-    values = [row["mrr"] for row in table if (row["block"], row["row"]) == ("passage_persons", "rrf")]
-    assert len(values) == 8
-    assert np.mean(values) == metrics["passage_persons_rrf_mrr"]
-
-
 def test_a_text_encoder_that_is_not_the_papers_has_rows(files, tmp_path):
     (tmp_path / "plain").symlink_to(tmp_path / "dpr_few_shot_image")
     parameters = PARAMETERS.model_copy(update={"text_encoders": {**PARAMETERS.text_encoders, "plain": {}}})
@@ -139,11 +131,3 @@ def test_a_missing_text_encoder_is_named(files):
     parameters = PARAMETERS.model_copy(update={"text_encoders": {"dpr_few_shot": {}}})
     with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['dpr_zero_shot'\\]"):
         write_tables(parameters, **files)
-
-
-def test_order_of_rows_changes_letters_only():
-    rng = np.random.default_rng(0)
-    values = {name: dict.fromkeys(("mrr", "precision@1", "precision@20", "hits@20"), rng.random(30)) for name in "xyz"}
-    forward, _ = compare(values, PARAMETERS)
-    backward, _ = compare(dict(reversed(values.items())), PARAMETERS)
-    assert {row["name"]: row["values"] for row in forward} == {row["name"]: row["values"] for row in backward}

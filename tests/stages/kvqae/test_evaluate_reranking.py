@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate_reranking import main
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.formats.trec import read_run, write_qrels, write_run
+from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Qrels, Run
@@ -144,19 +143,6 @@ def test_blocks_and_rows(files):
     assert others == ["q9", "q10", "q11"]
 
 
-def test_each_subset_is_measured_by_itself(files):
-    run = read_run(files["reranked"] / "text" / "test.trec")
-    lists = {q: dict(zip(run.documents[row].tolist(), run.scores[row].tolist(), strict=True)) for row, q in
-             enumerate(run.queries)}  # fmt: skip
-    lists["q1"] = {2: 9.0}
-    write_run((files["reranked"] / "text" / "test.trec"), Run.from_dict(lists))
-    metrics = main(PARAMETERS, None, **files)
-    assert metrics["persons_known_text_mrr"] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
-    assert metrics["persons_unknown_text_mrr"] == metrics["landmarks_known_text_mrr"] == 1 / 2
-    sizes = {name: metrics[f"{name}_questions"] for name in ("persons_known", "persons_unknown", "landmarks_known")}
-    assert sizes == {"persons_known": 3, "persons_unknown": 5, "landmarks_known": 1}
-
-
 def test_without_a_list_there_is_no_split(files):
     (files["identities"] / "overlap" / "identities.txt").unlink()
     metrics = main(PARAMETERS, None, **files)
@@ -194,10 +180,3 @@ def test_without_rrt_its_rows_are_left_out(files):
     assert metrics["rrt_left_out"] == 1
     assert metrics["article_face_image_over_arcface_mrr_difference"] == 1 / 2
     assert not [name for name in metrics if "over_rrt" in name]
-
-
-def test_bad_input(files):
-    path = files["identities"] / "overlap" / "identities.txt"
-    path.write_text("Q1\nArnold\n")
-    with pytest.raises(BadInput, match=r"identities.txt:2: not a Wikidata id"):
-        main(PARAMETERS, None, **files)

@@ -80,14 +80,6 @@ def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
     np.testing.assert_array_equal(fused.documents[:, :9], alone.documents[:, :9])
 
 
-def test_the_scale_of_the_weights_does_not_matter(tmp_path, folders):
-    for factor in (1, 7):
-        alphas = {"dpr_few_shot": 0.3 * factor, "arcface": 0.3 * factor, "imagenet": 0.2 * factor, "clip": 0.2 * factor}
-        write_fused(parameters(dpr_few_shot_image=alphas), **given(folders), out=tmp_path / f"fused{factor}")
-    once, scaled = (read_run(tmp_path / f"fused{f}" / "dpr_few_shot_image" / "test.trec") for f in (1, 7))
-    np.testing.assert_array_equal(once.documents, scaled.documents)
-
-
 def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test_articles.trec"
     run = read_run(path)
@@ -132,16 +124,6 @@ def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, mes
     with pytest.raises(BadInput, match=message):
         execute(main, "kvqae.fuse", FuseAndTuneParameters, argv)
     assert not (tmp_path / "fused").exists()
-
-
-def test_a_further_text_encoder_may_have_a_row_with_images(tmp_path, folders):
-    (tmp_path / "runs" / "plain").symlink_to(tmp_path / "runs" / "bm25")
-    row = {"plain": 1.0, "clip": 1.0}
-    parameters = FuseParameters.model_construct(depth=6, rrf_k=60, weights=weights() | {"plain_image": row})
-    write_fused(parameters, **given([*folders, tmp_path / "runs" / "plain"]), out=tmp_path / "fused")
-    expected = linear_fusion(read(tmp_path / "runs", row, "test"), [1.0, 1.0], depth=6)
-    fused = read_run(tmp_path / "fused" / "plain_image" / "test.trec").select(expected.queries)
-    np.testing.assert_array_equal(fused.documents, expected.documents)
 
 
 def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
@@ -196,15 +178,3 @@ def test_missing_systems_and_splits_are_named(tmp_path, folders):
     (tmp_path / "runs" / "bm25" / "test.trec").unlink()
     with pytest.raises(BadInput, match=r"bm25/test.trec: no run for this split.*validation.trec"):
         write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-
-
-def test_the_order_of_the_lines_does_not_matter(tmp_path, folders):
-    write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-    before = read_run(tmp_path / "fused" / "rrf" / "test.trec")
-    for folder in folders:
-        path = folder / "test.trec"
-        lines = path.read_text().splitlines()
-        path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
-    write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-    after = read_run(tmp_path / "fused" / "rrf" / "test.trec")
-    np.testing.assert_array_equal(after.select(before.queries).documents, before.documents)

@@ -4,15 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 import yaml
 from PIL import Image
-from pydantic import ValidationError
 
-from stages.kvqae import image_features as image_features_stage
 from stages.kvqae.image_features import encode_folder
 from tests.kvqae.odd_pictures import encoded, entry_of, load_base, odd_pictures, write_base
-from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.matrices import read_matrix
@@ -21,12 +17,9 @@ from trivium.core.tables import read_table
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
 from trivium.nets import feeding
-from trivium.vision import whole_images
 from trivium.vision.align import align
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import FaceEncoderParameters
 from trivium.vision.image_encoding import LoadedEncoder, Prepared
-from trivium.vision.whole_images import Packed
 
 SECTION = {"batch_size": 4, "max_side": 512, "max_pixels": 10_000_000}
 
@@ -187,81 +180,3 @@ def test_pictures_that_are_decoded_ahead_of_a_gpu_give_the_same(
     run(argv)
     assert contents(scratch / "features") == whole
     assert "s for pictures to be decoded" in capfd.readouterr().out
-
-
-def test_pictures_that_a_device_prepares_are_only_decoded_ahead_of_it(
-    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    argv = prepare(scratch, base, images, encoder="clip")
-    run(argv)
-    expected, table = read_matrix(scratch / "features/vectors.npy"), read_table(scratch / "features/pictures.parquet")
-    shutil.rmtree(scratch / "features")
-    monkeypatch.setattr(feeding, "feeders", lambda: 2)
-    monkeypatch.setattr(whole_images, "device_prepares", lambda _: True)
-    fed: list[object] = []
-    embed = whole_images.PictureEmbedder.embed
-    monkeypatch.setattr(
-        whole_images.PictureEmbedder, "embed", lambda self, given: fed.append(given) or embed(self, given)
-    )
-    run(argv)
-    assert any(isinstance(each, Packed) for each in fed)
-    np.testing.assert_allclose(read_matrix(scratch / "features/vectors.npy"), expected, atol=2e-3)
-    assert read_table(scratch / "features/pictures.parquet") == table
-
-
-def test_a_gpu_is_fed_across_shards(scratch: Path, base: Path, images: dict[str, bytes], monkeypatch) -> None:
-    run(prepare(scratch, base, images))
-    fed = []
-
-    class Counted(feeding.Feed[Prepared]):
-        def __init__(self, make, count, workers):
-            fed.append(count)
-            super().__init__(make, count, workers)
-
-    monkeypatch.setattr(feeding, "Feed", Counted)
-    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
-    whole = contents(scratch / "features")
-    run(prepare(scratch, base, images))
-    assert fed == [3]  # batches of three shards
-    assert contents(scratch / "features") == whole
-    assert image_features.shard_parts([Path(str(n)) for n in range(33)], True)[1:] == [
-        [Path(str(n)) for n in range(16, 32)], [Path("32")]
-    ]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_two_workers_give_the_same(scratch: Path, base: Path, images: dict[str, bytes]) -> None:
-    run(prepare(scratch, base, images))
-    alone = contents(scratch / "features")
-    run(prepare(scratch, base, images, workers=2))
-    assert contents(scratch / "features") == alone
-
-
-@pytest.mark.parametrize("device", ["cuda", "cpu"])
-def test_networks_have_few_processes_on_a_gpu(
-    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, device: str
-) -> None:
-    asked, one_by_one = [], LocalEngine.map
-
-    def record(engine: LocalEngine, *arguments: object, on_gpu: bool, **options: object) -> object:
-        asked.append(on_gpu)
-        return one_by_one(engine, *arguments, **options)
-
-    monkeypatch.setattr(LocalEngine, "map", record)
-    monkeypatch.setattr(image_features_stage, "pick_device", lambda: torch.device(device))
-    run(prepare(scratch, base, dict(list(images.items())[:1])))
-    assert asked == [device == "cuda"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"min_side": 19}, "min_side 19 must not be less than min_face 20"),
-        ({"factor": 1}, "less than 1"),
-        ({"thresholds": [0.6, 0.7, 7]}, "less than or equal to 1"),
-        ({"thresholds": [0.6, 0.7]}, "thresholds"),
-    ],
-)
-def test_parameters_out_of_range(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        FaceEncoderParameters.model_validate(entry_of(Path("models"), "arcface") | change)

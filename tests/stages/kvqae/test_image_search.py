@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from stages.kvqae.image_search import main
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
@@ -183,15 +182,6 @@ def test_a_split_does_not_depend_on_the_others(world: Path) -> None:
     assert list(ranked(world / "runs" / "arcface" / "train.trec")) == ["other"]
 
 
-def test_depth(world: Path) -> None:
-    full = {}
-    for depth in (100, 2):
-        run(world, depth=depth)
-        full[depth] = ranked(world / "runs" / "imagenet" / "test_articles.trec")["place"]
-        assert len(ranked(world / "runs" / "imagenet" / "test.trec")["place"]) == min(depth, 7)
-    assert list(full[2].items()) == list(full[100].items())[:2]
-
-
 def test_agrees_with_brute_force(world: Path) -> None:
     """Forty random images, each of one or two articles, against a loop in plain Python."""
     rng = np.random.default_rng(0)
@@ -239,34 +229,3 @@ def test_no_article_is_opened_beyond_the_depth() -> None:
         1: 0.7 - 1e-8,
         2: 0.7 - 2e-8,
     }
-
-
-def test_split_without_any_face(world: Path) -> None:
-    write_questions(world / "test.jsonl", {"place": ("a_place.jpg", "Q3")})
-    assert run(world)["test_face"] == 0
-    assert (world / "runs" / "arcface" / "test.trec").read_text() == ""
-
-
-def test_nan_embedding(world: Path) -> None:
-    for folder, row in (("kb", 3), ("questions", 1)):
-        path = world / folder / "clip" / "vectors.npy"
-        matrix = np.load(path)
-        matrix[row - 1, 0] = np.nan
-        np.save(path, matrix)
-        with pytest.raises(BadInput, match=rf"{folder}/clip/vectors\.npy:{row}: NaN"):
-            run(world)
-        assert not (world / "runs").exists()
-        assert not (world / "routing").exists()
-        write_features(world / folder, KB_IMAGES if folder == "kb" else QUESTION_IMAGES)
-
-
-def test_files_that_do_not_belong_together(world: Path) -> None:
-    np.save(world / "kb" / "imagenet" / "vectors.npy", np.zeros((3, 2), np.float16))
-    with pytest.raises(BadInput, match=r"kb/imagenet/vectors\.npy: wrong shape.*\(3, 2\).*\(7, dimension\)"):
-        run(world)
-
-
-def test_passages_out_of_order(world: Path) -> None:
-    write_table(world / "passages.parquet", pa.table({"article": [0, 2, 1]}))
-    with pytest.raises(BadInput, match=r"passages\.parquet:3: field 'article': passages are not in the order"):
-        run(world)

@@ -89,19 +89,6 @@ def test_a_pipeline_in_a_folder_gives_lemmas(lemmatizer):
     assert overlap("Where did the geese fly?", "A goose flew away.", content_stems) == 0 / 2
 
 
-def test_the_metrics_say_that_lemmas_are_lemmas(lemmatizer, tmp_path):
-    answer = {"answer": ["Po"], "original_answer": "Po"}
-    write_json_lines(tmp_path / "test.jsonl", [{"id": "a", "input": "Which geese flew?", "output": answer}])
-    pq.write_table(pa.table({"title": ["Po"]}), tmp_path / "articles.parquet")
-    pq.write_table(pa.table({"article": [0], "text": ["a goose"]}), tmp_path / "passages.parquet")
-    (tmp_path / "test.qrels").write_text("a 0 0 1\n")
-    (tmp_path / "bm25").mkdir()
-    (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\n")
-    metrics = measure(tmp_path, str(lemmatizer))
-    assert metrics["stems_instead_of_lemmas"] == 0.0
-    assert metrics["bm25_relevant_median_overlap"] == 1 / 2  # goose, not fly
-
-
 def test_a_folder_of_stage_mention_model_leads_to_its_package(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("parser").add_label("dep")

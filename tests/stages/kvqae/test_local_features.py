@@ -16,7 +16,6 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_table
 from trivium.kvqae.rerankers import local_features as local_features_library
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
-from trivium.vision.local_descriptors.delg_files import SHARED
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
 
@@ -120,15 +119,6 @@ def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.Monke
     assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == whole
 
 
-@pytest.mark.slow
-def test_workers_change_nothing(stage: list[str]) -> None:
-    run(stage)
-    settings(workers=2)
-    run([*stage[:-1], "two"])
-    for path in Path("features").iterdir():
-        assert path.read_bytes() == (Path("two") / path.name).read_bytes()
-
-
 @pytest.mark.parametrize(
     ("kind", "gpu", "on_gpu"), [("sift", True, False), ("delg", True, True), ("delg", False, False)]
 )
@@ -177,21 +167,6 @@ def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
     assert metrics["unreadable_no_features"] == 3
     assert FeatureFolder.read(Path("features")).counts.tolist() == [1, -1, 1, 1, -1, -1]
     assert FeatureFolder.read(Path("features")).scales[0].tolist() == [2, 0, 0, 0, 0]
-
-
-def test_images_of_one_stem_do_not_share_features(stage: list[str]) -> None:
-    DELG.parent.mkdir(parents=True)
-    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
-    names = ("a.jpg", "b.jpg", "a.JPG", "a.png")
-    write_images(Path("images"), [(name, b"") for name in names], shard_size=3)
-    write_list(Path("compared.txt"), names)
-    for axis, stem in enumerate(("a", "b", "a.JPG")):
-        write_delg(DELG, stem, np.eye(6)[axis], [])
-    settings(workers=1, local="mine")
-    metrics = run(stage)
-    assert (metrics["unreadable_stem_shared"], metrics["unreadable_no_features"]) == (2, 0)
-    assert read_table(Path("features/names.parquet"))["unreadable"].to_pylist() == [SHARED, None, None, SHARED]
-    assert FeatureFolder.read(Path("features")).overall[1:3].argmax(axis=1).tolist() == [1, 2]
 
 
 def test_a_re_ranker_that_is_left_out_needs_no_features(stage: list[str]) -> None:

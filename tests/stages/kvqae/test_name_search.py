@@ -71,13 +71,6 @@ def test_the_nearest_name_comes_first_and_its_passages_follow_each_other(world: 
     assert passages.name == "clip_names"
 
 
-def test_depth_cuts_and_splits_are_alike(world: Path) -> None:
-    run(world, depth=3)
-    found = [read_run(world / f"runs/{split}_articles.trec") for split in ("train", "test")]
-    assert found[0].documents.shape == (2, 3)
-    np.testing.assert_array_equal(found[0].documents, found[1].documents)
-
-
 def test_towers_of_two_models_are_refused(world: Path) -> None:
     with pytest.raises(BadInput, match=r"two towers of one model: expected .model: other"):
         run(world, model="other")

@@ -105,20 +105,6 @@ def test_every_checkpoint_is_what_our_stages_load(fetch, tmp_path):
     assert named == [{"dpr_question", "dpr_passage"}, {"multi_passage_bert"}]
 
 
-def test_the_reader_is_not_fetched_with_dpr(fetch, hub):
-    fetch()
-    paths = [path for path, _ in hub.requests if path.endswith((".bin", ".safetensors"))]
-    assert [path.split("/")[2] for path in paths] == ["dpr_question", "dpr_passage", "multi_passage_bert"]
-
-
-def test_an_unknown_system_lists_the_choices(tmp_path):
-    with pytest.raises(BadInput, match=r"--system.*got 'ranker'.*choices: dpr, reader"):
-        main(
-            PublishedCheckpointsParameters(use=False), None, system="ranker", source="hub", dataset="raw",
-            base=tmp_path, out=tmp_path / "out",
-        )  # fmt: skip
-
-
 def test_our_vector_is_the_one_that_dpr_gives(fetch, tmp_path):
     fetch()
     torch.manual_seed(0)

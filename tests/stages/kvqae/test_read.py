@@ -3,7 +3,6 @@ import shutil
 
 import numpy as np
 import pyarrow.parquet as pq
-import pydantic
 import pytest
 import torch
 
@@ -16,9 +15,9 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
-from trivium.kvqae.reader.inputs import Row, select_passages, texts_of
+from trivium.kvqae.reader.inputs import ReadParameters, Row, select_passages, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
-from trivium.kvqae.reader.table7 import ReadParameters, measure_initial
+from trivium.kvqae.reader.table7 import measure_initial
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import Run
 
@@ -166,15 +165,6 @@ def test_each_row_is_swept_on_the_list_of_its_own_run(world, tmp_path):
     assert {len(read) for read in answers["passages"].to_pylist()} == {3}  # all that the test list has
 
 
-def test_no_row_chosen_on_validation(world, tmp_path):
-    rows = {name: {**row, "passages": 2} for name, row in PARAMETERS["rows"].items()}
-    metrics = main(
-        ReadParameters(**{**PARAMETERS, "rows": rows}), context(tmp_path / "work"), **arguments(world, tmp_path)
-    )
-    assert not [name for name in metrics if name.endswith("_passages")]
-    assert (tmp_path / "curve.csv").read_text().split() == ["row,passages,em,f1"]
-
-
 def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
     metrics, out = done
     questions = {question.id: question for question in read_questions(world.viquae / "test.jsonl")}
@@ -243,12 +233,3 @@ def test_parameters_that_do_not_fit(world, tmp_path, change, message):
     with pytest.raises(BadInput, match=message):
         main(ReadParameters(**{**PARAMETERS, **change}), context(tmp_path / "work"), **arguments(world, tmp_path))
     assert not (tmp_path / "answers").exists()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"passages": 0}, {"passages": "test"}, {"weighted": True, "oracle": "full"}, {"oracle": "half"}, {"more": 1}],
-)
-def test_rows_out_of_range(change):
-    with pytest.raises(pydantic.ValidationError):
-        Row(**{**ROW, **change})

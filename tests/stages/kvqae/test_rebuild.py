@@ -1,7 +1,5 @@
 """Stage kvqae-rebuild: the rebuilt data set is read as the released one, shares no image, and leaks no question."""
 
-import json
-
 import pytest
 
 from sample.kvqae.simulated_export import AnnotationsParameters
@@ -20,10 +18,8 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, read_questions
-from trivium.kvqae.annotation.generated_questions import name_pattern
 from trivium.kvqae.construction.rebuilding import Kept, RebuildParameters, image_names
 from trivium.kvqae.source_questions import check_no_leak
-from trivium.measures.answers import AnswerMatcher
 
 THIRDS = {"train": 1.0, "validation": 1.0, "test": 1.0}
 
@@ -156,17 +152,6 @@ def test_triviaqa_questions_are_known_by_their_id_too(tmp_path):
     assert "ttrain1" not in {made["id"] for made in lines(tmp_path / "out" / "triviaqa" / "train.jsonl")}
 
 
-def test_a_leak_would_be_found(tmp_path):
-    """The check that guards training sees a TriviaQA question put back."""
-    records = [record(n) for n in (0, 2, 4)]
-    run(tmp_path, records, [exported(made, kept(made)) for made in records])
-    train = tmp_path / "out" / "triviaqa" / "train.jsonl"
-    leaked = {"id": "x", "input": records[0]["original_question"].lower(), "output": lines(train)[0]["output"]}
-    train.write_text(train.read_text() + json.dumps(leaked) + "\n")
-    with pytest.raises(BadInput, match="that a ViQuAE question was made from"):
-        check_no_leak(tmp_path / "out" / "viquae", tmp_path / "out" / "triviaqa")
-
-
 def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
     records = [record(n) for n in (0, 2, 4, 6, 8, 10, 12)]
     tasks = [exported(made, kept(made)) for made in records[:3]]
@@ -187,26 +172,6 @@ def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
     assert metrics["agreement_questions"] == 1
 
 
-def test_names(tmp_path):
-    names = ["Ada", "Ada (1999 film)", "The Who"]  # the last is an alias
-    (made,) = write_generated(tmp_path / "g.jsonl", [record(0, names=names)]).values()
-    for text, named in (
-        ("Who made ada?", True), ("Who made Adam?", False), ("Is it ADA's?", True), ("The Ada", True),
-        ("Who is this?", False), ("Was it the who?", True), ("Who, of the whole band, sang?", False),
-    ):  # fmt: skip
-        assert bool(name_pattern(made.names).search(text)) == named
-
-
-def test_answers(tmp_path):
-    answer = {"original_answer": "The Tarn", "answer": ["The Tarn", "Dor & Co.", "The"]}
-    (made,) = write_generated(tmp_path / "g.jsonl", [record(0, answer=answer)]).values()
-    for text, given in (
-        ("Which river, a TARN, is it?", True), ("What is Tarnish?", False), ("Dor Co. or which?", True),
-        ("What is the river of Dor?", False),
-    ):  # fmt: skip
-        assert AnswerMatcher(made.answers).matches(text) == given
-
-
 def test_new_names_are_unique_and_safe(tmp_path):
     records = [record(0, images=["../a.JPG", "a/b", 'c".svg;x', "é.png"]), record(2, images=["../a.JPG"])]
     first, second = write_generated(tmp_path / "g.jsonl", records).values()
@@ -221,8 +186,3 @@ def test_too_few_questions(tmp_path):
     ):
         run(tmp_path, records, [exported(made, kept(made)) for made in records])
     assert not (tmp_path / "out").exists()
-
-
-def test_an_export_of_another_project(tmp_path):
-    with pytest.raises(BadInput, match=r"export\.json:1: field 'data\.project': an export of another project"):
-        run(tmp_path, [record(0)], [exported(record(0), project="other")])

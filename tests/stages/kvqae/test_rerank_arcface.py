@@ -6,7 +6,6 @@ import pytest
 
 from stages.kvqae.rerank import RerankParameters, main
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_table
 from trivium.core.tracking import Tracker
@@ -122,14 +121,6 @@ def test_only_the_best_are_reranked_and_score_as_in_a_longer_list(files, depth):
     assert list(found["face"]) == [passage for passage in whole["face"] if passage in kept]
 
 
-def test_a_list_without_any_face(files):
-    for split in ("validation", "test"):
-        write_run(files["runs"] / f"{split}.trec", Run.from_dict({"face": {2: 1.0, 4: 0.5}}))
-    metrics = run_stage(files)
-    assert metrics["test_questions_without_result"] == 2
-    assert (files["out"] / "test.trec").read_text() == ""
-
-
 def test_agrees_with_a_loop(tmp_path):
     rng = np.random.default_rng(0)
     faces, base = rng.normal(size=(6, 8)).astype(np.float16), rng.normal(size=(20, 8)).astype(np.float16)
@@ -150,18 +141,3 @@ def test_agrees_with_a_loop(tmp_path):
     backwards = kernel(initial.select(names[::-1]), faces[::-1], base, image_of).select(names)
     np.testing.assert_array_equal(backwards.documents, found.documents)
     np.testing.assert_array_equal(backwards.scores, found.scores)
-
-
-def test_bad_input(files):
-    write_run(files["runs"] / "test.trec", Run.from_dict({"stranger": {1: 1.0}}))
-    with pytest.raises(BadInput, match=r"run/test\.trec: the run is not about these questions.*stranger"):
-        run_stage(files)
-    assert not files["out"].exists()
-    write_run(files["runs"] / "test.trec", Run.from_dict({"face": {10: 1.0}}))
-    with pytest.raises(BadInput, match=r"run/test\.trec: no such passage; got 10; expected below 10"):
-        run_stage(files)
-    matrix = np.load(files["questions"] / "features/kb/arcface" / "vectors.npy")
-    matrix[2, 1] = np.nan
-    np.save(files["questions"] / "features/kb/arcface" / "vectors.npy", matrix)
-    with pytest.raises(BadInput, match=r"kb/arcface/vectors\.npy:3: NaN"):
-        run_stage(files)

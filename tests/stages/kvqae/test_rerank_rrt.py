@@ -74,16 +74,6 @@ def test_ranks_by_the_pairs_scores(run: Run, base: Base, model: RerankingTransfo
     }
 
 
-def test_the_order_of_questions_does_not_matter(run: Run, base: Base, model: RerankingTransformer) -> None:
-    questions = folder_of([2, 3], seed=2)
-    images = np.array([1, 0, -1, 0])
-    ranked, _ = rerank(run, images, questions, base, model, **PARAMETERS)
-    turned, _ = rerank(run.select(run.queries[::-1]), images[::-1], questions, base, model, **PARAMETERS)
-    again = turned.select(run.queries)
-    assert (again.documents == ranked.documents).all()
-    assert np.allclose(again.scores, ranked.scores, atol=1e-6, equal_nan=True)
-
-
 @pytest.fixture
 def stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: Base, run: Run, model: RerankingTransformer
@@ -136,10 +126,4 @@ def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
 def test_features_of_another_extractor(stage: list[str]) -> None:
     save_rrt(build_rrt(global_dimension=GLOBAL + 1, layers=1, heads=1, hidden=2), Path("rrt"))
     with pytest.raises(BadInput, match=r"kb/global.npy: global descriptors of another size"):
-        execute(main, "kvqae.rerank", RerankParameters, stage)
-
-
-def test_a_run_about_other_questions(stage: list[str]) -> None:
-    write_run(Path("runs/test.trec"), Run.from_dict({"q9": {0: 1.0}}))
-    with pytest.raises(BadInput, match="not about these questions"):
         execute(main, "kvqae.rerank", RerankParameters, stage)

@@ -7,7 +7,6 @@ import torch
 from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_reader import write_world
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.trec import read_run, write_run
@@ -93,11 +92,3 @@ def test_short_and_empty_lists_are_counted(world, tmp_path):
     found = read_run(tmp_path / "out" / "test.trec")
     assert empty not in found.queries
     assert [each for each in found.documents[found.queries.index(short)].tolist() if each >= 0] == [only]
-
-
-def test_nothing_is_left_when_a_run_is_bad(world, tmp_path):
-    write_run(tmp_path / "runs" / "validation.trec", read_run(world.runs / "fused" / "validation.trec"))
-    write_run(tmp_path / "runs" / "test.trec", Run.from_dict({"nobody": {0: 1.0}}))
-    with pytest.raises(BadInput, match=r"test.trec: the run is not about these questions"):
-        rerank(world, tmp_path / "out", tmp_path / "runs")
-    assert not (tmp_path / "out").exists()

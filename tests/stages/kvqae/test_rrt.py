@@ -7,10 +7,8 @@ import torch
 import yaml
 from torch import nn
 
-from sample.kvqae.entity_world import build_world
 from sample.landmarks import OTHER_VIEWS, choose_photographs, draw_photographs, known_things
 from sample.render.difficulty import Difficulty
-from stages.kvqae import rrt
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources.loopback import serve
 from trivium.core.engine import LocalEngine
@@ -61,18 +59,6 @@ def run(source: str, local: str = "") -> dict[str, float]:
     section = yaml.safe_load(Path("params.yaml").read_text())["kvqae"]["rrt"] | {"local": local}
     Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": section}, "run": {"workers": 1}}))
     return execute(main, "kvqae.rrt", RrtParameters, ["--source", source, *WORLD, "--out", "rrt"])
-
-
-def test_known_things_are_the_worlds() -> None:
-    world = build_world(
-        5, articles=60, imageless=10, sentences=4, viquae={"train": 3, "validation": 2, "test": 2}, triviaqa=5
-    )
-    expected = [
-        (entity.wikidata_id, entity.picture)
-        for entity in world.entities
-        if entity.picture and entity.picture[0] != "person"
-    ]
-    assert [(entity.wikidata_id, entity.picture) for entity in known_things(5, 60, 10)] == expected
 
 
 def test_photographs() -> None:
@@ -271,11 +257,6 @@ def test_features_are_given(files: tuple[str, ...], given: bool) -> None:
     assert features_given(Path("mine")) is given  # which takes the files
     extractor.write_text('{"kind": "delg"}')
     assert features_given(Path("mine"))
-
-
-def test_pinned() -> None:
-    assert Pins().source("rrt").files is not None
-    assert rrt.SOURCES == ("sample", "hub", "local")
 
 
 def test_no_such_source() -> None:

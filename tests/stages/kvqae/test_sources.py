@@ -169,16 +169,6 @@ def test_the_public_sources(public, raw, tmp_path):
     assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 0
 
 
-def test_the_authors_list_of_types(public, raw, tmp_path):
-    """Without a heading, and with addresses."""
-    _, arguments = public
-    types = tmp_path / "types.csv"
-    types.write_text('http://www.wikidata.org/entity/Q81,"sea, lake",text,7\n')
-    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=types, **arguments)
-    categories = {file.category for file in read_commons(tmp_path / "sources" / "commons.jsonl")}
-    assert categories == {"Ada Lark", "Doria"}
-
-
 def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
     wiki, arguments = public
     del wiki.pictures["/thumb/1/512px-x.jpg"]
@@ -216,25 +206,6 @@ def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     before = len(wiki.requests)
     fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert len(wiki.requests) == before + 1  # that picture alone
-
-
-def test_pictures_of_another_width_are_not_gone_on_with(public, raw, tmp_path, monkeypatch):
-    wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 1)
-    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
-    with pytest.raises(BadInput, match="could not be fetched"):
-        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
-    wiki.pictures |= {"/thumb/1/512px-x.jpg": b"narrow picture 1", "/thumb/2/512px-x.jpg": picture}
-    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments | {"width": 256})
-    assert Images(tmp_path / "sources" / "images").read("Ada 1.jpg") == b"narrow picture 1"
-    assert [path for path in (tmp_path / "work").iterdir() if path.is_dir()] == []
-
-
-def test_an_archive_without_the_development_questions(public, raw, tmp_path, monkeypatch):
-    _, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction.MEMBERS", ("unfiltered-web-train.json", "other.json"))
-    with pytest.raises(BadInput, match="no such member; got .'other.json'."):
-        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from trivium.kvqae.rerankers.fusion import (
     read_choice,
     systems_of,
 )
-from trivium.kvqae.rerankers.tuning import Tried, best, choose
+from trivium.kvqae.rerankers.tuning import choose
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
@@ -226,11 +226,6 @@ def test_the_order_of_lines_and_of_questions_does_not_matter(tmp_path, folders):
         assert after[name]["chosen"] == before[name]["chosen"]
 
 
-def test_of_equally_good_fusions_the_first_is_taken():
-    first, second = (Tried(LinearFusion(normalization="rank", weights={"a": w, "b": 1 - w}), 0.5) for w in (0.2, 0.3))
-    assert best([first, second]) is first
-
-
 def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
     for split in ("validation", "test"):
         (folders["arcface"] / f"{split}.trec").write_text("")
@@ -240,16 +235,6 @@ def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
     assert read_choice(tmp_path / "reranking.json", SYSTEMS)["image"].systems == {"rrt"}
     whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "reranked_image" / "test.trec")
     assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
-
-
-def test_a_question_without_image_list_is_ranked_by_its_text(tmp_path, folders):
-    run = read_run(folders["rrt"] / "test.trec")
-    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
-    write_fused(tmp_path, folders, equal_but(PositionFusion(probabilities={"arcface": [0.5], "rrt": [0.5]})))
-    text = read_run(folders["text"] / "test.trec").select(["test1"])
-    both = read_run(tmp_path / "reranked_text_image" / "test.trec").select(["test1"])
-    assert both.documents.tolist() == text.documents.tolist()
-    assert "test1" not in read_run(tmp_path / "reranked_image" / "test.trec").queries
 
 
 def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):

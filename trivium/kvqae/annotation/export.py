@@ -24,11 +24,8 @@ EXPORT, EXPECTED = "export.json", "expected.json"  # of the folder that stage `k
 class Annotation:
     """One annotator's decision on one question.
 
-    Attributes:
-        number: Label Studio's, which grows with time.
-        annotator: who.
-        discarded: the reason, or None when the question is kept.
-        text, image: of a kept question, as edited and chosen; None when it is discarded.
+    `number` is Label Studio's, which grows with time; `discarded` the reason, or None when the question is kept; `text`
+    and `image` as edited and chosen, None when it is discarded.
     """
 
     number: int
@@ -41,11 +38,7 @@ class Annotation:
 def read_annotations(
     path: Path, questions: Mapping[str, GeneratedQuestion]
 ) -> tuple[dict[str, list[Annotation]], dict[str, int]]:
-    """Read and check an export.
-
-    Args:
-        path: Label Studio's export in the format "JSON".
-        questions: the generated questions by id.
+    """Read and check an export, Label Studio's "JSON", of these generated questions by id.
 
     Returns:
         By question, its annotations in the order of their numbers (only questions that have one). And counts:

@@ -42,13 +42,10 @@ def instructions() -> str:
 def annotation_task(
     question: GeneratedQuestion, annotators: Sequence[str], address: Callable[[str], str], reference: str
 ) -> dict[str, Any]:
-    """One task.
+    """One task of a question for annotators, by their codes.
 
-    Args:
-        question: to annotate; the task has its id.
-        annotators: codes of those who should annotate it.
-        address: of a candidate image, for a browser; without quotation marks.
-        reference: address of the knowledge base's image.
+    `address` gives that of a candidate image for a browser, `reference` is that of the knowledge base's image; neither
+    holds quotation marks.
     """
     images = [
         {"value": name, "html": _picture(address(name)), "selected": number == 0}
@@ -85,12 +82,9 @@ def address_of(name: str, address: str) -> str:
 
 
 def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
-    """Image name → address that holds the picture; each is decoded once.
+    """Image name → address that holds the picture, its longer side at most `side` pixels; each is decoded once.
 
-    Args:
-        images: shards.
-        side: pixels of the picture's longer side at the most.
-        counts: counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
+    `counts` counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
     """
     made: dict[str, str] = {}
 

@@ -22,7 +22,7 @@ from trivium.kvqae.asking.reranking import SPLIT, Rerankers
 from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, fuse
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
-from trivium.kvqae.reader.table7 import ReadParameters
+from trivium.kvqae.reader.inputs import ReadParameters
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import RECORD, FuseParameters, WeightGridParameters, read_split

@@ -187,7 +187,6 @@ def find_candidates(
 
     Args:
         rows: of `SUBJECT_SCHEMA`.
-        parameters: of the choice.
         commons: files of categories.
         images, kb_images: shards of theirs, and of the knowledge base's images.
 

@@ -27,12 +27,8 @@ _CONVERTED = re.compile(
 def commons_file_name(name: str) -> str:
     """The name of a file, or of the file that a preview was made of, as Commons writes it.
 
-    Args:
-        name: such as `512px-Ada_Lark.jpg`, `512px-Flag_of_Dor.svg.png` or `lossy-page1-512px-Map.tif.jpg`.
-
-    Returns:
-        It without what a preview's name adds; with blanks, and a capital first (Commons knows neither underscores nor
-        cases of the first letter).
+    Previews are such as `512px-Ada_Lark.jpg`, `512px-Flag_of_Dor.svg.png` or `lossy-page1-512px-Map.tif.jpg`. Commons
+    knows neither underscores nor cases of the first letter: blanks and a capital stand for them.
     """
     name = name.replace("_", " ")
     if preview := _PREVIEW.fullmatch(name):
@@ -81,10 +77,8 @@ class CommonsFile:
     """A file of a Commons category, as a line of `commons.jsonl`.
 
     Attributes:
-        category: the one it was found in, without "Category:".
+        category: the one it was found in, without "Category:"; `categories`: all that it is in.
         title: such as "File:X.jpg".
-        description: plain text; may be empty.
-        categories: all that it is in.
         depicts: Wikidata ids.
         license: Commons' machine-readable name such as "cc-by-sa-4.0"; empty when it states none.
         sha1: of the original file, hexadecimal.

@@ -53,14 +53,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.?!]\s)\W*$")
 def possible_mentions(
     mention: Mention, *, human: bool, types: Sequence[str], occupations: Sequence[str], gender: str | None
 ) -> list[AmbiguousMention]:
-    """All ambiguous mentions of an entity; none when nothing is known that could stand for it.
-
-    Args:
-        mention: the entity's, in its question.
-        human: whether the entity is a person.
-        types, occupations: labels.
-        gender: label of Wikidata's; None when unknown.
-    """
+    """All ambiguous mentions of an entity, by what is known of it (labels); none where nothing could stand for it."""
     nouns: list[tuple[MentionType, str]] = [("type", label) for label in types]
     if human:
         nouns = [("occupation", label) for label in occupations]
@@ -112,11 +105,9 @@ def replaced_span(mention: Mention) -> tuple[int, int]:
 
 
 def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str:
-    """The question with ambiguous mentions; capitalised where they begin a sentence.
+    """The question with ambiguous mentions of one entity; capitalised where they begin a sentence.
 
-    Args:
-        text: the question.
-        ambiguous: mentions of one entity in it, and what takes their place; one inside another's span goes with it.
+    A mention inside another's span goes with it.
     """
     parts, done = [], 0
     spans = sorted((*replaced_span(mention), words) for mention, words in ambiguous)
@@ -130,12 +121,7 @@ def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str
 
 
 def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]) -> AmbiguousMention:
-    """How to refer once more to the entity of a mention: by a pronoun, else by the same noun, else as one can.
-
-    Args:
-        first: the mention repeated.
-        possible: at the place of the repetition, at least one.
-    """
+    """How to refer once more to the entity of a mention: by a pronoun, else by the same noun, else as one can."""
     noun = first.text.removesuffix("'s")
     same = [mention for mention in possible if mention.text.removesuffix("'s") == noun]
     pronouns = [mention for mention in possible if mention.type == "pronoun"]
@@ -145,10 +131,7 @@ def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]
 def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -> AmbiguousMention:
     """Draw the type of mention first, then one of this type, uniformly each (many occupations weigh no more than one).
 
-    Args:
-        possible: at least one.
-        seed: of the data set.
-        key: of the question; its draw depends on nothing else, not on its place in the file.
+    A draw depends on the seed and the question's key alone, not on its place in the file.
     """
     generator = random.Random(f"{seed} {key}")
     kind = generator.choice([name for name in MENTION_TYPES if any(mention.type == name for mention in possible)])
@@ -163,14 +146,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 def generate_question(
     subject: Mapping[str, Any], mention: Mention, repeats: Sequence[Mention] = (), *, seed: int
 ) -> dict[str, Any] | Reason:
-    """One question, or why there is none.
-
-    Args:
-        subject: a row of `subjects.parquet`.
-        mention: the same row's mention.
-        repeats: further mentions of the same entity in the question.
-        seed: of the drawn mentions.
-    """
+    """One question of a subject's row and its mention, or why there is none; `repeats` are further mentions of it."""
     about = {name: subject[name] for name in ("human", "types", "occupations", "gender")}
     possible = possible_mentions(mention, **about)
     if not possible:
@@ -213,12 +189,8 @@ def generate_questions(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The questions that have images and can be generated, in the order of the rows, and counts.
 
-    Questions about one entity propose different images, as long as there are enough.
-
-    Args:
-        subjects: rows of `SUBJECT_SCHEMA`, one a mention.
-        images: candidates by the mention's key, best first.
-        seed: of the drawn mentions.
+    Questions about one entity propose different images, as long as there are enough. `subjects` are rows of
+    `SUBJECT_SCHEMA`, one a mention, `images` candidates by the mention's key, best first.
     """
     counts: Counter[str] = Counter(dict.fromkeys(("repeated_mention", *REASONS), 0))
     mentions = [Mention(**{name: row[name] for name in MENTION_SCHEMA.names}) for row in subjects]

@@ -127,13 +127,9 @@ def _words(text: str) -> list[str]:
 def link_mention(
     mention: Mention, question: TriviaQuestion, articles: Mapping[str, LinkedArticle], *, max_distance: float
 ) -> Link | Reason:
-    """The link that a mention stands for, or why there is none.
+    """The link that a mention stands for, within `max_distance`, or why there is none.
 
-    Args:
-        mention: in the question.
-        question: with TagMe's links.
-        articles: the linked articles by title; a link without article is compared by its title alone.
-        max_distance: of mention and link.
+    A link without an article among these, by title, is compared by its title alone.
     """
     reached: list[Reason] = ["no_link"]
     candidates: list[Link] = []
@@ -157,10 +153,8 @@ def link_mention(
 def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
     """Mentions that name something else than the article they share with a nearer one: "Unlike X Castle, Y Castle".
 
-    The nearest are none of these, nor is one whose words, articles aside, all stand in a name: "Lark" for "Ada Lark".
-
-    Args:
-        links: all those of one question.
+    Of the links of one question. The nearest are none of these, nor is one whose words, articles aside, all stand in a
+    name: "Lark" for "Ada Lark".
     """
     nearest: dict[str, float] = {}
     for link in links.values():

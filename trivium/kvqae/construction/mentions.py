@@ -87,12 +87,7 @@ def mentions_of(
 ) -> list[Mention]:
     """The valid mentions of a question that spaCy has analysed: entities by label and by the root's dependency.
 
-    Args:
-        question: its id.
-        document: spaCy's analysis.
-        dependencies: kept, in lower case ("root" is spaCy's ROOT).
-        dropped_labels: of entities that are dropped.
-        counts: counts entities found and dropped.
+    Dependencies are in lower case ("root" is spaCy's ROOT); `counts` counts entities found and dropped.
     """
     mentions = []
     for entity in document.ents:

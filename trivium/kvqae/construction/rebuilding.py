@@ -23,15 +23,8 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
     """Share items out at random, so that two items with a key in common are always in the same split.
 
     Items that have keys in common, directly or through others, form a component and stay together. Components are
-    shuffled and dealt out, the largest first, each to the split that lacks most items.
-
-    Args:
-        keys: of each item, such as its image.
-        shares: of the items, by split; only their proportions matter.
-        seed: of the shuffle.
-
-    Returns:
-        The split of each item. Sizes miss the shares by less than the size of the largest component.
+    shuffled and dealt out, the largest first, each to the split that lacks most items. Of the shares only the
+    proportions matter; sizes miss them by less than the size of the largest component.
     """
     components = connected(keys)
     order = np.random.default_rng(seed).permutation(len(components)).tolist()
@@ -157,10 +150,7 @@ def _output(made: GeneratedQuestion) -> dict[str, Any]:
 def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[dict[str, Any]]:
     """TriviaQA's questions of all splits that none of ours was made from, by id or words, to train on; each once.
 
-    Args:
-        folder: the released splits of TriviaQA.
-        kept: the rebuilt questions, of all splits.
-        counts: receives how many of TriviaQA's were left out: triviaqa_behind_questions, triviaqa_repeated.
+    `counts` receives how many were left out: triviaqa_behind_questions, triviaqa_repeated.
     """
     originals = {normalize_answer(fold(question.generated.original_question)) for question in kept}
     sources = {question.generated.source for question in kept}

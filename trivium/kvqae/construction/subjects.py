@@ -102,11 +102,7 @@ def describe_subject(
 ) -> dict[str, Any] | Reason:
     """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out.
 
-    Args:
-        entity, in_base: as the sources have it, and as the knowledge base does: its image is at hand under that name.
-        wikidata: labels of types and occupations.
-        is_concrete: whether a class is one of the concrete types or a subtype of one.
-        image_properties: where the knowledge base takes images from.
+    `in_base` is the entity as the knowledge base has it: its image is at hand under that name.
     """
     if entity is None:
         return "no_item"
@@ -146,12 +142,7 @@ def add_subjects(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Add to each linked mention what Wikidata says about its entity; drop and count those that cannot be asked about.
 
-    Args:
-        rows: of `LINK_SCHEMA`.
-        wikidata: the sources' entities and classes.
-        base: the knowledge base's entities.
-        concrete_types: ids; their subtypes follow.
-        image_properties: where the knowledge base takes images from.
+    `rows` are of `LINK_SCHEMA`, `base` has the knowledge base's entities; subtypes of concrete types follow.
 
     Returns:
         Rows of `SUBJECT_SCHEMA`, and counts: mentions dropped by reason, persons kept by what is known about them.

@@ -64,15 +64,7 @@ def join_articles(
 ) -> Iterator[dict[str, Any]]:
     """Stream the articles that have text, with what Wikidata says about them, in the order of the file.
 
-    Args:
-        articles: KILT's knowledge source, one article a line.
-        wikidata: where entities are looked up.
-        available: names of the images at hand; an image that is not there counts as none.
-        image_properties: in order of preference.
-        counts: receives what was dropped or missing.
-
-    Raises:
-        BadInput: see `read_articles`.
+    An image that is not `available` counts as none; `counts` receives what was dropped or missing.
     """
     for _, article in tqdm(read_articles(articles), desc="articles", unit="article", mininterval=5, leave=False):
         paragraphs = clean_paragraphs(article.text)

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
-from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_table
 
 PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row an image
@@ -45,17 +44,8 @@ class ImageFeatures:
         return pc.fill_null(pc.index_in(names, value_set=self.names), -1).to_numpy().astype(np.int64)
 
     def matrix(self, encoder: str) -> NDArray[np.float16]:
-        """Embeddings of one encoder, memory-mapped.
-
-        Raises:
-            BadInput: wrong number of rows, or NaN.
-        """
-        path = self.folder / encoder / VECTORS
-        matrix = read_matrix(path)
-        if matrix.ndim != 2 or len(matrix) != len(self.names):
-            raise BadInput("wrong shape", file=path, got=matrix.shape, expected=f"({len(self.names)}, dimension)")
-        check_finite(matrix, path)
-        return matrix
+        """Embeddings of one encoder, (images, dimension), memory-mapped."""
+        return read_matrix(self.folder / encoder / VECTORS)
 
 
 @dataclass(frozen=True)
@@ -91,18 +81,10 @@ class IllustratedBase:
 
 
 def read_illustrated_base(articles: Path, passages: Path, features: Path) -> IllustratedBase:
-    """Read what the search needs of the articles with an image.
-
-    Raises:
-        BadInput: passages are not in the order of their articles.
-    """
+    """Read what the search needs of the articles with an image."""
     table = read_table(articles, ["article", "image", "human"])
     illustrated = table.filter(pc.is_valid(table["image"]))
     owner = read_table(passages, ["article"])["article"].to_numpy()
-    backwards = np.diff(owner) < 0
-    if backwards.any():
-        row = int(np.argmax(backwards)) + 2
-        raise BadInput("passages are not in the order of their articles", file=passages, row=row, field="article")
     images = ImageFeatures.read(features)
     return IllustratedBase(
         articles=illustrated["article"].to_numpy(),

@@ -16,26 +16,14 @@ SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer 
 
 
 def knowledge_base_size(passages: Path) -> int:
-    """How many passages, the first ones of the file, belong to the knowledge base.
-
-    Raises:
-        BadInput: the file does not say.
-    """
-    metadata = read_schema(passages).metadata or {}
-    try:
-        return int(metadata[b"kb_passages"])
-    except (KeyError, ValueError):
-        raise BadInput("missing from the schema's metadata", file=passages, field="kb_passages") from None
+    """How many passages, the first ones of the file, belong to the knowledge base."""
+    return int(read_schema(passages).metadata[b"kb_passages"])
 
 
 def stream_passages(
     passages: Path, articles: Path, *, batch_size: int, limit: int | None = None
 ) -> Iterator[tuple[int, pa.Array, pa.Array]]:
-    """(first passage number, titles, texts) of successive batches, in order; stops after `limit` passages.
-
-    Raises:
-        BadInput: a column is missing, or a passage's article does not exist.
-    """
+    """(first passage number, titles, texts) of successive batches, in order; stops after `limit` passages."""
     titles = read_table(articles, ["title"])["title"].combine_chunks()
     first = 0
     for batch in read_batches(passages, batch_size, ["article", "text"]):
@@ -43,22 +31,13 @@ def stream_passages(
             batch = batch.slice(0, limit - first)
         if not len(batch):
             return
-        try:
-            batch_titles = titles.take(batch["article"])
-        except pa.ArrowIndexError as error:
-            raise BadInput(f"no such article: {error}", file=passages, row=f"{first + 1}…") from None
-        yield first, batch_titles, batch["text"]
+        yield first, titles.take(batch["article"]), batch["text"]
         first += len(batch)
 
 
 @dataclass(frozen=True)
 class PassageTexts:
-    """Titles and texts of some passages, in Arrow's compact form.
-
-    Attributes:
-        ids: passage numbers, increasing.
-        titles, texts: one each.
-    """
+    """Titles and texts of some passages, in Arrow's compact form; their numbers, `ids`, increase."""
 
     ids: NDArray[np.int64]
     titles: pa.Array
@@ -79,14 +58,10 @@ class PassageTexts:
 
 
 def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -> PassageTexts:
-    """Pick out passages in one pass over the file; memory grows with what is picked out.
-
-    Args:
-        passages, articles: Parquet files of the knowledge base.
-        ids: passage numbers, in any order.
+    """Pick out passages by their numbers in one pass over the file; memory grows with what is picked out.
 
     Raises:
-        BadInput: one of the ids is not a passage.
+        BadInput: one of the numbers is not a passage.
     """
     ids = np.unique(ids)
     rows = count_rows(passages)
@@ -114,8 +89,6 @@ class ArticlePassages:
 
     def __init__(self, passages: Path) -> None:
         self.article_of: Ids = read_table(passages, ["article"])["article"].to_numpy()
-        if (np.diff(self.article_of) < 0).any():
-            raise BadInput("passages are not in the order of their articles", file=passages, field="article")
 
     def __call__(self, article: int) -> Ids:
         """Passage numbers of an article."""

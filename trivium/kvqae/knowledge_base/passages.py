@@ -18,7 +18,6 @@ from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches, read_table
 
@@ -57,15 +56,8 @@ class SentenceSplitter:
             if not (" " in rule or full.find_prefix(rule) or full.find_suffix(rule) or full.find_infix(rule))
         }
         self._tokenizer, self._rules = full, frozenset(full.rules)
-        self._one_round = Tokenizer(
-            self._nlp.vocab,
-            simple,
-            full.prefix_search,
-            full.suffix_search,
-            full.infix_finditer,
-            full.token_match,
-            full.url_match,
-        )
+        affixes = (full.prefix_search, full.suffix_search, full.infix_finditer, full.token_match, full.url_match)
+        self._one_round = Tokenizer(self._nlp.vocab, simple, *affixes)
         self._kinds = lru_cache(maxsize=2**18)(self._look_up_kinds)
 
     def __call__(self, paragraph: str) -> list[Sentence]:
@@ -168,8 +160,6 @@ def write_passages(
     """Cut every article into passages; those of the knowledge base come first, in the order of its articles."""
     images = read_table(articles, ["image"])["image"]
     kb_articles = len(images) - images.null_count
-    if images.slice(0, kb_articles).null_count:
-        raise BadInput("an article without image stands before one with", file=articles, field="image")
     batches = read_batches(articles, parameters.shard_size, ["article", "text"])
     total = kb_passages = 0
     # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.

@@ -6,24 +6,21 @@ A reader encodes each (question, passage) pair once; all its rows and all number
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.inputs import Row, Selection, select_passages
+from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, select_passages
 from trivium.kvqae.reader.pairs import Pair, pair_shards
 from trivium.kvqae.reader.reading import (
     Answer,
@@ -46,7 +43,7 @@ Seed = int | None  # None: the zero-shot reader, which has but one
 
 def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Values:
     """Exact match and F1 of every question, best over its aliases."""
-    pairs = [(given.prediction, each.question.answers) for each, given in zip(selections, answers, strict=True)]
+    pairs = [(given.prediction, one.question.answers) for one, given in zip(selections, answers, strict=True)]
     return {
         "em": np.array([float(exact_match(*pair)) for pair in pairs]),
         "f1": np.array([f1(*pair) for pair in pairs]),
@@ -70,7 +67,7 @@ def write_answers(
     answers: Mapping[str, Mapping[Seed, Sequence[Answer]]],
     measured: Mapping[str, Mapping[Seed, Values]],
 ) -> None:
-    """`{row}.parquet`: for each seed and question the answer, where it stands, and whether it is right.
+    """Write `{row}.parquet`: for each seed and question the answer, where it stands, and whether it is right.
 
     Beside it all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
     """
@@ -117,43 +114,6 @@ def write_per_query(
     write_table(path, pa.concat_tables(tables))
 
 
-def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
-    """EM and F1 on validation by row and number of passages, as CSV."""
-    write_csv(path, ["row", "passages", "em", "f1"], points)
-
-
-class ReadingParameters(Parameters):
-    """What section `kvqae.read` says about reading, before anything is measured."""
-
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        "max_tokens": "kvqae.texts.pair_tokens",
-        "batch": "kvqae.texts.pair_batch",
-        "answer_tokens": "kvqae.reader.answer_tokens",
-    }
-    passages: int | None = Field(default=None, ge=1, description="Best passages read, where a row does not say")
-    rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
-    sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        min_length=1,
-        description="Numbers of passages tried on validation, by exact match, for each row that reads the best of them",
-    )
-    sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    answer_tokens: int = Field(ge=1, description="Longest answer")
-    batch: int = Field(ge=1, description="Pairs read together")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rows_have_passages(cls, values: dict[str, Any]) -> dict[str, Any]:
-        rows = values.get("rows")
-        if "passages" not in values or not isinstance(rows, dict):
-            return values
-        filled = {
-            name: {"passages": values["passages"], **row} if isinstance(row, dict) else row
-            for name, row in rows.items()
-        }
-        return {**values, "rows": filled}
-
-
 @lru_cache(maxsize=1)
 def _reader(folder: Path, max_tokens: int) -> tuple[BertForQuestionAnswering, BertTokenizer]:
     model, tokenizer = load_reader(folder, max_tokens)
@@ -169,25 +129,19 @@ def read_shard(
 
 
 def read_selections(
-    folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadingParameters, engine: Engine
+    folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadParameters, engine: Engine
 ) -> dict[Pair, Reading]:
     """What the reader in `folder` finds in every passage of these selections, each pair read once.
 
     Raises:
-        BadInput: what it finds in a passage is not a number; the message names the pair. See `load_reader`.
+        BadInput: see `load_reader`; or what it finds in a passage is not a number, the pair is named.
     """
-    asked = ((each.question.text, passage) for each in selections for passage in each.passages.tolist())
-    pairs = list(dict.fromkeys(asked))
+    pairs = list(dict.fromkeys((one.question.text, passage) for one in selections for passage in one.passages.tolist()))
     ordered = [pairs[place] for place in longest_first(pairs, texts)]
-    shards = pair_shards(ordered, texts, parameters.batch)
-    read = partial(
-        read_shard,
-        folder=folder,
-        max_tokens=parameters.max_tokens,
-        longest=parameters.answer_tokens,
-        batch=parameters.batch,
-    )
+    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
+    read = partial(read_shard, folder=folder, **limits)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    shards = pair_shards(ordered, texts, parameters.batch)
     readings: dict[Pair, Reading] = {}
     try:
         for found_there in engine.map(read, shards, description="reading", on_gpu=on_gpu, processes=1):
@@ -202,15 +156,11 @@ def read_selections(
 
 def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:
     """The answer of every question from its selected passages; an empty one where nothing was selected."""
-    return [
-        answer(
-            each.question.text,
-            each.passages.tolist(),
-            readings,
-            passage_weights(each.scores) if weighted and len(each.scores) else None,
-        )
-        for each in selections
-    ]
+    answers = []
+    for one in selections:
+        weights = passage_weights(one.scores) if weighted and len(one.scores) else None
+        answers.append(answer(one.question.text, one.passages.tolist(), readings, weights))
+    return answers
 
 
 def sweep(
@@ -218,14 +168,11 @@ def sweep(
 ) -> tuple[int, list[CurvePoint]]:
     """The number of passages with the best exact match, fewer at equality; and the points of its curve.
 
-    Args:
-        selections: by number of passages.
-        readings: of each seed's reader.
-        weighted: as the row is.
+    `selections` are by number of passages, `readings` of each seed's reader.
     """
     curve: list[CurvePoint] = []
     for passages, selected in sorted(selections.items()):
-        values = [measure(selected, answer_all(selected, each, weighted=weighted)) for each in readings]
+        values = [measure(selected, answer_all(selected, found, weighted=weighted)) for found in readings]
         curve.append({"passages": passages, **{name: float(np.mean([v[name] for v in values])) for name in values[0]}})
     return int(max(curve, key=lambda point: point["em"])["passages"]), curve
 
@@ -236,7 +183,7 @@ def choose_passages(
     own: Mapping[str, NDArray[np.int64]],
     folders: Mapping[str, Mapping[Seed, Path]],
     texts: PassageTexts,
-    parameters: ReadingParameters,
+    parameters: ReadParameters,
     engine: Engine,
 ) -> tuple[dict[str, int], list[CurvePoint]]:
     """For each row its number of passages, by `sweep` on its own list; and the points of all rows.
@@ -244,30 +191,24 @@ def choose_passages(
     A reader reads what its rows select together, each pair once.
 
     Args:
-        lists: by row, over the validation questions.
-        validation: the first `sweep_questions` are asked.
+        lists: by row, over the validation questions, the first `sweep_questions` of which are asked.
         own: passages of the articles that oracles fall back to.
         folders: of the readers.
         texts: of all these passages.
-        parameters: of the stage.
-        engine: where pairs are read.
     """
     questions = validation[: parameters.sweep_questions]
-    tried = {
-        name: {
-            number: select_passages(
-                parameters.rows[name], questions, run.select(each.id for each in questions), texts, own, number
-            )
-            for number in parameters.sweep_passages
+    tried: dict[str, dict[int, list[Selection]]] = {}
+    for name, run in lists.items():
+        asked, row = run.select(question.id for question in questions), parameters.rows[name]
+        tried[name] = {
+            number: select_passages(row, questions, asked, texts, own, number) for number in parameters.sweep_passages
         }
-        for name, run in lists.items()
-    }
     chosen: dict[str, int] = {}
     points: list[CurvePoint] = []
     for model in dict.fromkeys(parameters.rows[name].model for name in lists):
         names = [name for name in lists if parameters.rows[name].model == model]
-        together = [each for name in names for selected in tried[name].values() for each in selected]
-        readings = [read_selections(each, together, texts, parameters, engine) for each in folders[model].values()]
+        together = [one for name in names for selected in tried[name].values() for one in selected]
+        readings = [read_selections(folder, together, texts, parameters, engine) for folder in folders[model].values()]
         for name in names:
             chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
             points += [{"row": name, **point} for point in curve]
@@ -279,7 +220,7 @@ def answer_rows(
     selections: Mapping[str, Sequence[Selection]],
     folders: Mapping[str, Mapping[Seed, Path]],
     texts: PassageTexts,
-    parameters: ReadingParameters,
+    parameters: ReadParameters,
     engine: Engine,
 ) -> dict[str, dict[Seed, list[Answer]]]:
     """Every row's answers by seed. A reader reads what its rows select together, each pair once."""
@@ -287,7 +228,7 @@ def answer_rows(
     for model in dict.fromkeys(row.model for row in rows.values()):
         names = [name for name, row in rows.items() if row.model == model]
         for seed, folder in folders[model].items():
-            together = [each for name in names for each in selections[name]]
+            together = [one for name in names for one in selections[name]]
             readings = read_selections(folder, together, texts, parameters, engine)
             for name in names:
                 answers[name][seed] = answer_all(selections[name], readings, weighted=rows[name].weighted)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
-from trivium.measures.runs import PADDING, Run
+from trivium.measures.runs import PADDING, Qrels, Run
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
 
 def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:
     """Titles and texts of every passage in these arrays of ids, padding aside."""
-    ids = np.unique(np.concatenate([each.ravel() for each in documents]))
+    ids = np.unique(np.concatenate([array.ravel() for array in documents]))
     return read_passage_texts(passages, articles, ids[ids != PADDING])
 
 
@@ -66,11 +66,6 @@ class TrainingData:
         asked = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
         lists = {split: retrieved(self.runs / f"{split}.trec", asked[split], depth) for split, depth in depths.items()}
         return asked, lists, texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
-
-
-def is_relevant(matcher: AnswerMatcher, passage: tuple[str, str]) -> bool:
-    """Whether the passage (title, text) contains an answer."""
-    return any(map(matcher.matches, passage))
 
 
 def split_by_relevance(
@@ -122,6 +117,13 @@ def split_by_relevance(
     return examples, {name: float(count) for name, count in counts.items()}
 
 
+def judged(questions: Sequence[Question], run: Run, texts: PassageTexts) -> Qrels:
+    """Which of the listed passages contain an answer; questions and run in the same order."""
+    examples, _ = split_by_relevance(questions, run, texts)
+    relevant = {example.question.id: example.relevant for example in examples}
+    return Qrels(run.queries, tuple(relevant.get(query, np.empty(0, np.int64)) for query in run.queries))
+
+
 def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """At most so many relevant and so many irrelevant passages at random; fewer where the question has fewer.
 
@@ -156,6 +158,47 @@ class Row(Parameters):
         if self.weighted and self.oracle == "full":
             raise ValueError("passages that the full oracle adds have no score to weight with")
         return self
+
+
+class ReadParameters(Parameters):
+    """Section `kvqae.read`."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "max_tokens": "kvqae.texts.pair_tokens",
+        "batch": "kvqae.texts.pair_batch",
+        "answer_tokens": "kvqae.reader.answer_tokens",
+        "permutations": "kvqae.statistics.permutations",
+    }
+    passages: int | None = Field(default=None, ge=1, description="Best passages read, where a row does not say")
+    rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
+    sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        min_length=1,
+        description="Numbers of passages tried on validation, by exact match, for each row that reads the best of them",
+    )
+    sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    answer_tokens: int = Field(ge=1, description="Longest answer")
+    batch: int = Field(ge=1, description="Pairs read together")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
+    asked_row: str = Field(description="Row that `make ask` reads as: its number of passages, weighted or not")
+    compared: tuple[tuple[str, str], ...] = Field(
+        min_length=1,
+        description="Pairs of rows whose exact match Fisher's test compares, expected order first",
+    )
+    permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
+    seed: int = Field(default=0, ge=0, description="Of the test's draws")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rows_have_passages(cls, values: dict[str, Any]) -> dict[str, Any]:
+        rows = values.get("rows")
+        if "passages" not in values or not isinstance(rows, dict):
+            return values
+        filled = {
+            name: {"passages": values["passages"], **row} if isinstance(row, dict) else row
+            for name, row in rows.items()
+        }
+        return {**values, "rows": filled}
 
 
 @dataclass(frozen=True)
@@ -204,4 +247,4 @@ def select_passages(
 
 def _relevant(question: Question, passages: NDArray[np.int64], texts: PassageTexts) -> NDArray[np.bool_]:
     matcher = AnswerMatcher(question.answers)
-    return np.array([is_relevant(matcher, texts[passage]) for passage in passages], dtype=np.bool_)
+    return np.array([any(map(matcher.matches, texts[passage])) for passage in passages], dtype=np.bool_)

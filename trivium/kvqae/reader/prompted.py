@@ -54,12 +54,9 @@ class PromptedReader(EndpointModel):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked about one question.
+    """What is asked about one question: instruction, passages and question as text, and the name of the picture sent.
 
-    Attributes:
-        key: of the answer among those that were paid for.
-        text: instruction, passages and question.
-        image: the picture's name; None where none is sent.
+    `key` is that of the answer among those that were paid for.
     """
 
     key: str
@@ -68,13 +65,7 @@ class Asked:
 
 
 class Chats(Mapping[str, Chat]):
-    """The chats by key; a picture is read and encoded when its chat is asked for.
-
-    Args:
-        asked: what is asked.
-        pictures: of the questions.
-        max_side, max_pixels: see `decode`.
-    """
+    """The chats by key; a picture is read and encoded when its chat is asked for."""
 
     def __init__(self, asked: Sequence[Asked], pictures: Images | None, *, max_side: int, max_pixels: int) -> None:
         self._asked, self._pictures = {each.key: each for each in asked}, pictures
@@ -109,13 +100,7 @@ def ask_about(
 ) -> Asked:
     """What a reader is asked about a question.
 
-    Args:
-        reader: how it is asked.
-        instruction: opens the message.
-        question: with the name of its picture.
-        passages: titles and texts, best first; none where it does not read.
-        pictures: of the questions; None where it does not look.
-        max_pixels: pictures with more count as unreadable.
+    `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
     """
     told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
     text = "\n\n".join([instruction.strip(), *told, f"Question: {question.text}"])
@@ -150,21 +135,12 @@ def answer_questions(
 ) -> tuple[list[str], Counter[str]]:
     """The words of a reader about each question, empty where there are none; and counts.
 
-    Args:
-        reader, instruction: how it is asked.
-        questions: to ask.
-        passages: best first, one list a question; empty where it does not read.
-        texts: of these.
-        pictures: of the questions; None where it does not look.
-        cache: of the answers that were paid for.
-        max_pixels: pictures with more count as unreadable.
+    `passages` are best first, one list a question, empty where it does not read; `pictures` is None where it does not
+    look; `cache` has the answers that were paid for.
 
     Returns:
         Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or where only the
         picture is seen not asked), `prompt_tokens`, `completion_tokens`, `cut`, and those of `Endpoint`.
-
-    Raises:
-        BadInput: see `ask_all`.
     """
     asked = [
         ask_about(reader, instruction, question, [texts[each] for each in read], pictures, max_pixels)

@@ -1,7 +1,6 @@
 """Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -46,34 +45,25 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
     answer_tokens: int = Field(ge=1, description="Longest answer in validation")
 
 
-@dataclass(frozen=True)
-class Validation:
-    """Questions, the passages to read for each (the first rows of `run`), and their texts."""
-
-    questions: Sequence[Question]
-    run: Run
-    texts: PassageTexts
-
-    def exact_match(
-        self, model: BertForQuestionAnswering, tokenizer: BertTokenizer, parameters: ReaderTrainingParameters
-    ) -> float:
-        """Share of the questions whose answer is right."""
-        passages = [row[row != PADDING].tolist() for row in self.run.documents[: len(self.questions)]]
-        pairs = [(question.text, each) for question, row in zip(self.questions, passages, strict=True) for each in row]
-        readings = read_pairs(
-            model,
-            tokenizer,
-            pairs,
-            self.texts,
-            max_tokens=parameters.max_tokens,
-            longest=parameters.answer_tokens,
-            batch=parameters.batch,
-        )
-        right = [
-            exact_match(answer(question.text, row, readings).prediction, question.answers)
-            for question, row in zip(self.questions, passages, strict=True)
-        ]
-        return float(np.mean(right))
+def validation_em(
+    model: BertForQuestionAnswering,
+    tokenizer: BertTokenizer,
+    questions: Sequence[Question],
+    run: Run,
+    texts: PassageTexts,
+    parameters: ReaderTrainingParameters,
+) -> float:
+    """Share of the first `validation_questions` whose answer, from the passages of the run's rows, is right."""
+    asked = questions[: parameters.validation_questions]
+    passages = [row[row != PADDING].tolist() for row in run.documents[: len(asked)]]
+    pairs = [(question.text, passage) for question, row in zip(asked, passages, strict=True) for passage in row]
+    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
+    readings = read_pairs(model, tokenizer, pairs, texts, **limits)
+    right = [
+        exact_match(answer(question.text, row, readings).prediction, question.answers)
+        for question, row in zip(asked, passages, strict=True)
+    ]
+    return float(np.mean(right))
 
 
 def loss_of(
@@ -101,10 +91,8 @@ def loss_of(
     parts = (output.start_logits, output.end_logits, mask.bool(), start_targets.to(device), end_targets.to(device))
     counts = [len(ids) for _, ids in sampled]
     losses = [
-        question_loss(start_logits, end_logits, each_mask, starts, ends, reduction)
-        for start_logits, end_logits, each_mask, starts, ends in zip(
-            *(part.split(counts) for part in parts), strict=True
-        )
+        question_loss(*of_question, reduction)
+        for of_question in zip(*(part.split(counts) for part in parts), strict=True)
     ]
     return torch.stack(losses).sum(), {"passages_answers_cut": cut}
 
@@ -124,15 +112,12 @@ def train_reader(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """The task of both stages: read, train, export.
+    """The task of both stages: read, train, export; returns what `train` and `split_by_relevance` count, and points.
 
     `own`: passages of each training question's own article, see `split_by_relevance`.
 
-    Returns:
-        What `train` and `split_by_relevance` return, and the points of a task.
-
     Raises:
-        BadInput: see `load_reader`, `retrieved`, `KeptPairs`, `train`; no question has a relevant passage.
+        BadInput: see `load_reader`, `KeptPairs`, `train`; no question has a relevant passage.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
@@ -144,7 +129,7 @@ def train_reader(
         raise BadInput(
             "no question has a relevant passage", file=source.runs / "train.trec", got=0, expected="at least one"
         )
-    validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    validation = asked["validation"], lists["validation"], texts
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
@@ -157,7 +142,7 @@ def train_reader(
         weight_decay=0,
         loss_of=lambda sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
         score="validation_em",
-        validate=lambda: validation.exact_match(model, tokenizer, parameters),
+        validate=lambda: validation_em(model, tokenizer, *validation, parameters),
         work=checkpoints,
         log=log,
     )
@@ -179,15 +164,11 @@ DATA = "TriviaQA without the questions of ViQuAE"
 def take_published(
     parameters: ReaderPretrainParameters, folder: Path, *, source: TrainingData, out: Path
 ) -> dict[str, float]:
-    """Export the published reader as if trained here, measured on the same validation questions.
-
-    Returns:
-        `validation_em`.
-    """
+    """Export the published reader as if trained here; returns `validation_em`, on the same validation questions."""
     model, tokenizer = load_reader(folder, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
     asked, lists, texts = source.read({"validation": parameters.validation_passages})
-    validation = Validation(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
-    metrics = {"validation_em": validation.exact_match(model, tokenizer, parameters)}
+    score = validation_em(model, tokenizer, asked["validation"], lists["validation"], texts, parameters)
+    metrics = {"validation_em": score}
     save_reader(out, model, tokenizer, base=folder, data=DATA, metrics=metrics)
     return metrics

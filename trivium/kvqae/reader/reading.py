@@ -26,12 +26,9 @@ HEADS = ("qa_outputs.",)
 def load_reader(
     folder: Path, max_tokens: int, *, new_heads: bool = False
 ) -> tuple[BertForQuestionAnswering, BertTokenizer]:
-    """A reader and its tokenizer.
+    """A reader of so many tokens and its tokenizer, from a Hugging Face folder with safetensors.
 
-    Args:
-        folder: Hugging Face folder with safetensors.
-        max_tokens: tokens that it will read.
-        new_heads: start from a plain encoder: the two heads are drawn from torch's generator.
+    `new_heads`: start from a plain encoder: the two heads are drawn from torch's generator.
 
     Raises:
         BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
@@ -111,15 +108,13 @@ def read_pairs(
     longest: int,
     batch: int,
 ) -> dict[Pair, Reading]:
-    """The best span of each pair. Pairs are encoded once each, batched by length; their order plays no role.
+    """The best span of each pair (question text, passage id), in `title [SEP] text`; pairs stand once each.
+
+    Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); their order plays
+    no role. The model is left in evaluation mode.
 
     Args:
-        model, tokenizer: the reader; it is left in evaluation mode.
-        pairs: (question text, passage id), each once.
-        texts: of the passages.
-        max_tokens: the pair is cut to these.
         longest: most tokens of an answer.
-        batch: pairs encoded together (halved when GPU memory runs out).
     """
     model.eval()
     device = model.device

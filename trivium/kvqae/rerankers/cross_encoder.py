@@ -28,11 +28,9 @@ PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 def load_cross_encoder(
     folder: Path, *, new_perceptron: bool = False
 ) -> tuple[BertForSequenceClassification, BertTokenizer]:
-    """A cross-encoder and its tokenizer.
+    """A cross-encoder and its tokenizer, from a Hugging Face folder with safetensors.
 
-    Args:
-        folder: Hugging Face folder with safetensors.
-        new_perceptron: start from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
+    `new_perceptron`: start from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
 
     Raises:
         BadInput: not such a folder, or weights that are missing or do not fit its configuration and one output (the
@@ -77,14 +75,8 @@ def score_pairs(
 ) -> NDArray[np.float64]:
     """Relevance of each (question text, passage id), (pairs,): any real number, higher is better.
 
-    Pairs are batched by length; their order plays no role, nor does the batch beyond rounding.
-
-    Args:
-        model, tokenizer: the cross-encoder; it is left in evaluation mode.
-        pairs: each scored once, however often it occurs.
-        texts: of the passages.
-        max_tokens: a pair is cut to these.
-        batch: pairs scored together (halved when GPU memory runs out).
+    Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out): the order
+    plays no role, nor does the batch beyond rounding. The model is left in evaluation mode.
 
     Raises:
         BadInput: more tokens than positions.
@@ -120,13 +112,7 @@ def rerank_run(
     max_tokens: int,
     batch: int,
 ) -> Run:
-    """The run's lists in the order of the cross-encoder's scores; equal scores keep the run's order.
-
-    Args:
-        model, tokenizer, texts, max_tokens, batch: as in `score_pairs`.
-        questions: one a row of the run.
-        run: lists to re-rank, whole.
-    """
+    """The run's whole lists, one a question, in the order of `score_pairs`; equal scores keep the run's order."""
     pairs = _pairs_of(questions, run)
     return _reordered(run, score_pairs(model, tokenizer, pairs, texts, max_tokens=max_tokens, batch=batch))
 

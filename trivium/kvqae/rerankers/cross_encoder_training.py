@@ -1,12 +1,9 @@
 """Training of the cross-encoder, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 import torch
 from pydantic import Field
 from transformers import BertForSequenceClassification, BertTokenizer
@@ -16,7 +13,7 @@ from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
-from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
+from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
 from trivium.measures.ranking import reciprocal_rank
@@ -25,46 +22,24 @@ from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.device import pick_device
 
 
-@dataclass(frozen=True)
-class Validation:
-    """Questions to re-rank passages for.
+def mean_mrr(run: Run, qrels: Qrels) -> float:
+    """Mean reciprocal rank; 0 for a question without relevant passage."""
+    hits = relevance_matrix(run, qrels)
+    return float(reciprocal_rank(hits, hits.sum(axis=1), hits.shape[1]).mean())
 
-    Attributes:
-        questions: in the order of the run's rows.
-        run: their lists.
-        texts: of the passages.
-        qrels: which of the passages are relevant.
-    """
 
-    questions: Sequence[Question]
-    run: Run
-    texts: PassageTexts
-    qrels: Qrels
-
-    @classmethod
-    def judge(cls, questions: Sequence[Question], run: Run, texts: PassageTexts) -> "Validation":
-        """With these questions' lists of the run, which may hold others', judged."""
-        run = run.select(question.id for question in questions)
-        examples, _ = split_by_relevance(questions, run, texts)
-        relevant = {example.question.id: example.relevant for example in examples}
-        none = np.empty(0, dtype=np.int64)
-        return cls(questions, run, texts, Qrels(run.queries, tuple(relevant.get(each, none) for each in run.queries)))
-
-    def mrr(
-        self, model: BertForSequenceClassification, tokenizer: BertTokenizer, *, max_tokens: int, batch: int
-    ) -> float:
-        """Mean reciprocal rank in the re-ranked lists; 0 for a question without relevant passage."""
-        return self._mrr_of(
-            rerank_run(model, tokenizer, self.questions, self.run, self.texts, max_tokens=max_tokens, batch=batch)
-        )
-
-    def initial_mrr(self) -> float:
-        """The same of the lists as they were retrieved."""
-        return self._mrr_of(self.run)
-
-    def _mrr_of(self, run: Run) -> float:
-        hits = relevance_matrix(run, self.qrels)
-        return float(reciprocal_rank(hits, hits.sum(axis=1), hits.shape[1]).mean())
+def validation_mrr(
+    model: BertForSequenceClassification,
+    tokenizer: BertTokenizer,
+    questions: Sequence[Question],
+    run: Run,
+    texts: PassageTexts,
+    qrels: Qrels,
+    parameters: QuestionTrainingParameters,
+) -> float:
+    """Mean reciprocal rank of the questions' lists when they are re-ranked."""
+    limits = {"max_tokens": parameters.max_tokens, "batch": parameters.batch}
+    return mean_mrr(rerank_run(model, tokenizer, questions, run, texts, **limits), qrels)
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):
@@ -114,7 +89,7 @@ def train_cross_encoder(
         `passages`; and `initial_validation_mrr`, of the lists before re-ranking. Beside it the points of a task.
 
     Raises:
-        BadInput: see `load_cross_encoder`, `retrieved`, `KeptPairs`, `train`; no question to train on.
+        BadInput: see `load_cross_encoder`, `KeptPairs`, `train`; no question to train on.
     """
     torch.manual_seed(parameters.seed)
     model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
@@ -130,7 +105,9 @@ def train_cross_encoder(
             got=f"{len(with_relevant)} with a relevant passage, none of them with enough others",
             expected=f"a relevant passage and {parameters.passages - 1} others among the best {parameters.depth}",
         )
-    validation = Validation.judge(asked["validation"][: parameters.validation_questions], lists["validation"], texts)
+    questions = asked["validation"][: parameters.validation_questions]
+    initial = lists["validation"].select(question.id for question in questions)
+    qrels = judged(questions, initial, texts)
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
@@ -143,13 +120,13 @@ def train_cross_encoder(
         weight_decay=parameters.weight_decay,
         loss_of=lambda sampled: (loss_of(model, pairs, sampled), {}),
         score="validation_mrr",
-        validate=partial(validation.mrr, model, tokenizer, max_tokens=parameters.max_tokens, batch=parameters.batch),
+        validate=lambda: validation_mrr(model, tokenizer, questions, initial, texts, qrels, parameters),
         work=checkpoints,
         log=log,
     )
     metrics |= counts | {
         "questions_with_few_irrelevant": float(len(with_relevant) - len(examples)),
-        "initial_validation_mrr": validation.initial_mrr(),
+        "initial_validation_mrr": mean_mrr(initial, qrels),
     }
     save_cross_encoder(out, model, tokenizer, base=Path(base_name), data=data, metrics=metrics)
     return metrics, log.points

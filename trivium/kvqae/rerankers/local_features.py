@@ -10,7 +10,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
@@ -21,7 +20,7 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.reading import read_lines
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.formats.questions import Question, read_questions
+from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.measures.reorder import first
@@ -42,34 +41,18 @@ SIDES = ("kb", "questions")  # whose images they are: folders of features, of DE
 
 
 def candidate_images(runs: Iterable[Run], depth: int, articles: Path, passages: Path) -> list[str]:
-    """Names of the images of the articles whose passages are among the best `depth` of a list; sorted, each once.
-
-    Raises:
-        BadInput: a run has a passage that the knowledge base lacks; see `ArticlePassages`.
-    """
+    """Names of the images of the articles whose passages are among the best `depth` of a list; sorted, each once."""
     article_of = ArticlePassages(passages).article_of
     found: set[int] = set()
     for run in runs:
         best = first(run, depth).documents
-        ids = np.unique(best[best != PADDING])
-        if len(ids) and ids[-1] >= len(article_of):
-            raise BadInput("no such passage", file=passages, got=int(ids[-1]), expected=f"below {len(article_of)}")
-        found.update(np.unique(article_of[ids]).tolist())
+        found.update(article_of[best[best != PADDING]].tolist())
     images = read_table(articles, ["image"])["image"].take(sorted(found))
     return sorted({name for name in images.to_pylist() if name is not None})
 
 
-def question_images(questions: Iterable[Question]) -> list[str]:
-    """Names of the questions' images; sorted, each once."""
-    return sorted({question.image for question in questions if question.image is not None})
-
-
 def write_list(path: Path, names: Iterable[str]) -> None:
-    """Write a list of image names.
-
-    Raises:
-        BadInput: a name is empty or holds a line break.
-    """
+    """Write a list of image names, none of which may be empty or hold a line break."""
     lines = list(names)
     if broken := [name for name in lines if not name or set(name) & {"\n", "\r"}]:
         raise BadInput("image name that is no line of text", file=path, got=broken[0])
@@ -78,11 +61,7 @@ def write_list(path: Path, names: Iterable[str]) -> None:
 
 
 def read_list(path: Path) -> list[str]:
-    """Read what `write_list` wrote.
-
-    Raises:
-        BadInput: no such file, or it is not UTF-8.
-    """
+    """Read what `write_list` wrote."""
     return [line.rstrip("\n") for _, line in read_lines(path)]
 
 
@@ -109,14 +88,8 @@ def _extractor(
         import cv2
 
         cv2.setNumThreads(1)
-    return load_extractor(
-        folder,
-        most=parameters.most,
-        max_side=parameters.max_side,
-        max_pixels=parameters.max_pixels,
-        files=files,
-        shared=shared,
-    )
+    limits = {"most": parameters.most, "max_side": parameters.max_side, "max_pixels": parameters.max_pixels}
+    return load_extractor(folder, files=files, shared=shared, **limits)
 
 
 def _flaws(folder: Path) -> Path:
@@ -152,13 +125,9 @@ def describe_shard(
         return extract.prepare(names[number], data[number].as_py())
 
     prepared = _fed(prepare, len(names), shard.stem) if on_gpu else map(prepare, range(len(names)))
-    found = [extract.describe(each) for each in prepared]
-    features = FeatureFolder.of(
-        names,
-        [None if isinstance(each, str) else each for each in found],
-        most=parameters.most,
-        dimension=extract.global_dimension,
-    )
+    found = [extract.describe(picture) for picture in prepared]
+    described = [None if isinstance(each, str) else each for each in found]
+    features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
     flaws = Counter(flaw for each in found if isinstance(each, Description) for flaw in each.flaws)
     write_json(_flaws(folder), flaws)  # first: a folder that is there is complete
     write_features(folder, features, [each if isinstance(each, str) else None for each in found])
@@ -191,11 +160,7 @@ def describe_images(
     out: Path,
     only: frozenset[str] | None = None,
 ) -> dict[str, float]:
-    """Describe a folder of image shards, or those of its images that `only` names; returns the counts.
-
-    Raises:
-        BadInput: see `load_extractor` and `Images`.
-    """
+    """Describe a folder of image shards, or those of its images that `only` names; returns the counts."""
     shards = Images(images)
     shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
     on_gpu = read_kind(extractor) == "delg" and engine.has_gpu(_has_gpu)  # the one kind that is a network
@@ -229,12 +194,9 @@ def write_compared_images(
     They are written where RRT is left out, too: they say what it would take.
     """
     read = (read_run(runs / f"{split}.trec") for split in RERANKED)
-    lists = {
-        "kb": candidate_images(read, depth, articles, passages),
-        "questions": question_images(
-            each for split in RERANKED for each in read_questions(questions / f"{split}.jsonl")
-        ),
-    }
+    asked = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
+    shown = sorted({question.image for question in asked if question.image is not None})
+    lists = {"kb": candidate_images(read, depth, articles, passages), "questions": shown}
     with write_atomically(out) as beside:
         beside.mkdir()
         for name, images in lists.items():

@@ -33,15 +33,7 @@ class RerankerSettings(Parameters):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What every re-ranker may read beside what its settings name.
-
-    Attributes:
-        questions: folder with `{split}.jsonl`.
-        passages, articles: tables of the knowledge base.
-        max_tokens: of question and passage together.
-        batch: pairs of texts scored together.
-        engine: where shards of them are.
-    """
+    """What every re-ranker may read beside what its settings name; `questions` is a folder with `{split}.jsonl`."""
 
     questions: Path
     passages: Path
@@ -56,15 +48,9 @@ class Reranker(ABC):
 
     Attributes:
         name: of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
-        label: what sentences call it.
-        row: what tables call its row.
-        symbol: what stands for it in the formulae of other rows.
+        label, row, symbol: what sentences call it, tables its row, and what stands for it in other rows' formulae.
         sees: what it compares: texts, faces, or whole pictures.
         Settings: of its entry.
-
-    Args:
-        settings: of its entry.
-        inputs: what else it may read.
 
     Raises:
         BadInput: what it reads is not there, or does not fit.

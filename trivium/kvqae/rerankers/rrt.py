@@ -27,14 +27,8 @@ SIZES = ("global_dimension", "layers", "heads", "hidden")
 
 def build_rrt(*, global_dimension: int, layers: int, heads: int, hidden: int) -> RerankingTransformer:
     """A network of these sizes with random weights."""
-    return RerankingTransformer(
-        global_dimension=global_dimension,
-        width=LOCAL_DIMENSION,
-        layers=layers,
-        heads=heads,
-        hidden=hidden,
-        scales=SCALES,
-    )
+    sizes = {"global_dimension": global_dimension, "layers": layers, "heads": heads, "hidden": hidden}
+    return RerankingTransformer(width=LOCAL_DIMENSION, scales=SCALES, **sizes)
 
 
 def load_rrt(folder: Path) -> RerankingTransformer:
@@ -94,16 +88,13 @@ def score_pairs(
     *,
     batch: int,
 ) -> NDArray[np.float64]:
-    """The logit of "same" of each pair.
+    """The logit of "same" of each pair, (n,).
 
     Args:
         model: from `load_rrt`.
         queries, targets: features of the images on either side.
         pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
         batch: pairs scored together; halved when GPU memory runs out. Scores do not depend on it.
-
-    Returns:
-        (n,) in the order of `pairs`.
 
     Raises:
         BadInput: a score is not finite; the message names the images.
@@ -151,10 +142,7 @@ class Base:
 def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which image pairs a run asks for; each stands once, however many passages its article has.
 
-    Args:
-        run: the passages to rank anew.
-        images: (queries,) row of each question's image, -1 without a readable one.
-        base: articles and their images.
+    `images` is (queries,), the row of each question's image, -1 without a readable one.
 
     Returns:
         (pairs, 2) rows of question images and article images; (queries, depth) number of the pair of each passage, -1
@@ -213,10 +201,6 @@ def rerank(
 
 
 def read_base(articles: Path, passages: Path, features: Path) -> Base:
-    """Open the knowledge base's side.
-
-    Raises:
-        BadInput: passages are not in the order of their articles; see `FeatureFolder.read`.
-    """
+    """Open the knowledge base's side."""
     folder = FeatureFolder.read(features)
     return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)

@@ -49,16 +49,10 @@ class Landmarks:
 
     @classmethod
     def of(cls, features: FeatureFolder, landmarks: Rows, rows: Rows, nearest: int) -> "Landmarks":
-        """Arrange some images.
-
-        Args:
-            features: of all images.
-            landmarks: (images,) number of the landmark on each image.
-            rows: the images to use; those alone of their landmark are left out.
-            nearest: k.
+        """Arrange the images of `rows`, but those alone of their landmark; `landmarks` has the number of each image's.
 
         Raises:
-            BadInput: no landmark with two images, or only one landmark.
+            BadInput: fewer than two landmarks with two images.
         """
         shown, place, views = np.unique(landmarks[rows], return_inverse=True, return_counts=True)
         rows = rows[views[place] > 1]
@@ -89,11 +83,8 @@ class Landmarks:
 def nearest_others(overall: NDArray[np.float16], landmarks: Rows, count: int, chunk: int = 1024) -> Rows:
     """The nearest images (cosine) of other landmarks, (n, ≤ count), nearest first.
 
-    Args:
-        overall: (n, g) global descriptors of length 1.
-        landmarks: (n,) number of each image's landmark.
-        count: how many; fewer where there are not so many images of other landmarks.
-        chunk: images compared with all others at a time.
+    `overall` is (n, g), global descriptors of length 1, `landmarks` (n,); so many images as `chunk` are compared with
+    all others at a time. Fewer than `count` where there are not so many images of other landmarks.
     """
     device = pick_device()
     vectors = torch.from_numpy(overall.astype(np.float32)).to(device)
@@ -182,17 +173,9 @@ def train_rrt(
     work: Path,
     log: Callable[..., None],
 ) -> tuple[RerankingTransformer, dict[str, float]]:
-    """Train from the start; goes on from the checkpoint in `work` if there is one.
+    """Train on photographs with the number of the landmark on each; goes on from the checkpoint in `work`.
 
     Where a GPU trains, processes draw the next pairs and gather their features meanwhile.
-
-    Args:
-        features: of the photographs.
-        landmarks: (photographs,) number of the landmark on each.
-        parameters: sizes and schedule.
-        seed: of weights, held-out landmarks and pairs.
-        work: folder for checkpoints.
-        log: step and curves.
 
     Returns:
         The network after the last step, and `loss`, `validation_auc`, `validation_accuracy`, `training_images`,
@@ -202,12 +185,8 @@ def train_rrt(
         BadInput: too few landmarks, a loss that is not finite, or a checkpoint of another size.
     """
     torch.manual_seed(seed)
-    model = build_rrt(
-        global_dimension=features.overall.shape[1],
-        layers=parameters.layers,
-        heads=parameters.heads,
-        hidden=parameters.hidden,
-    )
+    sizes = {name: getattr(parameters, name) for name in ("layers", "heads", "hidden")}
+    model = build_rrt(global_dimension=features.overall.shape[1], **sizes)
     if parameters.sharpness is not None:
         model.begin_as_matcher(parameters.sharpness)
     model.to(pick_device())
@@ -268,17 +247,10 @@ def train_on(
     context: Context,
     out: Path,
 ) -> dict[str, float]:
-    """Describe photographs and train on their landmarks.
-
-    Args:
-        images: shards.
-        landmark_of: the landmark on each photograph, by name.
-        extractor: folder of what describes photographs.
-        parameters, context: of the stage.
-        out: the model's folder, new.
+    """Describe the photographs of a folder of shards by the extractor of another, and train on their landmarks.
 
     Raises:
-        BadInput: a photograph has no landmark; see `train_rrt`.
+        BadInput: a photograph has no landmark in `landmark_of`; see `train_rrt`.
     """
     folder = context.work / "features"
     metrics = describe_images(
@@ -286,9 +258,8 @@ def train_on(
     )
     names = FeatureFolder.read(folder).names.to_pylist()
     if missing := [name for name in names if name not in landmark_of]:
-        raise BadInput(
-            "photographs without a landmark", file=images, got=missing[0], expected="a line in photographs.csv"
-        )
+        expected = "a line in photographs.csv"
+        raise BadInput("photographs without a landmark", file=images, got=missing[0], expected=expected)
     _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
     task = partial(rrt_job, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed)
     return metrics | run_task(context, task, out, description="re-ranker")

@@ -65,7 +65,6 @@ def search(
 
     Args:
         embeddings: folder with `kb.npy` and `queries.npy`.
-        parameters: of the stage.
         engine: maps over the shards.
         work: an inverted file is built there, part by part; a part that is there is not made again.
     """

@@ -44,10 +44,8 @@ class Block:
 def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
     """All blocks: those of faces and of whole pictures have a row an image encoder in use.
 
-    Args:
-        image_encoders: in use.
-        added: systems that the paper does not have: text encoders, searches by entities' names, brought runs.
-        fused: rows of these with images.
+    `added` are systems that the paper does not have (text encoders, searches by names, brought runs), `fused` rows of
+    these with images.
     """
     faces, whole = by_route(image_encoders).values()
     articles = ("bm25", "dpr_zero_shot", "image", "dpr_few_shot", *added)
@@ -84,7 +82,6 @@ def compare(
 
     Args:
         values: {row: {measure: (queries,) values}}.
-        parameters: of test and bootstrap.
     """
     rows: list[dict[str, Any]] = [{"name": name, "values": {}, "interval": {}, "better_than": {}} for name in values]
     p_values = {}
@@ -126,11 +123,9 @@ def measure_blocks(
     """Measure blocks; one whose subset has no question is left out.
 
     Args:
-        blocks: by key.
         known: {level: {row: run}}, all over the same questions.
         qrels: {level: judgements}.
         questions: {subset: question ids}.
-        parameters: of test and bootstrap.
 
     Returns:
         Flat metrics `{block}_{row}_{measure}`, the tables {block: …}, and all values by question.

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from trivium.core.errors import BadInput
-from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.matrices import read_matrix
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
@@ -69,15 +68,7 @@ class ImageIndex:
     def search(
         self, queries: NDArray[np.floating], depth: int
     ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
-        """Rank articles and passages for query images that the encoder serves.
-
-        Args:
-            queries: (n, dimension) embeddings.
-            depth: articles, and passages, a query.
-
-        Returns:
-            For each query the articles' cosines and the passages' scores, best article first.
-        """
+        """For query images (n, dimension) the articles' cosines and the passages' scores, best article first."""
         cosines, images = exact_search(queries, self.matrix, depth, rows=self.rows, cosine=True)
         articles = [articles_of(*ranked, self.owners, depth) for ranked in zip(images, cosines, strict=True)]
         return articles, [passages_of(ranked, self.starts, depth) for ranked in articles]
@@ -93,14 +84,10 @@ def articles_of(
 
 
 def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: int) -> dict[int, float]:
-    """Articles → passages, article by article until there are `depth`.
+    """Articles, best first, → passages, article by article until there are `depth`.
 
-    The score of an article's passage number p (from 0) is the article's minus p · 1e-8.
-
-    Args:
-        articles: scores, best first.
-        starts: (articles + 1,) first passage of each article.
-        depth: no further article is opened once there are so many passages.
+    The score of an article's passage number p (from 0) is the article's minus p · 1e-8. `starts` is (articles + 1,),
+    the first passage of each article.
     """
     found: dict[int, float] = {}
     for article, score in articles.items():
@@ -112,12 +99,7 @@ def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: in
 
 
 def route(questions: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
-    """Say for each question of a split which systems serve it.
-
-    Args:
-        questions: the split's file, named as the split.
-        features: of the questions' images.
-        articles: `wikidata_id` and `human` of the knowledge base.
+    """Which systems serve the questions of a split's file, by the features of their images.
 
     Returns:
         split, question, image (its row in `features`, -1 when missing), readable, face (F), and human of the
@@ -203,16 +185,8 @@ class NameIndex:
 
     @classmethod
     def read(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
-        """Open a folder of vectors.
-
-        Raises:
-            BadInput: matrix and articles do not fit each other, or NaN.
-        """
-        matrix, articles = read_matrix(folder / VECTORS), read_matrix(folder / ARTICLES)
-        if matrix.ndim != 2 or len(matrix) != len(articles):
-            raise BadInput("wrong shape", file=folder / VECTORS, got=matrix.shape, expected=f"({len(articles)}, width)")
-        check_finite(matrix, folder / VECTORS)
-        return cls(matrix, articles, starts)
+        """Open a folder of vectors."""
+        return cls(read_matrix(folder / VECTORS), read_matrix(folder / ARTICLES), starts)
 
     def search(
         self, queries: NDArray[np.floating], depth: int

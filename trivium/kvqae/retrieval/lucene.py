@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -60,16 +60,11 @@ def hits_writer(autoclass: Any) -> Any:
 def build_index(
     folder: Path, documents: Iterable[tuple[int, str]], *, analyzer: Analyzer, threads: int, heap_gib: int
 ) -> int:
-    """Index documents; returns how many.
+    """Index streamed documents (id below 10^10, text that is not empty); returns how many.
 
-    Args:
-        folder: written atomically: Lucene's files in `lucene/`, the analyzer's name in `index.json`.
-        documents: (id, text), ids below 10^10, texts not empty; streamed.
-        analyzer: `standard` lower-cases words, and neither stems nor drops stop words, as Elasticsearch's analyzer of
-            that name (but Anserini also drops a possessive 's); `english` is Anserini's default: Porter's stemmer and
-            a short list of stop words.
-        threads: of indexing.
-        heap_gib: the JVM's memory.
+    `folder` is written atomically: Lucene's files in `lucene/`, the analyzer's name in `index.json`. `standard`
+    lower-cases words, and neither stems nor drops stop words, as Elasticsearch's analyzer of that name (but Anserini
+    also drops a possessive 's); `english` is Anserini's default: Porter's stemmer and a short list of stop words.
 
     Raises:
         BadInput: an empty document, or no document.
@@ -100,43 +95,24 @@ def build_index(
 
 
 class Searcher:
-    """BM25 search on an index that `build_index` wrote.
-
-    Args:
-        folder: of the index.
-        threads: of a batch search.
-        heap_gib: the JVM's memory.
-
-    Raises:
-        BadInput: the folder holds no index.
-    """
+    """BM25 search on an index that `build_index` wrote."""
 
     def __init__(self, folder: Path, *, threads: int, heap_gib: int) -> None:
-        if not (folder / "index.json").is_file():
-            raise BadInput("not an index", file=folder, expected="index.json and lucene/, as kvqae-bm25_index writes")
-        analyzer = read_json(folder / "index.json").get("analyzer")
-        if analyzer not in get_args(Analyzer):
-            raise BadInput("unknown analyzer", file=folder / "index.json", got=analyzer, choices=get_args(Analyzer))
         self._autoclass = _java(heap_gib)
         self._threads = threads
         self._searcher = self._autoclass("io.anserini.search.SimpleSearcher")(str(folder / "lucene"))
-        if analyzer == "standard":
+        if read_json(folder / "index.json")["analyzer"] == "standard":
             from pyserini.analysis import get_lucene_analyzer
 
             self._searcher.set_analyzer(get_lucene_analyzer(stemming=False, stopwords=False))
         self._writer = hits_writer(self._autoclass)
 
     def search(self, queries: Sequence[tuple[str, str]], *, k1: float, b: float, depth: int, name: str = "") -> Run:
-        """The best documents of each query by BM25 as Lucene computes it; ties: lower document id first.
+        """The best documents of each query (id, text) by BM25 as Lucene computes it; ties: lower document id first.
 
         `score = Σ_t idf(t) · tf / (tf + k1 · (1 − b + b · |d| / mean |d|))`,
-        `idf(t) = ln(1 + (N − n_t + ½) / (n_t + ½))`; Anserini rounds scores to 4 decimals, after ranking.
-
-        Args:
-            queries: (id, text).
-            k1, b: saturation, >= 0, and length normalisation, in [0, 1].
-            depth: documents a query; fewer where fewer match, none where no word is known.
-            name: of the run.
+        `idf(t) = ln(1 + (N − n_t + ½) / (n_t + ½))`; Anserini rounds scores to 4 decimals, after ranking. Fewer than
+        `depth` where fewer match, none where no word is known.
         """
         documents = np.full((len(queries), depth), PADDING, dtype=np.int64)
         scores = np.full((len(queries), depth), np.nan)

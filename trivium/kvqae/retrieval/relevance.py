@@ -14,13 +14,7 @@ from trivium.measures.runs import PADDING, Qrels, Run
 
 
 def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
-    """A passage is relevant if its title or its text contains an answer.
-
-    Args:
-        questions: to judge for.
-        pool: the passages to look at, for each question.
-        passages, articles: Parquet files of the knowledge base, streamed once.
-    """
+    """A passage is relevant if its title or its text contains an answer; `pool` has those to look at, by question."""
     texts = read_passage_texts(passages, articles, _union(pool))
     return _judge(questions, pool, lambda passage: [texts[passage]])
 
@@ -37,7 +31,6 @@ def _judge(questions: Sequence[Question], pool: Sequence[Ids], parts: Callable[[
     """Judge every document with every question that pools it; a document's texts are normalised once.
 
     Args:
-        questions, pool: as in `judge_passages`.
         parts: the (title, text) of a document's parts; an answer may run on from one part to the next.
     """
     askers: dict[int, list[int]] = defaultdict(list)

@@ -57,14 +57,9 @@ def brought_files(folder: Path) -> dict[str, Path]:
 
 
 def by_split(path: Path, name: str, split_of: Mapping[str, str], passages: int, depth: int) -> dict[str, Run]:
-    """{split: the run of its questions}, of the splits that a brought file has questions of.
+    """{split: the run of its questions}, of the splits that a brought TREC file has questions of.
 
-    Args:
-        path: a TREC run, whose documents are numbers of passages.
-        name: of the system.
-        split_of: the split of each known question.
-        passages: in the knowledge base.
-        depth: passages kept a question.
+    Documents are numbers of passages, of which there are `passages`; `depth` are kept a question.
 
     Raises:
         BadInput: as `read_run`, or a question or passage that is not known.

@@ -69,12 +69,8 @@ def encode(
 ) -> NDArray[np.float32]:
     """Vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
 
-    Args:
-        encoder: in evaluation mode, on the device to compute on.
-        tokenizer: its padding token is used.
-        ids: what `tokenize` gives.
-        batch_size: texts a batch at first; halved whenever GPU memory runs out.
-        pooled: makes a batch's vectors of encoder, ids and mask.
+    The encoder is in evaluation mode, on the device to compute on. `pooled` makes a batch's vectors of encoder, ids and
+    mask. The batch size is halved whenever GPU memory runs out.
     """
     device = next(encoder.parameters()).device
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
@@ -98,11 +94,7 @@ def encode(
 class TextEncoder:
     """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format that serves both sides.
 
-    Args:
-        name: of its entry in `kvqae.text_encoders`.
-        model: folder of its weights.
-        side: which texts it is to encode.
-        device: to compute on.
+    `name` is that of its entry in `kvqae.text_encoders`.
 
     Raises:
         BadInput: no such weights, or weights that do not fit (the layer is named).

@@ -37,12 +37,7 @@ class EncodeTextsParameters(Parameters):
 
 
 class Shard(NamedTuple):
-    """Successive passages of the knowledge base.
-
-    Attributes:
-        first: number of the first one.
-        titles, texts: one each.
-    """
+    """Successive passages of the knowledge base: the number of the first one, and titles and texts."""
 
     first: int
     titles: pa.Array
@@ -71,16 +66,10 @@ def encode_shards(
     parameters: EncodeTextsParameters,
     source: str,
 ) -> list[Path]:
-    """Files with the vectors of each shard, float16; those in `work` are not made again.
+    """Files of `work` with the vectors of each shard, float16; those that are there are not made again.
 
-    Where a GPU encodes a shard, processes tokenise the next one meanwhile.
-
-    Args:
-        load: gives the encoder, where there is something to encode.
-        shards: in order.
-        work: folder of the files.
-        parameters: of the stage.
-        source: the passages' file, for messages.
+    Where a GPU encodes a shard, processes tokenise the next one meanwhile. `load` gives the encoder, where there is
+    something to encode; `source` is the passages' file, for messages.
 
     Raises:
         BadInput: a vector is not finite, or too large for float16; it is named by its passage.

@@ -30,16 +30,10 @@ SCHEMA = pa.schema(
 def make_pairs(
     questions: Sequence[Question], run: Run, own: Sequence[Ids], passages: Path, articles: Path
 ) -> tuple[pa.Table, dict[str, float]]:
-    """Positives and hard negatives of each question.
+    """Positives and hard negatives of each question, from its row of BM25's run and its subject's `own` article.
 
     Two departures from the authors' code, which takes the original answer for relevance and turns to the own article
     only where BM25 finds nothing relevant: here every alias counts, and positives come from both.
-
-    Args:
-        questions: to learn from.
-        run: BM25's, over these questions.
-        own: passages of the subject entity's own article, for each question; none for TriviaQA.
-        passages, articles: Parquet files of the knowledge base.
 
     Returns:
         A row a question that has both: positives are the relevant passages in BM25's order, then those of the entity's
@@ -75,13 +69,9 @@ def own_passages(questions: Sequence[Question], passages: Path, articles: Path) 
 def write_pairs(
     outs: Mapping[str, Path], *, questions: Path, runs: Path, passages: Path, articles: Path, depth: int
 ) -> dict[str, float]:
-    """Write the pairs of each split of `outs`; returns counts.
+    """Write the pairs of each split, a file of `outs`, from BM25's best `depth` passages; returns counts.
 
-    Args:
-        outs: a file a split.
-        questions, runs: folders with a file a split: `{split}.jsonl`, and BM25's `{split}.trec`.
-        passages, articles: Parquet files of the knowledge base.
-        depth: BM25's best passages that positives and negatives come from.
+    `questions` and `runs` are folders with a file a split.
 
     Raises:
         BadInput: no question of a split has both.
@@ -103,13 +93,7 @@ def write_pairs(
 
 @dataclass(frozen=True)
 class Pairs:
-    """Questions with what retrieval found for them; passages are numbers.
-
-    Attributes:
-        questions: their texts.
-        positives: relevant passages of each, at least one.
-        negatives: BM25's best irrelevant passages of each, at least one, best first.
-    """
+    """Questions' texts, with the numbers of relevant passages, and of BM25's best irrelevant ones, best first."""
 
     questions: list[str]
     positives: list[NDArray[np.int64]]
@@ -143,12 +127,8 @@ def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Trip
 
     One positive and one negative of a question are drawn anew each time it comes. In-batch negatives are meant to be
     irrelevant: a question waits for the next batch when a passage drawn for it is relevant to another question of the
-    batch, or the other way round. A batch is smaller only when none of the other questions fits in.
-
-    Args:
-        pairs: to draw from.
-        batch_size: questions a batch.
-        seed: of order and draws; the n-th batch depends on nothing else, so a training can go on anywhere.
+    batch, or the other way round. A batch is smaller only when none of the other questions fits in. The n-th batch
+    depends on nothing but the seed, so a training can go on anywhere.
     """
     random = np.random.default_rng(seed)
     relevant = [frozenset(ids.tolist()) for ids in pairs.positives]

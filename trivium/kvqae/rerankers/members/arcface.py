@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
@@ -73,13 +72,6 @@ class ArcFace(Reranker):
         routes = read_table(self.routing / f"{split}.parquet", ["question", "image", "face"])
         served = routes.filter(routes["face"])
         initial = read_run_over(file, routes["question"].to_pylist())
-        if initial.documents.max(initial=0) >= len(self.image_of):
-            raise BadInput(
-                "no such passage",
-                file=file,
-                got=int(initial.documents.max()),
-                expected=f"below {len(self.image_of)}",
-            )
         initial = first(initial.select(served["question"].to_pylist()), self.depth)
         ranked = rerank(initial, self.faces[served["image"].to_numpy()], self.base_faces, self.image_of)
         there, kept = initial.documents != PADDING, ranked.documents != PADDING
