@@ -27,7 +27,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.asking.answer import Answer
 from trivium.kvqae.asking.asker import MAX_BYTES
-from trivium.page.asking import Samples, respond
+from trivium.page.asking import Samples, read_samples, respond
 from trivium.page.html import render
 
 
@@ -93,7 +93,7 @@ BAD = render("ask_problem.html", problem=f"no {EVIL}")
 
 
 def said(folder, question, picture=None, base="museum", face=None, known=None):
-    return respond({"museum": Own()}, folder, known or Samples(), question, picture, base, face, True)
+    return respond({"museum": Own()}, folder, known or Samples([], {}), question, picture, base, face, True)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def address(request, monkeypatch, tmp_path):
     """That of a served page with two bases, with a token where the test names one."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    page = build({"museum": Own(), "garden": Own()}, tmp_path, Samples())
+    page = build({"museum": Own(), "garden": Own()}, tmp_path, Samples([], {}))
     with listen("127.0.0.1", 0) as listener, serving(page, listener, getattr(request, "param", None)) as address:
         yield address
 
@@ -211,7 +211,7 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
     write_json_lines(data / "raw/viquae/test.jsonl", records)
     write_images(data / "raw/images/questions", pictures.items())
     write_table(data / "kb/articles.parquet", pa.table({"wikidata_id": ["Q0"], "title": ["Ada L."]}))
-    known = Samples.of(tmp_path, "raw", tmp_path / "uploads")
+    known = read_samples(tmp_path, "raw", tmp_path / "uploads")
     assert [question for _, question in known.examples] == ["Who is this?"] * 2, "the third has no picture"
     (ada, _), (bob, _) = known.examples
     shown = said(tmp_path / "uploads", " Who is this? ", ada, known=known)
@@ -225,7 +225,7 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
 
 def test_samples_need_the_data(tmp_path):
     with pytest.raises(BadInput, match="run `make repro` first"):
-        Samples.of(tmp_path, "raw", tmp_path)
+        read_samples(tmp_path, "raw", tmp_path)
 
 
 def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():

@@ -40,6 +40,12 @@ TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machin
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
 INVENTED = "**These models know the sample's invented world only.** Nothing that is answered is true of the real one."
+ABOUT = (
+    "The picture shows a person, a place or a thing that the question does not name. "
+    "The answer is read in the passages below it."
+)
+FACE = "Face, from the left (empty: the most probable one; 0: the whole picture)"
+KNOWN = "Questions of the test set, whose answers are known"
 FONTS = ["system-ui", "sans-serif"]  # Gradio's own come from elsewhere
 TURN = """() => {
   document.body.classList.toggle("dark");
@@ -60,54 +66,40 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
 
     from trivium.page.asking import respond
 
+    async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
+        return path
+
+    def answer(question: str | None, image: str | None, base: str | None, face: float | None, rerank: bool) -> str:
+        return respond(bases, uploads, known, question, image, base, face, rerank)
+
     names = list(bases)
     own = names != [""]
-
-    def answer_html(
-        question: str | None, picture: str | None, base: str | None, face: float | None, rerank: bool
-    ) -> str:
-        return respond(bases, uploads, known, question, picture, base, face, rerank)
-
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
         with gradio.Row():
             gradio.Markdown(f"# {TITLE}")
             turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
         turn.click(None, js=TURN, api_visibility="private")
-        gradio.Markdown("The picture shows a person, a place or a thing that the question does not name. "
-                        "The answer is read in the passages below it.")  # fmt: skip
+        gradio.Markdown(ABOUT)
         if any(asker.base.invented for asker in bases.values()):
             gradio.Markdown(INVENTED)
         with gradio.Row():
-            picture = _picture_field()
+            sources = ["upload", "clipboard"]
+            image = gradio.Image(label="Picture", sources=sources, type="filepath", height=280, elem_id="picture")
+            # Whoever answers decodes it, with limits and messages of its own.
+            image.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
+            image.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
                 question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
-                label = "Face, from the left (empty: the most probable one; 0: the whole picture)"
-                face = gradio.Number(None, label=label, precision=0, minimum=0, elem_id="face", visible=own)
+                face = gradio.Number(None, label=FACE, precision=0, minimum=0, elem_id="face", visible=own)
                 rerank = gradio.Checkbox(True, label="Re-rank (slower, better)", elem_id="rerank", visible=not own)
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
-        answer = gradio.HTML(elem_id="answer")
+        shown = gradio.HTML(elem_id="answer")
         if known.examples:
-            label = "Questions of the test set, whose answers are known"
-            gradio.Examples(known.examples, [picture, question], label=label, examples_per_page=len(known.examples))
-        inputs = [question, picture, base, face, rerank]
-        gradio.on([ask.click, question.submit], answer_html, inputs, answer, api_name="ask")
+            gradio.Examples(known.examples, [image, question], label=KNOWN, examples_per_page=len(known.examples))
+        gradio.on([ask.click, question.submit], answer, [question, image, base, face, rerank], shown, api_name="ask")
     # One question is answered while another picture is decoded, drawn or sent.
     return page.queue(max_size=WAITING, default_concurrency_limit=2)
-
-
-def _picture_field() -> "gradio.Image":
-    """Where a picture is dropped; whoever answers decodes it, with limits and messages of its own."""
-    import gradio
-
-    async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
-        return path
-
-    sources = ["upload", "clipboard"]
-    picture = gradio.Image(label="Picture", sources=sources, type="filepath", height=280, elem_id="picture")
-    picture.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
-    picture.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
-    return picture
 
 
 @contextmanager
@@ -115,10 +107,8 @@ def temporary_folder() -> Iterator[Path]:
     """Gradio's folder, which goes at the end; before, what killed servers of this user have left goes."""
     root = Path(tempfile.gettempdir()).resolve()
     for left in root.glob(f"{PREFIX}*"):
-        number = left.name.removeprefix(PREFIX)
-        own = not left.is_symlink() and left.is_dir() and left.stat().st_uid == os.geteuid()
-        if own and number.isdigit() and not Path("/proc", number).exists():
-            shutil.rmtree(left, ignore_errors=True)
+        if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
+            shutil.rmtree(left, ignore_errors=True)  # neither through a link nor of another user
     folder = root / f"{PREFIX}{os.getpid()}"
     folder.mkdir(mode=0o700)
     os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
@@ -208,20 +198,19 @@ def open_page(arguments: argparse.Namespace, folder: Path) -> "Iterator[gradio.B
     Raises:
         BadInput: two of one name, no base, or the project is not built.
     """
-    from trivium.page.asking import Samples
+    from trivium.page.asking import Samples, read_samples
 
-    bases = arguments.kb or []
-    names = [base.resolve().name for base in bases]
+    names = [base.resolve().name for base in arguments.kb]
     if len(set(names)) < len(names):
         raise BadInput("two bases have the same name", field="--kb", got=names)
     with ExitStack() as stack:
         reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
-        askers = {name: stack.enter_context(open_base(base, *reader)) for name, base in zip(names, bases, strict=True)}
-        known = Samples()
+        askers = {base.resolve().name: stack.enter_context(open_base(base, *reader)) for base in arguments.kb}
+        known = Samples([], {})
         if not askers:
             asker, dataset = open_graph(Path.cwd(), arguments.row)
             askers = {"": stack.enter_context(asker)}
-            known = Samples.of(Path.cwd(), dataset, folder / "samples")
+            known = read_samples(Path.cwd(), dataset, folder / "samples")
             for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
         yield build(askers, folder, known)
@@ -229,16 +218,15 @@ def open_page(arguments: argparse.Namespace, folder: Path) -> "Iterator[gradio.B
 
 def parser() -> argparse.ArgumentParser:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium ask-page", description="Open a page that answers questions about pictures."
-    )
+    title = "Open a page that answers questions about pictures."
+    made = argparse.ArgumentParser(prog="trivium ask-page", description=title)
     made.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
-    made.add_argument("--host", default="127.0.0.1", help="address of the page; only this machine reaches %(default)s; "
-                      f"any other address needs a token in {TOKEN}")  # fmt: skip
+    told = f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}"
+    made.add_argument("--host", default="127.0.0.1", help=told)
     made.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
     own = made.add_argument_group("bases of your own, made by `trivium kb`")
     told = "a base that the page offers; may be repeated"
-    own.add_argument("--kb", type=Path, action="append", metavar="FOLDER", help=told)
+    own.add_argument("--kb", type=Path, action="append", default=[], metavar="FOLDER", help=told)
     add_reader(own)
     return made
 

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import ImageDraw
 
@@ -27,38 +26,36 @@ SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of a
 FRAME, OTHER = "#ff9500", "#ffffff"  # seen on light and dark pictures; of the face that was looked at, of others
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(NamedTuple):
     """What is known of a question of the test set."""
 
     answers: Sequence[str]  # the valid ones, the original one first
     entity: str  # title of the article about what the picture shows; empty where the knowledge base has none
 
 
-@dataclass(frozen=True)
-class Samples:
+class Samples(NamedTuple):
     """Questions of the test set: [path of the picture, question], and what is known of them by both."""
 
-    examples: list[list[str]] = field(default_factory=list)
-    expected: dict[tuple[str, str], Expected] = field(default_factory=dict)  # (question, its picture's digest) →
+    examples: list[list[str]]
+    expected: dict[tuple[str, str], Expected]  # (question, its picture's digest) →
 
-    @classmethod
-    def of(cls, root: Path, dataset: str, folder: Path) -> "Samples":
-        """The first test questions with a picture; the pictures are written to `folder`."""
-        images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
-        questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
-        articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
-        titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
-        samples = cls()
-        folder.mkdir(exist_ok=True)
-        shown = [question for question in questions if question.image is not None and question.image in images]
-        for number, question in enumerate(shown[:SAMPLES]):
-            path, image = folder / f"{number}.jpg", images.read(str(question.image))
-            path.write_bytes(image)
-            samples.examples.append([str(path), question.text])
-            known = Expected(question.answers, titles.get(question.wikidata_id or "", ""))
-            samples.expected[question.text.strip(), sha256(image).hexdigest()] = known
-        return samples
+
+def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
+    """The first test questions with a picture; the pictures are written to `folder`."""
+    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
+    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
+    titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
+    samples = Samples([], {})
+    folder.mkdir(exist_ok=True)
+    shown = [question for question in questions if question.image is not None and question.image in images]
+    for number, question in enumerate(shown[:SAMPLES]):
+        path, image = folder / f"{number}.jpg", images.read(str(question.image))
+        path.write_bytes(image)
+        samples.examples.append([str(path), question.text])
+        known = Expected(question.answers, titles.get(question.wikidata_id or "", ""))
+        samples.expected[question.text.strip(), sha256(image).hexdigest()] = known
+    return samples
 
 
 def respond(
@@ -71,15 +68,13 @@ def respond(
     face: float | None,
     rerank: bool,
 ) -> str:
-    """HTML of the answer, or of why there is none.
+    """HTML of the answer, or of why there is none; whatever the browser sends.
 
     Args:
         bases: name → who answers.
         uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
         known: questions of the test set.
-        question: as typed; anything.
-        picture: path of the upload, None without one.
-        base: name of the chosen one; anything.
+        question, picture, base: as typed, the path of an upload, the name of the chosen base.
         face: its number from the left, 0 for the whole picture, None for the most probable one.
         rerank: whether the re-rankers have their say.
     """
