@@ -34,101 +34,51 @@ WHO = ["L’armée belge", "Le général Férié", "Un évêque", "La reine", "L
 WHAT = ["la cité d’Élis", "une forteresse", "le port de Véra", "un trésor caché", "la nécropole"]
 WHEN = ["en 212", "au printemps", "à l’aube", "en mars 1916"]
 HOSTILE = "<script>alert('x')</script> & \"qui\" {{ 7 * 7 }} ?"
-PARAMETERS: dict[str, Any] = {
-    "score": {
-        "run": ["camembert", "t5"],
-        "readers": {"camembert": "extractive", "minilm": "extractive", "t5": "seq2seq"},
-        "seeds": [0, 1],
-        "prompted": ["mixtral", "gpt"],
-        "shuffles": 2,
-        "confidence": 0.95,
-        "resamples": 100,
-        "seed": 0,
-    },
-    "judgements": {"questions": 1000, "show_reference": True, "confidence": 0.95, "resamples": 100, "seed": 0},
-    "factors": {
-        "f0": {"balance": "evaluation", "cut": None},
-        "f1": {},
-        "f2": {},
-        "f3": {"reading": "question"},
-        "f4": {"arcs": 2},
-        "f5": {"elements": 2},
-        "f6": {"corpus": "calor", "threshold": None},
-    },
-    "validate": {
-        "measure": "rouge_l",
-        "risk": 0.05,
-        "smallest_set": 1,
-        "confidence": 0.95,
-        "resamples": 100,
-        "seed": 0,
-    },
-    "simulate": {
-        "simulations": 3,
-        "models": 2,
-        "effects": {"f2": -0.3, "f5": -0.2},
-        "confounding": {"factor": "f4", "strength": 0.5, "effect": -0.3},
-        "difficulty": {"level": 0.6, "models": 0.05, "texts": 0.05, "frames": 0.05, "examples": 0.1, "answers": 0.3},
-        "sensitivity": {
-            "planted": [-0.1, -0.4],
-            "simulations": 2,
-            "power": 0.8,
-            "paper": {"questions": 60, "models": 3},
-        },
-        "resamples": 50,
-        "seed": 0,
-    },
-    "partition": {"measure": "rouge_l", "majority": 0.5},
-    "world": {"seed": 3},
-    "finetune": {
-        "seeds": [0, 1],
-        "models": {
-            "camembert": {"kind": "extractive", "label": "CamemBERT", "weak": False},
-            "minilm": {"kind": "extractive", "label": "MiniLM", "weak": False},
-            "t5": {"kind": "seq2seq", "label": "T5 <tiny>", "weak": True},
-        },
-    },
-    "prompt": {"models": {"mixtral": {"label": "Mixtral"}, "gpt": {"label": "GPT-3.5"}}},
-    "page": {
-        "weak_exact": 0.25,
-        "models": {"confidence": 0.95, "resamples": 100, "seed": 0},
-        "examples": {"examples": 30, "margin": 300, "answer_characters": 200, "seed": 0},
-    },
-}
-FRAME_PARSER = {
-    **{
-        f"{name}_{part}": 0.8
-        for name in ("trigger", "frame", "baseline_frame", "element", "element_given_frame")
-        for part in ("precision", "recall", "f1")
-    },
-    "texts": 20.0,
-    "true_frames": 40.0,
-    "frame_accuracy": 0.95,
-    "baseline_frame_accuracy": 0.8,
-    "frame_accuracy_margin": 0.15,
-    "frame_accuracy_margin_p": 0.0001,
-    "frame_f1_margin": 0.1,
-    "frame_f1_margin_p": 0.01,
-    "ambiguous_share": 0.3,
-    "ambiguous_frame_accuracy": 0.9,
-    "baseline_ambiguous_frame_accuracy": 0.5,
-}
-WORLD = {
-    "calor_test_texts_in_fquad": 3.0,
-    "calor_texts_in_train_and_test": 2.0,
-    "calor_texts_in_validation_and_test": 0.0,
-    "fquad_contexts_in_train_and_validation": 1.0,
-}
-FINETUNED = {"parameters": 1_234_567.0, "parameters_trained": 1_234_567.0, "steps": 750.0, "epochs": 2.857}
-ANSWERED = {"questions": 48.0, "contexts_cut": 0.0, "answers_behind_cut": 0.0, "not_ended": 0.0}
-SYNTAX = {
-    "parser_conllu": 1.0,
-    "parser_stanza": 0.0,
-    "parser_spacy": 0.0,
-    "texts": 9.0,
-    "sentences": 9.0,
-    "words": 99.0,
-}
+PARAMETERS: dict[str, Any] = yaml.safe_load("""
+score: {run: [camembert, t5], readers: {camembert: extractive, minilm: extractive, t5: seq2seq}, seeds: [0, 1],
+  prompted: [mixtral, gpt], shuffles: 2, confidence: 0.95, resamples: 100, seed: 0}
+judgements: {questions: 1000, show_reference: true, confidence: 0.95, resamples: 100, seed: 0}
+factors: {f0: {balance: evaluation, cut: null}, f1: {}, f2: {}, f3: {reading: question}, f4: {arcs: 2},
+  f5: {elements: 2}, f6: {corpus: calor, threshold: null}}
+validate: {measure: rouge_l, risk: 0.05, smallest_set: 1, confidence: 0.95, resamples: 100, seed: 0}
+simulate:
+  simulations: 3
+  models: 2
+  effects: {f2: -0.3, f5: -0.2}
+  confounding: {factor: f4, strength: 0.5, effect: -0.3}
+  difficulty: {level: 0.6, models: 0.05, texts: 0.05, frames: 0.05, examples: 0.1, answers: 0.3}
+  sensitivity: {planted: [-0.1, -0.4], simulations: 2, power: 0.8, paper: {questions: 60, models: 3}}
+  resamples: 50
+  seed: 0
+partition: {measure: rouge_l, majority: 0.5}
+world: {seed: 3}
+finetune:
+  seeds: [0, 1]
+  models:
+    camembert: {kind: extractive, label: CamemBERT, weak: false}
+    minilm: {kind: extractive, label: MiniLM, weak: false}
+    t5: {kind: seq2seq, label: "T5 <tiny>", weak: true}
+prompt: {models: {mixtral: {label: Mixtral}, gpt: {label: GPT-3.5}}}
+page:
+  weak_exact: 0.25
+  models: {confidence: 0.95, resamples: 100, seed: 0}
+  examples: {examples: 30, margin: 300, answer_characters: 200, seed: 0}
+""")
+METRICS: dict[str, dict[str, float]] = yaml.safe_load("""
+frame_parser: {texts: 20, true_frames: 40, frame_accuracy: 0.95, baseline_frame_accuracy: 0.8,
+  frame_accuracy_margin: 0.15, frame_accuracy_margin_p: 0.0001, frame_f1_margin: 0.1, frame_f1_margin_p: 0.01,
+  ambiguous_share: 0.3, ambiguous_frame_accuracy: 0.9, baseline_ambiguous_frame_accuracy: 0.5}
+syntax: {parser_conllu: 1, parser_stanza: 0, parser_spacy: 0, texts: 9, sentences: 9, words: 99}
+world: {calor_test_texts_in_fquad: 3, calor_texts_in_train_and_test: 2, calor_texts_in_validation_and_test: 0,
+  fquad_contexts_in_train_and_validation: 1}
+prompt: {mixtral_run: 0, gpt_run: 0}
+finetune_camembert_0: {parameters: 1234567, parameters_trained: 1234567, steps: 750, epochs: 2.857}
+finetune_t5_0: {parameters: 1234567, parameters_trained: 45000, steps: 750, epochs: 2.857}
+answer_camembert_0: {questions: 48, contexts_cut: 0, answers_behind_cut: 0, not_ended: 0}
+answer_t5_0: {questions: 48, contexts_cut: 7, answers_behind_cut: 0, not_ended: 5}
+""")
+for task in ("trigger", "frame", "baseline_frame", "element", "element_given_frame"):
+    METRICS["frame_parser"] |= {f"{task}_{part}": 0.8 for part in ("precision", "recall", "f1")}
 
 
 def make_examples(texts: int, seed: int = 0) -> list[Example]:
@@ -229,10 +179,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         for seed in PARAMETERS["score"]["seeds"]:
             write_predictions(folder / f"predictions/{model}/seed-{seed}.jsonl", answers(examples, right, seed))
     write_predictions(folder / "brought/mine & yours.jsonl", answers(examples, 0.6, 9))
-    metrics = {"frame_parser": FRAME_PARSER, "syntax": SYNTAX, "world": WORLD}
-    metrics["prompt"] = {"mixtral_run": 0.0, "gpt_run": 0.0}
-    metrics |= {"finetune_camembert_0": FINETUNED, "finetune_t5_0": FINETUNED | {"parameters_trained": 45_000.0}}
-    metrics |= {"answer_camembert_0": ANSWERED, "answer_t5_0": ANSWERED | {"contexts_cut": 7.0, "not_ended": 5.0}}
+    metrics = dict(METRICS)
     metrics["score"] = score.main(
         table1.ScoreParameters(**PARAMETERS["score"]),
         Context(tracker=Tracker(), work=folder, engine=LocalEngine(1)),

@@ -13,13 +13,13 @@ from tests.complexity.paper_factors import FACTORS, labels
 from tests.page.outline import Outline
 from trivium.complexity.effects.planted_effects import CRITERIA, Power
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, strata_of, stratified
-from trivium.page.complexity.factors import held_for_most, marks, paper_study_html, table_2_html
+from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, stratified
+from trivium.page.complexity.factors import marks, paper_study_html, table_2_html
 from trivium.page.complexity.findings import findings, holds, sizes
 from trivium.page.complexity.instrument import planted
-from trivium.page.complexity.material import Material, order, training_of, unusual_answers, weakness
+from trivium.page.complexity.material import Material, training_of, unusual_answers, weakness
 from trivium.page.complexity.models import frame_points
-from trivium.page.complexity.reasons import SHARED, Corpus, breakdowns, composition, reason, rival_spans
+from trivium.page.complexity.reasons import SHARED, Corpus, composition, reason, rival_spans
 from trivium.page.figures import forest, profile, trends
 from trivium.page.html import probability, signed
 
@@ -124,16 +124,6 @@ def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
     assert item(example, factors, answers[1:], material(), 9, 4)["right"] == "none"
 
 
-def test_an_example_shows_sides_of_factors_and_right_and_wrong_models():
-    answers = [
-        {"model": "camembert", "kind": "extractive", "rouge_l": 1.0},
-        {"model": "t5", "kind": "seq2seq", "rouge_l": 0.9},
-        {"model": "r", "kind": "baseline", "rouge_l": 0.0},
-    ]
-    shown = strata_of({"f0": True, "f1": None}, answers)
-    assert shown == {("f0", True), ("f1", None), ("camembert", True), ("t5", False)}
-
-
 def test_a_draw_holds_every_stratum():
     def holding(place):
         return frozenset({("f1", place in (17, 801)), ("m", place % 50 == 3), ("f0", place % 2 == 0), ("n", None)})
@@ -196,12 +186,6 @@ def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
     assert "in no test" not in table({"f0": CELL | shown, "f1": small | {"delta": None}})  # nothing to test
 
 
-def test_all_of_the_papers_losses_are_counted_and_chance_is_said():
-    html = " ".join(paper_study_html(material(powers=power_lines(NAMES, 0.02))).split())
-    assert "The paper’s Table 2 has 40 negative δ." in html
-    assert "the analysis “Mann–Whitney” calls no factor worse more often than that, as far as can be told." in html
-
-
 def test_signs_of_a_cell():
     assert marks(CELL, 0.05) == "↓"
     assert marks(CELL | {"significant": True}, 0.05) == "↓*"
@@ -247,17 +231,6 @@ def test_a_size_is_another_where_the_interval_is_without_the_papers_which_is_rou
     assert rows["f0"]["other_size"] == rows["f5"]["other_sign"] == {}
 
 
-def test_a_zero_of_the_papers_has_no_sign():
-    strong = CELL | {"delta": -5.2, "low": -9.0, "high": -1.0}
-    gain = CELL | {"delta": 2.0, "low": 1.5, "high": 2.5}
-    assert PUBLISHED["table_2"]["rows"]["mt5"][0] == PUBLISHED["table_2"]["rows"]["llama"][0] == 0
-    cells = {model: dict.fromkeys(FACTORS, CELL) | {"f0": cell} for model, cell in (("mt5", strong), ("llama", gain))}
-    labels = {"mt5": "mT5", "llama": "Llama"}
-    rows = {row["factor"]: row for row in findings(material(effects=cells, labels=labels))}
-    assert rows["f0"]["other_sign"] == {}
-    assert rows["f0"]["other_size"] == {"mt5": (strong, 0), "llama": (gain, 0)}
-
-
 def test_sizes_beside_the_papers():
     strong = CELL | {"delta": -30.0, "low": -40.0, "high": -20.0}
     cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f6": CELL | {"delta": None, "low": None}}}
@@ -280,12 +253,6 @@ def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_mo
     assert rows["f5"]["other_sign"] == {"mine": (cells["mine"]["f5"], None)}
     assert rows["f5"]["paper_mean"] == pytest.approx((-3 - 5 - 5 - 4 - 7 - 6 - 4) / 7)
     assert rows["f4"]["other_sign"] == {}
-
-
-@pytest.mark.parametrize(("majority", "expected"), [(0.3, 2), (0.5, 1), (0.7, 0)])
-def test_factors_that_hold_for_most_models(majority, expected):
-    metrics = {f"{factor}_found": 0.0 for factor in FACTORS} | {"f1_found": 1.0, "f5_found": 2.0, "models": 3.0}
-    assert held_for_most(metrics, FACTORS, "found", majority) == expected
 
 
 def test_planted_effects_beside_the_published():
@@ -332,18 +299,6 @@ def test_reasons_are_properties_that_give_delta_by_themselves():
     assert given == {"name": "rivals", "points": 50.0, "sides": (1.0, 3.0)}  # f5's own number is no reason
     assert reason(corpus_of([1, 3] * 20, elements), "m", "f5", 50.0) == []
     assert reason(corpus_of([1] * 20 + [3] * 20, elements), "m", "f5", -50.0) == []
-
-
-def test_scores_by_elements_arcs_and_shared_participants():
-    tables = breakdowns(corpus_of([0] * 40, [2] * 20 + [4] * 20), ["m"], {"m": "M"})
-    assert [Outline(html).rows for html in tables] == [
-        [["Model", "2(20)", "4(20)"], ["M", "75.0", "25.0"]],
-        [["Model", "1(20)", "2(10)", "not counted(10)"], ["M", "50.0", "50.0", "50.0"]],
-        [
-            ["Model", "shared, f3 yes(10)", "shared, f3 no(0)", "not shared, f3 yes(10)", "not shared, f3 no(20)"],
-            ["M", "50.0", "–", "50.0", "50.0"],
-        ],
-    ]
 
 
 def test_rival_spans_are_elements_in_the_answer_s_sentence(example):
@@ -393,11 +348,6 @@ def test_unusual_answers_are_told_of_readers_that_met_some_and_of_prompted_model
     assert replies[1][0].startswith("not words of the text")
 
 
-def test_models_stand_as_in_the_paper_then_others_then_baselines():
-    kinds = {"random_span": "baseline", "mine": "brought", "t5": "seq2seq", "camembert": "extractive"}
-    assert order(kinds, PUBLISHED) == ["camembert", "t5", "mine", "random_span"]
-
-
 def test_frame_means_are_over_seeds_and_questions():
     table = pa.table({"id": ["a", "b", "c", "a", "b", "c"], "rouge_l": [1.0, 0.0, 0.5, 0.0, 0.0, 0.5]})
     texts, frames = {"a": "t1", "b": "t2", "c": "t3"}, {"a": "F", "b": "F", "c": "G"}
@@ -406,16 +356,6 @@ def test_frame_means_are_over_seeds_and_questions():
     low, high = points[0][2]
     assert 0 <= low <= 0.25 <= high <= 0.5
     assert points[1][2] is None  # one text
-
-
-def test_published_numbers_are_whole():
-    models = PUBLISHED["table_1"]["rows"]
-    assert list(models) == list(PUBLISHED["table_2"]["rows"])
-    assert PUBLISHED["table_2"]["factors"] == list(FACTORS)
-    assert all(len(row) == 7 for row in [PUBLISHED["table_2"]["shares"], *PUBLISHED["table_2"]["rows"].values()])
-    assert all(0 < row["values"][0] < 1 < row["values"][1] <= 100 for row in models.values())
-    deltas = [value for row in PUBLISHED["table_2"]["rows"].values() for value in row]
-    assert (min(deltas), max(deltas), sum(value < 0 for value in deltas)) == (-13, 4, 40)
 
 
 def test_numbers_as_people_read_them():

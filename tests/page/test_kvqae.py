@@ -2,17 +2,14 @@
 
 import re
 
-import pyarrow as pa
 import pytest
 import yaml
 
 from tests.kvqae.fusion_world import IMAGE, weights
 from tests.page.kvqae_world import (
     CHOICE,
-    HOSTILE,
     METRICS,
     READ,
-    REBUILD,
     RERANKED,
     ROOT,
     block,
@@ -21,10 +18,10 @@ from tests.page.kvqae_world import (
 from tests.page.outline import Outline
 from tests.page.parts import render, render_part
 from trivium.core.tables import read_json, write_json
-from trivium.page.kvqae.construction import ABSENT, construction_html, statistics_html
+from trivium.page.kvqae.construction import ABSENT, construction_html
 from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, reading_findings, retrieval_findings, sentence
-from trivium.page.kvqae.reading import ROWS, difficulty_html, reading_html, sweep_html
-from trivium.page.kvqae.reranking import cross_encoder_html, image_note, overlap_blocks_html, tuning_html
+from trivium.page.kvqae.reading import ROWS, difficulty_html, reading_html
+from trivium.page.kvqae.reranking import image_note, overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
 from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown, noted
 from trivium.page.thorough import Thorough, read_thorough
@@ -124,18 +121,6 @@ def test_findings_come_from_the_blocks_and_metrics_that_exist():
     assert "+10.0 points, p = 0.002." in found
 
 
-def test_reranking_stands_beside_the_paper_s_rows():
-    (shown,) = RERANKED_TABLES["table-6"]
-    html = text(retrieval_html(RERANKED, PUBLISHED, [shown], TOLD, RERANKED_LABELS))
-    assert "Text + F·A + RRT 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 40.0 [40.0, 40.0] 52.7 43.7" in html
-    face = text(retrieval_html(RERANKED, PUBLISHED, [RERANKED_TABLES["table-5"][0]], TOLD, RERANKED_LABELS))
-    assert "52.4 43.0 13.3 77.4" in face
-    assert "in brackets the 95 % bootstrap interval" in face
-    other = text(retrieval_html(RERANKED, PUBLISHED, [shown], TOLD | {"confidence": 0.975}, RERANKED_LABELS))
-    assert "in brackets the 97.5 % bootstrap interval" in other
-    assert "No test question" in retrieval_html({}, PUBLISHED, [shown], TOLD, RERANKED_LABELS)
-
-
 def verdicts(html):
     """What stands under the rows, by order of rows."""
     return [part.partition("</small>")[0] for part in html.split("<small>paper: ")[1:]]
@@ -215,17 +200,6 @@ def test_simulated_annotators_of_real_questions_stand_beside_nothing_of_the_pape
     assert steps["Mentions linked to an article that holds the answer"][:2] == ["900", "495"]
 
 
-@pytest.mark.parametrize(("world", "given"), [("sample", False), ("hub", True), ("local", True)])
-def test_the_page_judges_every_world_but_the_sample(tmp_path, world, given):
-    arguments = write_world(tmp_path)
-    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    worlds = {"kvqae": world, "kvqae_annotations": "local"}
-    arguments["used"].write_text(yaml.safe_dump(used | {"world": worlds}), encoding="utf-8")
-    sections = {each["id"]: each["html"] for each in render("kvqae", arguments, tmp_path / "parts")[1]["sections"]}
-    for table in ("table-2", "table-3", "table-4", "table-5", "table-6", "table-7"):
-        assert bool(verdicts(sections[f"kvqae-{table}"])) == given
-
-
 def test_every_published_name_exists():
     for wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
         for shown in wanted:
@@ -253,24 +227,6 @@ def test_the_choice_stands_before_the_paper_s_way():
     assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
     assert "Text + initial list, chosen linear rank 0.2 text + 0.8 initial list 45.0 34" in html
     assert "Text + initial list, the paper’s way" not in html
-
-
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [
-        (0.276, "alone lowers the MRR of the initial list: 42.3 % before, 27.6 % after ("),
-        (0.5, "alone raises the MRR of the initial list: 42.3 % before, 50.0 % after ("),
-        (0.423, "alone leaves the MRR of the initial list as it is: 42.3 % before, 42.3 % after ("),
-    ],
-)
-def test_what_text_re_ranking_alone_does_on_validation(after, said):
-    metrics = {"initial_validation_mrr": 0.423, "validation_mrr": after}
-    used = {"cross_encoder": {"validation_questions": 40, "validation_passages": 20}, "rerank_finetune": {}}
-    html = text(cross_encoder_html(metrics, used | {"rerankers": {"text": {"depth": 5}}}))
-    assert said in html
-    assert "(20 passages a question, at most 40 questions; in Table 6 it re-ranks the first 5 only). It reads" in html
-    same = text(cross_encoder_html(metrics, used | {"rerankers": {"text": {"depth": 20}}}))
-    assert "in Table 6 it re-ranks the first 20)." in same
 
 
 def test_how_the_images_are_fused_alone():
@@ -342,16 +298,6 @@ def test_brought_runs_have_the_name_of_their_file(tmp_path):
     assert not any(verdicts(html[f"kvqae-table-{number}"]) for number in (5, 6))
 
 
-def test_re_ranking_says_how_deep_it_goes(article):
-    depths = "new order: the first 5 by text, the first 10 by ArcFace, the first 15 by RRT."
-    assert all(depths in article[1][f"kvqae-table-{number}"] for number in (5, 6, 7))
-    assert "MRR 42.0 % against the paper’s 41.0 %" in article[1]["kvqae-table-5"]
-
-
-def test_the_cross_encoder_s_validation_stands_beside_table_6(article):
-    assert "lowers the MRR of the initial list: 42.3 % before, 27.6 % after" in text(article[1]["kvqae-table-6"])
-
-
 @pytest.mark.parametrize(
     ("mrr", "sample", "verdict"),
     [(0.712, True, "."), (0.712, False, " (within 2 points)."), (0.756, False, " (off by up to 5.0 points).")],
@@ -361,15 +307,6 @@ def test_lists_behind_the_triviaqa_rows_stand_below_table_7(mrr, sample, verdict
     html = text(reading_html(metrics, PUBLISHED, ROWS, 2, sample=sample))
     assert f"MRR {100 * mrr:.1f} %, P@1 60.2 %; in the paper, on its data, 70.6 % and 60.2 %{verdict}" in html
     assert "lists of the questions behind" not in text(reading_html(READ, PUBLISHED, ROWS, 2, sample=sample))
-
-
-def test_the_sweep_has_a_line_a_row_and_says_what_was_tried():
-    rows = ["few_shot_fused_chosen"] * 2 + ["few_shot_reranked_chosen"] * 2
-    table = pa.table({"row": rows, "passages": [1, 2] * 2, "em": [0.1, 0.2, 0.3, 0.2], "f1": [0.2, 0.3, 0.4, 0.3]})
-    html = text(sweep_html(table))
-    for line in ("EM, initial list", "F1, initial list", "EM, re-ranked list", "F1, re-ranked list"):
-        assert line in html
-    assert "tried on the row’s own list; every other row reads a fixed number" in html
 
 
 def test_funnel_counts_shares_and_reasons():
@@ -385,14 +322,6 @@ def test_funnel_counts_shares_and_reasons():
     assert "Fleiss’ κ, discard 0.35 0.33 0.33" in html
     assert "persons deceased – – – 31 % dropped –" in text(construction_html({}, PUBLISHED))  # its stage is not there
     assert "mentions of their question – – – 0.9 a question –" in text(construction_html({}, PUBLISHED))
-
-
-def test_statistics_without_a_column_from_memory():
-    html = text(statistics_html(REBUILD, PUBLISHED))
-    assert "no column about KVQA" in html
-    assert "Questions 1 700 195 3 700" in html
-    assert "Most frequent answer, share – 0.4 % 0.3 %" in html
-    assert statistics_html({}, PUBLISHED).count(f"<td>{ABSENT}</td>") == 2 * 9
 
 
 def test_reading_shows_deviations_and_what_was_not_run():
@@ -426,11 +355,6 @@ def test_what_make_thorough_found_in_another_world_is_left_out(tmp_path):
     assert (text(found.again("a_em")), found.again("b_em")) == ("50.0 †", "")
     assert read_thorough(file, "read", world | {"seed": 4}, sample=True) is None
     assert read_thorough(file, "read", world, sample=False) is None, "real data"
-
-
-def test_hostile_block_titles_are_escaped():
-    html = retrieval_html({"x": block(HOSTILE, {HOSTILE: 0.1})}, PUBLISHED, [Shown("x")], TOLD, {})
-    assert "<script" not in html
 
 
 def test_difficulty_has_marks_numbers_and_gaps():
