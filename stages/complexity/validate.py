@@ -38,16 +38,7 @@ def main(
     del context
     table = read_factors(factors)
     read = read_scores(scores, table.ids, parameters.measure)
-    effects = analyse(
-        read.trainings,
-        table,
-        risk=parameters.risk,
-        smallest_set=parameters.smallest_set,
-        resamples=parameters.resamples,
-        confidence=parameters.confidence,
-        seed=parameters.seed,
-        of_model=read.of_model,
-    )
+    effects = analyse(read.trainings, table, of_model=read.of_model, **parameters.model_dump(exclude={"measure"}))
     agreement = hardness_agreement(read.values)
     write_table(out, effects_table(effects, read.models, table.names))
     write_agreement(out_agreement, read.models, agreement)

@@ -23,9 +23,8 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_csv_records, read_table
-from trivium.formats import label_studio as label_studio_export
+from trivium.formats import label_studio
 from trivium.formats.framed_texts import Example
-from trivium.formats.label_studio import ExportedAnnotation
 from trivium.measures.agreement import fleiss_kappa
 
 VERDICTS = ("correct", "partial", "incorrect")
@@ -38,7 +37,7 @@ def answer_code(identifier: str, answer: str) -> str:
     return hashlib.sha256(f"{identifier}\0{answer}".encode()).hexdigest()[:16]
 
 
-def task(identifier: str, document: str, question: str, answer: str, reference: str | None) -> dict[str, Any]:
+def make_task(identifier: str, document: str, question: str, answer: str, reference: str | None) -> dict[str, Any]:
     """One task in Label Studio's import format; without a reference, annotators judge from the document alone."""
     data = {
         "id": identifier,
@@ -77,32 +76,18 @@ def read_export(path: Path) -> tuple[list[tuple[str, str, str, str, int]], int, 
         BadInput: names the task (counted from 1) and the field.
     """
     judgements: list[tuple[str, str, str, str, int]] = []
-    empty = skipped = 0
-    for exported in label_studio_export.read_export(path, {_CONTROL: "choices"}, others=True):
-        identifier, code = (_text(exported.data, name, path, exported.row) for name in ("id", "answer_id"))
-        skipped += exported.cancelled
-        empty += not exported.annotations
-        judgements += [
-            (identifier, code, each.annotator, _verdict(each, path, exported.row), exported.row)
-            for each in exported.annotations
-        ]
-    return judgements, empty, skipped
-
-
-def _text(data: Mapping[str, Any], name: str, path: Path, row: int) -> str:
-    value = data.get(name)
-    if not isinstance(value, str):
-        raise BadInput("missing or not a text", file=path, row=row, field=f"data.{name}", got=value)
-    return value
-
-
-def _verdict(annotation: ExportedAnnotation, path: Path, row: int) -> str:
-    chosen = list(annotation.controls.get(_CONTROL, ()))
-    if len(chosen) != 1 or chosen[0] not in VERDICTS:
-        got = chosen[0] if len(chosen) == 1 else chosen
-        field = f"{annotation.field}.result"
-        raise BadInput("not one verdict", file=path, row=row, field=field, got=got, choices=VERDICTS)
-    return chosen[0]
+    tasks = label_studio.read_export(path, {_CONTROL: "choices"}, others=True)
+    for task in tasks:
+        for name in ("id", "answer_id"):
+            if not isinstance(value := task.data.get(name), str):
+                raise BadInput("missing or not a text", file=path, row=task.row, field=f"data.{name}", got=value)
+        for annotation in task.annotations:
+            chosen = list(annotation.controls.get(_CONTROL, ()))
+            if len(chosen) != 1 or chosen[0] not in VERDICTS:
+                got, field = chosen[0] if len(chosen) == 1 else chosen, f"{annotation.field}.result"
+                raise BadInput("not one verdict", file=path, row=task.row, field=field, got=got, choices=VERDICTS)
+            judgements.append((task.data["id"], task.data["answer_id"], annotation.annotator, chosen[0], task.row))
+    return judgements, sum(not task.annotations for task in tasks), sum(task.cancelled for task in tasks)
 
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
@@ -223,7 +208,9 @@ def make_tasks(examples: Sequence[Example], answers: Answers, parameters: Judgem
     rng = np.random.default_rng(parameters.seed)
     sampled = sorted(rng.permutation(len(examples))[: parameters.questions].tolist())
     tasks = [
-        task(each.id, each.text.text, each.question, answer, each.answer_text if parameters.show_reference else None)
+        make_task(
+            each.id, each.text.text, each.question, answer, each.answer_text if parameters.show_reference else None
+        )
         for each in (examples[place] for place in sampled)
         for answer in sorted({given[each.id] for given in answers.values() if given[each.id].strip()})
     ]

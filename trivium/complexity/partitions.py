@@ -162,14 +162,10 @@ def card(
     """The data set's README: definition, size, origin, every model's score, its place from easiest to hardest.
 
     Args:
-        part: what the card is of.
-        rows: of PARTITION_COLUMNS.
-        chosen: the factors that are counted.
-        names: what each factor says.
+        part, rows: what the card is of, and all rows of PARTITION_COLUMNS.
+        chosen, names: the factors that are counted, and what each factor says.
         validated: whether they were chosen by the effects, or stand in for lack of any.
-        measure: of the scores.
-        corpus: what it is cut from.
-        parser: whose syntax f4 rests on.
+        measure, corpus, parser: of the scores; what it is cut from; whose syntax f4 rests on.
     """
     own = [row for row in rows if row["partition"] == part.name]
     ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}

@@ -5,7 +5,7 @@ import json
 import pytest
 from defusedxml import ElementTree
 
-from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, read_export, task
+from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, make_task, read_export
 from trivium.core.errors import BadInput
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
@@ -17,7 +17,7 @@ def annotation(verdict="correct", annotator=1, **changes):
 
 
 def exported(*annotations, identifier="q1", answer="Lens"):
-    made = task(identifier, "Texte.", "Où ?", answer, None)
+    made = make_task(identifier, "Texte.", "Où ?", answer, None)
     return {"id": 12, **made, "annotations": list(annotations), "predictions": []}
 
 
@@ -30,7 +30,7 @@ def write(path, tasks):
 def test_configuration_shows_what_tasks_hold_and_asks_for_one_verdict(show_reference):
     root = ElementTree.fromstring(labelling_config(show_reference=show_reference))
     shown = {text.get("value") for text in root.iter("Text")}
-    data = task("q1", "d", "q", "a", "r" if show_reference else None)["data"]
+    data = make_task("q1", "d", "q", "a", "r" if show_reference else None)["data"]
     assert shown == {f"${name}" for name in data if name not in ("id", "answer_id")}
     (choices,) = root.iter("Choices")
     assert choices.get("toName") in {text.get("name") for text in root.iter("Text")}
@@ -39,7 +39,7 @@ def test_configuration_shows_what_tasks_hold_and_asks_for_one_verdict(show_refer
 
 
 def test_hostile_texts_stay_data(tmp_path):
-    made = task("q1", HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    made = make_task("q1", HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     assert json.loads(json.dumps(made))["data"]["document"] == HOSTILE
     assert HOSTILE not in labelling_config(show_reference=True)
     path = write(tmp_path / "e.json", [exported(annotation(), answer=HOSTILE)])

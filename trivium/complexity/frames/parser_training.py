@@ -119,61 +119,6 @@ def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
     return tagging_loss(logits, tags.to(logits.device))
 
 
-def train(
-    parser: FrameParser,
-    triggers: Sequence[Taught],
-    elements: Sequence[Taught],
-    parameters: FrameParserParameters,
-    *,
-    seed: int,
-    work: Path,
-    validate: Callable[[], dict[str, float]],
-    log: Callable[..., None],
-) -> dict[str, float]:
-    """Train in place; goes on from the checkpoint in `work` if there is one.
-
-    A step sees readings for triggers and readings for elements; its loss is the sum of the two means over words. The
-    weights after the last step are kept: the learning rate has fallen to 0 by then.
-
-    Returns:
-        `loss` of the last step.
-
-    Raises:
-        BadInput: the loss is not finite, or the checkpoint is of another model.
-    """
-    network = parser.network
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
-    )
-    scheduler = get_linear_schedule_with_warmup(
-        optimizer, round(parameters.warmup * parameters.steps), parameters.steps
-    )
-
-    def batch(step: int) -> list[list[Taught]]:
-        return [
-            [taught[row] for row in training.rows_of_step(len(taught), size, step, seed)]
-            for taught, size in ((triggers, parameters.windows), (elements, parameters.frames))
-        ]
-
-    progress = training.train(
-        network,
-        optimizer,
-        scheduler,
-        steps=parameters.steps,
-        batches=lambda first: map(batch, range(first, parameters.steps)),
-        gradient=lambda kinds, together: (sum(_add_gradient(parser, kind, together) for kind in kinds), {}),
-        together=parameters.mini_batch,
-        unit="readings",
-        max_gradient_norm=parameters.max_gradient_norm,
-        work=work,
-        checkpoint_every=parameters.checkpoint_every,
-        log=log,
-        name="frame parser",
-        validation=training.Validation(validate, parameters.validate_every, at_end=False),
-    )
-    return {"loss": progress.loss}
-
-
 def _add_gradient(parser: FrameParser, taught: Sequence[Taught], together: int) -> float:
     """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
     words = [len(each.tags) for each in taught]
@@ -224,28 +169,58 @@ def train_parser(
     work: Path,
     log: Callable[..., None],
 ) -> Metrics:
-    """Train on annotated texts; returns the last loss and what could not be taught.
+    """Train in place on annotated texts; goes on from the checkpoint in `work` if there is one.
+
+    A step sees readings for triggers and readings for elements; its loss is the sum of the two means over words. The
+    weights after the last step are kept: the learning rate has fallen to 0 by then.
+
+    Returns:
+        `loss` of the last step, and counts of what was taught and of what could not be (`train_*`).
 
     Raises:
-        BadInput: no frame can be taught, or see `train`.
+        BadInput: no frame can be taught, the loss is not finite, or the checkpoint is of another model.
     """
     windows, cut = parser.prepare([text.text for text in texts])
     placed, lost = place_frames(texts, windows)
     triggers, elements, counts = teach(windows, placed, parser.labels)
     if not elements:
         raise BadInput("no frame to learn from", got=f"{len(texts)} texts", expected="annotated texts")
-    plain = [text.text for text in validation]
+    plain, steps = [text.text for text in validation], parameters.steps
+
+    def batch(step: int) -> list[list[Taught]]:
+        return [
+            [taught[row] for row in training.rows_of_step(len(taught), size, step, parameters.seed)]
+            for taught, size in ((triggers, parameters.windows), (elements, parameters.frames))
+        ]
 
     def validate() -> dict[str, float]:
         found = parser.parse(plain)
         return {
-            "validation_frame_f1": total(score_texts(found, validation, frames_in)).f1,
-            "validation_element_f1": total(score_texts(found, validation, elements_in)).f1,
+            f"validation_{name}_f1": total(score_texts(found, validation, items)).f1
+            for name, items in (("frame", frames_in), ("element", elements_in))
         }
 
-    metrics = train(parser, triggers, elements, parameters, seed=parameters.seed, work=work, validate=validate, log=log)
+    optimizer = torch.optim.AdamW(
+        parser.network.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
+    )
+    progress = training.train(
+        parser.network,
+        optimizer,
+        get_linear_schedule_with_warmup(optimizer, round(parameters.warmup * steps), steps),
+        steps=steps,
+        batches=lambda first: map(batch, range(first, steps)),
+        gradient=lambda kinds, together: (sum(_add_gradient(parser, kind, together) for kind in kinds), {}),
+        together=parameters.mini_batch,
+        unit="readings",
+        max_gradient_norm=parameters.max_gradient_norm,
+        work=work,
+        checkpoint_every=parameters.checkpoint_every,
+        log=log,
+        name="frame parser",
+        validation=training.Validation(validate, parameters.validate_every, at_end=False),
+    )
     # Words that share a token cannot be told apart: the tokenizer should keep punctuation from letters.
     shared = sum(len(window.words) - len(set(window.first_tokens)) for window in windows)
     counts |= {"texts": len(texts), "sentences": len(windows), "frames": len(placed), "sentences_cut": cut}
     counts |= {"triggers_outside_windows": lost, "words_sharing_tokens": shared}
-    return metrics | {f"train_{name}": float(count) for name, count in counts.items()}
+    return {"loss": progress.loss} | {f"train_{name}": float(count) for name, count in counts.items()}

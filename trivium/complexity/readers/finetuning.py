@@ -51,8 +51,7 @@ def train(
         reader: its settings say how long and how fast.
         features: training features of this reader.
         seed: of the order of the features.
-        work: folder for checkpoints.
-        checkpoint_every: steps between them.
+        work, checkpoint_every: folder for checkpoints, and steps between them.
         log: takes a step and values, for curves.
 
     Returns:
@@ -81,10 +80,10 @@ def train(
         return sorted(drawn, key=lambda feature: -feature.tokens)  # similar lengths side by side: little padding
 
     def gradient(drawn: list[Feature], together: int) -> tuple[float, dict[str, float]]:
-        def share(part: slice) -> torch.Tensor:
-            return reader.loss(drawn[part]) * (len(drawn[part]) / len(drawn))
-
-        return training.add_gradient(len(drawn), together, share), {}
+        size = len(drawn)
+        return training.add_gradient(
+            size, together, lambda part: reader.loss(drawn[part]) * (len(drawn[part]) / size)
+        ), {}
 
     progress = training.train(
         module,
@@ -152,8 +151,7 @@ def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_
     """Mean loss, and mean ROUGE-L, EM and F1 of the answers against each question's first reference."""
     features = reader.features(questions).items
     answers = reader.answer([Reading(each.id, each.question, each.context) for each in questions], batch_size)
-    texts = [answer.text for answer in answers]
-    references = [each.answers[0][0] for each in questions]
+    texts, references = [answer.text for answer in answers], [each.answers[0][0] for each in questions]
     pairs = list(zip(texts, references, strict=True))
     losses = {"loss": mean_loss(reader, features)} if features else {}
     return losses | {
@@ -176,15 +174,8 @@ def finetune_job(
 ) -> tuple[Metrics, list[Point]]:
     """From a base model to a trained reader in a folder, as a task of the engine; its metrics.
 
-    Args:
-        checkpoints: folder for checkpoints.
-        parameters: of the stage.
-        seed: of new weights, order and dropout.
-        base: folder of the base model.
-        sets: `train` and `validation`, question sets in SQuAD's format.
-        card: writes the reader's card, given its folder and `metrics`.
-        out: folder of the reader.
-        log: takes a step and values, for curves.
+    The base model is in the folder `base`; `sets` are `train` and `validation`, in SQuAD's format; `card` writes the
+    reader's card, given its folder and `metrics`.
     """
     read = {split: read_squad(path) for split, path in sets.items()}
     torch.manual_seed(seed)
@@ -216,20 +207,13 @@ def answer_job(
 
     All questions stay together: how they stand in batches may turn a tie between two answers.
 
-    Args:
-        checkpoints: not used.
-        model: folder of the reader.
-        questions, texts: see `read_examples`.
-        batch_size: readings together.
-        out: file of the answers.
-        log: takes nothing.
-
     Returns:
         `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand); of readers
         that write, 0 for others: `contexts_cut` (the end of the text did not fit into the prompt),
         `answers_behind_cut` (so that the reference answer was not read, or not all of it), `not_ended` (answers cut at
         their longest).
     """
+    del checkpoints
     examples = read_examples(questions, texts)
     reader = load_reader(model)
     readings = [Reading(each.id, each.question, each.text.text) for each in examples]

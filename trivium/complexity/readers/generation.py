@@ -30,13 +30,11 @@ class Prompt:
     """What a generative reader reads.
 
     Attributes:
-        text: the template, filled.
-        ids: its tokens, special ones included.
+        ids: tokens of the filled template, special ones included.
         context: the part of the context that is in it.
         question_cut: whether the question had to be cut too.
     """
 
-    text: str
     ids: list[int]
     context: str
     question_cut: bool
@@ -60,9 +58,9 @@ def prompts_of(
         pairs = list(zip(questions[start : start + _CHUNK], contexts[start : start + _CHUNK], strict=True))
         texts = [template.format(question=question, context=context) for question, context in pairs]
         encoded = tokenizer(texts)["input_ids"]
-        for (question, context), text, ids in zip(pairs, texts, encoded, strict=True):
+        for (question, context), ids in zip(pairs, encoded, strict=True):
             if len(ids) <= max_tokens:
-                yield Prompt(text, ids, context, question_cut=False)
+                yield Prompt(ids, context, question_cut=False)
             else:
                 yield _cut(tokenizer, template, question, context, max_tokens)
 
@@ -70,11 +68,10 @@ def prompts_of(
 def _cut(tokenizer: Any, template: str, question: str, context: str, max_tokens: int) -> Prompt:
     shortened = _first_tokens(tokenizer, question, max_tokens // 2)
     while True:
-        text = template.format(question=shortened, context=context)
-        ids = tokenizer(text)["input_ids"]
+        ids = tokenizer(template.format(question=shortened, context=context))["input_ids"]
         excess = len(ids) - max_tokens
         if excess <= 0:
-            return Prompt(text, ids, context, question_cut=shortened != question)
+            return Prompt(ids, context, question_cut=shortened != question)
         if not context:
             raise BadInput("no room for template and question", field="max_tokens", got=max_tokens,
                            expected=f"at least {len(ids)}")  # fmt: skip
@@ -226,11 +223,7 @@ def filler_of(tokenizer: Any) -> int:
 def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) -> tuple[Any, Any]:
     """Network and tokenizer from a Hugging Face folder.
 
-    Args:
-        automatic: transformers' class for this kind of network.
-        folder: of configuration, tokenizer and safetensors.
-        what: it is expected to be, for the message.
-        dtype: of the weights.
+    `automatic` is transformers' class for this kind of network, `what` its name in messages.
 
     Raises:
         BadInput: not such a folder, weights that are missing or do not fit, a tokenizer that is not fast or has no

@@ -17,7 +17,7 @@ from string import Formatter
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
 import torch
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
@@ -153,7 +153,7 @@ class Reader(ABC):
         """Write weights as safetensors, configuration, tokenizer and settings into a new or empty folder."""
         self.module.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        write_settings(folder, self.settings)
+        write_json(folder / SETTINGS, self.settings.model_dump())
 
     @abstractmethod
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
@@ -197,21 +197,13 @@ def load_reader(folder: Path) -> Reader:
     return READERS[read_settings(folder).kind].load(folder)
 
 
-def write_settings(folder: Path, settings: ReaderSettings) -> None:
-    """Settings beside the weights; part of every kind's `save`."""
-    write_json(folder / SETTINGS, settings.model_dump())
-
-
 def read_settings(folder: Path) -> Any:
     """The settings that a reader was saved with.
 
     Raises:
-        BadInput: no such file, or not settings of a known kind.
+        BadInput: no such file.
     """
     path = folder / SETTINGS
     if not path.is_file():
         raise BadInput("no settings of a reader", file=path, expected="the output of stage complexity-finetune")
-    try:
-        return TypeAdapter(AnyReaderSettings).validate_python(read_json(path))
-    except ValidationError as error:
-        raise BadInput(f"not a reader's settings: {error.errors()[0]['msg']}", file=path, choices=READERS) from None
+    return settings_of(read_json(path))

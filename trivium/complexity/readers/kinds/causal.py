@@ -28,11 +28,11 @@ from trivium.complexity.readers.generation import (
     padded,
 )
 from trivium.complexity.readers.interface import (
+    SETTINGS,
     GenerativeSettings,
     ReaderSettings,
     Template,
     read_settings,
-    write_settings,
 )
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
@@ -135,7 +135,7 @@ class CausalReader(GenerativeReader):
         self.module.peft_config["default"].base_model_name_or_path = self.settings.base
         self.module.save_pretrained(folder, save_embedding_layers=False)
         write_json(folder / BASE, {"folder": os.path.relpath(self.base, folder)})
-        write_settings(folder, self.settings)
+        write_json(folder / SETTINGS, self.settings.model_dump())
 
     def loss(self, features: Sequence[Pair]) -> Tensor:
         """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
