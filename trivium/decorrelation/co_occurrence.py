@@ -43,13 +43,10 @@ class CoOccurrence:
 
 def count_co_occurrence(corpus: Corpus) -> CoOccurrence:
     """Count classes and pairs of classes over the training pictures; a crowd counts as present."""
-    position = {name: index for index, name in enumerate(corpus.classes)}
-    together = np.zeros((len(position), len(position)), np.int64)
-    pictures = [picture for picture in corpus.pictures if picture.split == "train"]
-    for picture in pictures:
-        present = [position[name] for name in picture.classes]
-        together[np.ix_(present, present)] += 1
-    return CoOccurrence(corpus.classes, len(pictures), together)
+    pictures = [set(picture.classes) for picture in corpus.pictures if picture.split == "train"]
+    present = np.array([[name in classes for name in corpus.classes] for classes in pictures], np.int64)
+    present = present.reshape(len(pictures), len(corpus.classes))
+    return CoOccurrence(corpus.classes, len(pictures), present.T @ present)
 
 
 def partners(corpus: Corpus) -> dict[str, str]:
@@ -59,10 +56,10 @@ def partners(corpus: Corpus) -> dict[str, str]:
     count.
     """
     found = count_co_occurrence(corpus)
-    probability, lift = found.probability(), found.lift()
+    probability, lift, count = found.probability(), found.lift(), len(found.classes)
     chosen = {}
     for one, name in enumerate(found.classes):
-        others = [index for index in range(len(found.classes)) if index != one]
+        others = (index for index in range(count) if index != one)
         best = max(others, key=lambda index: (probability[one, index], lift[one, index]), default=one)
         if best != one and lift[one, best] > 1:
             chosen[name] = found.classes[best]
@@ -82,7 +79,6 @@ def write_co_occurrence(path: Path, found: CoOccurrence) -> None:
 
 def partner_metrics(corpus: Corpus, found: CoOccurrence) -> dict[str, float]:
     """`partners`, how many classes have a partner, and `partner_probability`, the mean P(partner | class) of these."""
-    position = {name: index for index, name in enumerate(found.classes)}
-    probability = found.probability()
-    shares = [probability[position[name], position[partner]] for name, partner in partners(corpus).items()]
+    place, probability = found.classes.index, found.probability()
+    shares = [probability[place(name), place(partner)] for name, partner in partners(corpus).items()]
     return {"partners": float(len(shares)), "partner_probability": float(sum(shares) / max(len(shares), 1))}

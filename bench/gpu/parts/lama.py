@@ -8,7 +8,7 @@ import torch
 from bench.inpaint import Lama, pictures
 from trivium.core.image_shards import write_images
 from trivium.decorrelation.painting.fillings.lama import LamaSettings
-from trivium.decorrelation.painting.inpainting import Shard, encode, paint_shard
+from trivium.decorrelation.painting.inpainting import encode, paint_shard
 from trivium.formats import masks
 from trivium.formats.pictures import Removal
 
@@ -31,7 +31,7 @@ def run(folder: Path, out: Path, count: int) -> float:
     removals = tuple(removal(number, holes[number % DISTINCT]) for number in range(count))
     for number, start in enumerate(range(0, count, SHARD)):
         paint_shard(
-            Shard(f"test-{number:05d}", removals[start : start + SHARD]),
+            (f"test-{number:05d}", removals[start : start + SHARD]),
             images=folder / "images", name="lama", settings=LamaSettings(batch=16), dilate=0, picture_format="webp",
             weights=folder / WEIGHTS, work=out,
         )  # fmt: skip

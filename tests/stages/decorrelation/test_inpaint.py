@@ -181,8 +181,8 @@ def test_fillings_are_what_they_say(world):
 def test_pictures_of_like_size_stand_together():
     removals = [removal(number) for number in range(6)]
     cut = list(shards("test", removals, 4))
-    assert [each.name for each in cut] == ["test-00000", "test-00001"]
-    assert [each.picture for shard in cut for each in shard.removals] == [3, 5, 0, 2, 1, 4]
+    assert [name for name, _ in cut] == ["test-00000", "test-00001"]
+    assert [each.picture for _, chosen in cut for each in chosen] == [3, 5, 0, 2, 1, 4]
 
 
 def test_shards_and_processes_change_nothing(world):
@@ -277,9 +277,6 @@ def broken(world, **changes):
 def test_pictures_and_masks_that_do_not_fit(world):
     broken(world, height=48, width=64)
     with pytest.raises(BadInput, match=r"'2\.png': picture of another size; got '33 × 47'; expected 64 × 48 pixels"):
-        stage(world, "zero")
-    broken(world, mask="1")
-    with pytest.raises(BadInput, match="2_dog: field 'mask': broken mask"):
         stage(world, "zero")
     broken(world, mask=masks.encode(np.ones((47, 33), bool)))
     with pytest.raises(BadInput, match="2_dog: field 'mask': the mask covers the whole picture"):

@@ -34,11 +34,7 @@ def words_of(text: str) -> list[str]:
 
 
 class Vocabulary:
-    """Numbers of words.
-
-    Args:
-        words: in the order of their numbers, the special ones first.
-    """
+    """Numbers of words, in their order, the special ones first."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
@@ -46,11 +42,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, captions: Iterable[str], minimum_count: int) -> "Vocabulary":
-        """Words that the captions hold at least so often, in alphabetical order.
-
-        Raises:
-            BadInput: not one word is that frequent.
-        """
+        """Words that the captions hold at least so often, in alphabetical order; `BadInput` where there is none."""
         counts = Counter(word for caption in captions for word in words_of(caption))
         words = sorted(word for word, count in counts.items() if count >= minimum_count)
         if not words:
@@ -95,7 +87,7 @@ def read_cnn_config(path: Path) -> dict[str, Any]:
     config = read_json(path)
     name = config.get("architecture") if isinstance(config, dict) else None
     if name in TORCHVISION:
-        config = config | {"channels": channels_of(name), "grid": GRID, "hidden": HIDDEN}
+        config |= {"channels": channels_of(name), "grid": GRID, "hidden": HIDDEN}
     elif name != "vgg":
         raise BadInput("unknown CNN", file=path, field="architecture", got=name, choices=(*TORCHVISION, "vgg"))
     for field in ("size", "resize", "grid", "hidden"):

@@ -9,7 +9,6 @@ are modules of `fillings/`.
 import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -70,17 +69,7 @@ class InpaintParameters(Parameters):
         return validate(FILLINGS[name].Settings, self.fillings.get(name, {}), section, Path("params.yaml"))
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Removals that are painted together.
-
-    Attributes:
-        name: `{subset}-{number}`, unique in a run.
-        removals: what is painted.
-    """
-
-    name: str
-    removals: tuple[Removal, ...]
+Shard = tuple[str, Sequence[Removal]]  # its name, `{subset}-{number}`, and what is painted together
 
 
 def subsets(folder: Path) -> dict[Subset, list[Removal]]:
@@ -97,7 +86,7 @@ def shards(subset: Subset, removals: Sequence[Removal], size: int) -> Iterator[S
     """Shards of pictures of like size, so that LaMa's batches are full; within one size the order is kept."""
     ordered = sorted(removals, key=lambda each: (each.height, each.width))
     for number, start in enumerate(range(0, len(ordered), size)):
-        yield Shard(f"{subset}-{number:05d}", tuple(ordered[start : start + size]))
+        yield f"{subset}-{number:05d}", ordered[start : start + size]
 
 
 @lru_cache(maxsize=1)
@@ -109,31 +98,27 @@ def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list
     """The picture of these removals, upright, RGB, and what is to be painted in it for each.
 
     Raises:
-        BadInput: the picture is absent, unreadable or of another size than a mask; a mask is broken or covers all.
+        BadInput: the picture is absent, unreadable or of another size than a mask, or a mask covers all of it.
     """
     name = removals[0].name
     try:
         picture = np.asarray(decode(_images(images).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2))
     except Unreadable as problem:
         raise BadInput(f"unreadable picture, {problem}", file=images, field="name", got=name) from None
-    return [(picture, _region(images, picture, removal, dilate)) for removal in removals]
-
-
-def _region(images: Path, picture: Pixels, removal: Removal, dilate: int) -> Mask:
     height, width = picture.shape[:2]
-    if (height, width) != (removal.height, removal.width):
-        expected = f"{removal.width} × {removal.height} pixels, as its mask"
-        got = f"{width} × {height}"
-        raise BadInput("picture of another size", file=images, field=removal.name, got=got, expected=expected)
-    try:
-        mask = masks.decode(removal.mask, removal.height, removal.width)
+    painted = []
+    for removal in removals:
+        if (height, width) != (removal.height, removal.width):
+            raise BadInput("picture of another size", file=images, field=name, got=f"{width} × {height}",
+                           expected=f"{removal.width} × {removal.height} pixels, as its mask")  # fmt: skip
+        mask = masks.decode(removal.mask, height, width)
         if removal.class_name:  # a box without objects would grow into those beside it
             mask = dilated(mask, dilate)
-    except ValueError as error:
-        raise BadInput(f"broken mask: {error}", field="mask", row=removal.id) from None
-    if mask.all():
-        raise BadInput("the mask covers the whole picture", field="mask", row=removal.id, expected="some of it to stay")
-    return mask
+        if mask.all():
+            raise BadInput("the mask covers the whole picture", field="mask", row=removal.id,
+                           expected="some of it to stay")  # fmt: skip
+        painted.append((picture, mask))
+    return painted
 
 
 @lru_cache(maxsize=1)
@@ -158,24 +143,25 @@ def paint_shard(
     Within its mask a picture is painted, outside it stays as it is, bit for bit. Threads encode what is painted while
     the filling's worker, where it has one, goes on.
     """
-    written = work / shard.name / "shard-00000.parquet"
+    shard_name, chosen = shard
+    written = work / shard_name / "shard-00000.parquet"
     if written.exists():
         return written
-    removals = [list(each) for _, each in groupby(shard.removals, key=lambda removal: removal.name)]
+    removals = [list(each) for _, each in groupby(chosen, key=lambda removal: removal.name)]
     filling = load_filling(name, settings, weights)
     _images(images)  # opened once, before threads want it
+
+    def kept(given: tuple[Pixels, Mask], painted: Pixels) -> bytes:
+        picture, mask = given
+        return encode(composite(picture, painted, mask), picture_format)
+
     with ThreadPoolExecutor(_THREADS) as threads:
         read = threads.map(partial(read_picture, images, dilate=dilate), removals)
         pictures = [each for one in read for each in one]
-        encoded = threads.map(partial(_kept, picture_format), pictures, filling.paint(pictures))
-        names = (removal.id for removal in shard.removals)
+        encoded = threads.map(kept, pictures, filling.paint(pictures))
+        names = (removal.id for removal in chosen)
         write_images(written.parent, zip(names, encoded, strict=True), shard_size=len(pictures))
     return written
-
-
-def _kept(picture_format: PictureFormat, given: tuple[Pixels, Mask], painted: Pixels) -> bytes:
-    picture, mask = given
-    return encode(composite(picture, painted, mask), picture_format)
 
 
 def encode(picture: Pixels, picture_format: PictureFormat) -> bytes:
@@ -187,11 +173,7 @@ def encode(picture: Pixels, picture_format: PictureFormat) -> bytes:
 
 
 def weights_file(folder: Path) -> Path:
-    """The weights of a filling, the one TorchScript module (`.pt`) of its folder.
-
-    Raises:
-        BadInput: the folder has not just one such file.
-    """
+    """The weights of a filling: the one TorchScript module (`.pt`) of its folder, or `BadInput`."""
     files = sorted(folder.glob("*.pt"))
     if len(files) != 1:
         got = [file.name for file in files]

@@ -23,7 +23,7 @@ from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pic
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
 from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
-from trivium.decorrelation.training.training_pairs import TrainingPairs, training_captions, training_pairs
+from trivium.decorrelation.training.training_pairs import training_captions, training_pairs
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
@@ -114,38 +114,25 @@ def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) ->
     if job.parameters.threads is not None:
         torch.set_num_threads(job.parameters.threads)
     here = place()
+    corpus, raw = load_captions(job.raw), Images(job.raw / IMAGES)
+    metrics: Metrics = {"steps": 0.0}
     # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
     with sdpa_kernel(SDPBackend.MATH) if here.device.type == "cpu" else nullcontext():
-        metrics = _trained(job, checkpoints, out, log, here)
+        torch.manual_seed(job.cell.seed)
+        model = start(job.cell.model, job.base, job.settings, training_captions(corpus))
+        if job.steps:
+            torch.nn.Module.to(model.module, here.device)
+            metrics |= _train(job, checkpoints, model, corpus, raw, log, here)
+        if here.first:
+            with write_atomically(out) as beside:
+                model.save(beside)
+            torch.nn.Module.to(model.module.eval(), here.device)
+            validated = validation_recall(
+                model, corpus, raw, job.parameters.validation_pictures, job.parameters.validation_batch
+            )
+            log(max(1, job.steps), **{name: each for name, each in validated.items() if name == "validation_r@1"})
+            metrics |= validated
     here.wait()
-    return metrics
-
-
-def _trained(job: TrainJob, checkpoints: Path, out: Path, log: Callable[..., None], here: Place) -> Metrics:
-    corpus = load_captions(job.raw)
-    torch.manual_seed(job.cell.seed)
-    model = start(job.cell.model, job.base, job.settings, training_captions(corpus))
-    metrics: Metrics = {"steps": 0.0}
-    raw = Images(job.raw / IMAGES)
-    if job.steps:
-        torch.nn.Module.to(model.module, here.device)
-        pairs = training_pairs(
-            corpus,
-            job.pairs,
-            original=job.cell.original,
-            share=job.cell.share,
-            captions=job.cell.captions_an_image,
-            seed=job.cell.seed,
-        )
-        metrics |= _train(job, checkpoints, model, pairs, raw, log, here)
-    if here.first:
-        with write_atomically(out) as beside:
-            model.save(beside)
-        torch.nn.Module.to(model.module.eval(), here.device)
-        metrics |= validation_recall(
-            model, corpus, raw, job.parameters.validation_pictures, job.parameters.validation_batch
-        )
-        log(max(1, job.steps), **{name: value for name, value in metrics.items() if name.startswith("validation_r")})
     return metrics
 
 
@@ -153,24 +140,26 @@ def _train(
     job: TrainJob,
     checkpoints: Path,
     model: RetrievalModel,
-    pairs: TrainingPairs,
+    corpus: Corpus,
     raw: Images,
     log: Callable[..., None],
     here: Place,
 ) -> Metrics:
-    settings = job.settings
+    settings, cell = job.settings, job.cell
+    pairs = training_pairs(
+        corpus, job.pairs, original=cell.original, share=cell.share, captions=cell.captions_an_image, seed=cell.seed
+    )
     # Of a part of D' a batch holds so much less: figure 4's axis is then what the training sees.
-    share = None if settings.synthetic_share is None else settings.synthetic_share * job.cell.share
-    draws = Draws(pairs, settings.batch_size, share, job.cell.seed)
+    share = None if settings.synthetic_share is None else settings.synthetic_share * cell.share
+    draws = Draws(pairs, settings.batch_size, share, cell.seed)
     pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.parameters.memory)
     pictures.keep(draws.shown(job.steps))
-    batches = Batches(model, draws, pictures, seed=job.cell.seed, process=here.index, processes=here.count)
     metrics = train(
         model,
-        batches,
+        Batches(model, draws, pictures, seed=cell.seed, process=here.index, processes=here.count),
         settings,
         steps=job.steps,
-        seed=job.cell.seed,
+        seed=cell.seed,
         work=checkpoints,
         checkpoint_every=job.parameters.checkpoint_every,
         workers=job.parameters.workers,
