@@ -9,17 +9,17 @@ import argparse
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import networkx as nx
 import psutil
@@ -43,13 +43,15 @@ def heal(repo: Repo) -> None:
     """Put back or remove what a killed DVC leaves broken, and say so; its run cache then answers."""
     lock, rwlock = Path("dvc.lock"), Path(str(repo.tmp_dir)) / "rwlock"
     try:
-        held = SCHEMA(json.loads(rwlock.read_bytes()) if rwlock.exists() else {})
+        text = rwlock.read_text() if rwlock.exists() else "{}"
+        SCHEMA(json.loads(text))
     except (ValueError, Invalid):
-        rwlock.unlink(missing_ok=True)
+        rwlock.unlink()
         print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
     else:
-        if held and not any(map(is_running, holders(held))):
-            rwlock.unlink(missing_ok=True)
+        pids = re.findall(r'"pid": (\d+)', text)
+        if pids and not any(map(is_running, map(int, pids))):
+            rwlock.unlink()
     for folder in Path(repo.stage_cache.cache_dir).glob("*/*"):
         with suppress(OSError):  # not empty
             folder.rmdir()
@@ -61,18 +63,9 @@ def heal(repo: Repo) -> None:
             lock.unlink()
 
 
-def holders(held: Mapping[str, Any]) -> set[int]:
-    """The processes that a `rwlock` of DVC names: readers are a list, the writer of a path is one."""
-    values = [value for locks in held.values() for value in locks.values() if value]
-    return {entry["pid"] for value in values for entry in (value if isinstance(value, list) else [value])}
-
-
 def is_running(pid: int) -> bool:
     """Whether a process works: one that has ended keeps its number until its parent asks; DVC takes it for alive."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def is_refused(repo: Repo) -> bool:
@@ -116,24 +109,24 @@ def stop() -> None:
 def reproduce(stage: str, cores: int) -> str:
     """Reproduce one stage; why it failed, the last line that it printed, or nothing."""
     os.environ["STAGE_WORKERS"] = str(cores)
-    said = Path(".work") / f"{stage}.log"
-    with subprocess.Popen(["tee", said], stdin=subprocess.PIPE) as copying, ExitStack() as outputs:
+    said, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
+    with subprocess.Popen(["tee", said], stdin=subprocess.PIPE) as copying:
         assert copying.stdin is not None
-        for output in (1, 2):
-            kept = os.dup(output)
+        for _, output in outputs:
             os.dup2(copying.stdin.fileno(), output)
-            outputs.callback(os.close, kept)
-            outputs.callback(os.dup2, kept, output)
         try:
             repo.reproduce(stage, single_item=True)
-            error = ""
         except Exception as failure:  # as DVC does
             error = str(failure.__cause__ or failure)
             print(f"stage '{stage}' failed: {error}", flush=True)
+        finally:
+            for kept, output in outputs:
+                os.dup2(kept, output)
+                os.close(kept)
     lines = [line.strip() for line in said.read_text("utf-8", "replace").splitlines()] if error else []
     said.unlink()
     own = [line for line in lines if line and not line.startswith((">", "Running stage '", "stage '", "failed to"))]
-    return own[-1] if error and own else error
+    return own[-1] if own else error
 
 
 repo: Repo
@@ -163,14 +156,12 @@ def run(
     running: dict[Future[str], tuple[str, int]] = {}
     sorter = TopologicalSorter({stage: list(graph.successors(stage)) for stage in graph})
     sorter.prepare()
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker) as pool:
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker) as pool:
         try:
             while sorter.is_active():
                 for stage in sorter.get_ready():
-                    causes = {need for need in graph.successors(stage) if need in failed}.union(
-                        *(missing.get(need, ()) for need in graph.successors(stage))
-                    )
+                    needs = set(graph.successors(stage))
+                    causes = (needs & failed.keys()).union(*(missing.get(need, ()) for need in needs))
                     if causes and stage not in LAST:
                         missing[stage] = causes
                     if stage in missing or stage not in may_run:
@@ -183,7 +174,7 @@ def run(
                     share = max(1, left // min(len(ready), workers - len(running)))
                     stage = ready.pop()
                     running[pool.submit(reproduce, stage, share)] = stage, share
-                for future in wait(running, timeout=0 if not running else None, return_when=FIRST_COMPLETED).done:
+                for future in wait(running, timeout=None if running else 0, return_when=FIRST_COMPLETED).done:
                     stage, _ = running.pop(future)
                     if error := future.result():
                         failed[stage] = error
