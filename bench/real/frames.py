@@ -36,7 +36,8 @@ from trivium.core.tables import write_json
 from trivium.core.tracking import Tracker
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.measures.frames import SetScore, f1_interval, f1_randomization
+from trivium.measures.bootstrap import percentiles, resampled_totals
+from trivium.measures.frames import SetScore, f1_of_counts, f1_randomization
 from trivium.nets.device import pick_device
 
 RESULTS = Path("metrics/real/frames.json")
@@ -203,7 +204,9 @@ def measure(
     for system, by_task in scores.items():
         figures[f"{system}_seconds"] = seconds[system]
         for task, rows in by_task.items():
-            low, high = f1_interval(rows, confidence=CONFIDENCE, resamples=RESAMPLES, seed=SEED)
+            counts = np.array([(score.right, score.found, score.true) for score in rows], dtype=np.float64)
+            drawn = resampled_totals(np.random.default_rng(SEED), counts, RESAMPLES)
+            low, high = percentiles(f1_of_counts(drawn), CONFIDENCE)
             figures |= {f"{system}_{task}": total(rows).f1, f"{system}_{task}_low": low, f"{system}_{task}_high": high}
             if system != "baseline" and (beside := scores["baseline"].get(task)) is not None:
                 figures[f"{system}_{task}_p"] = f1_randomization(rows, beside, permutations=PERMUTATIONS, seed=SEED)

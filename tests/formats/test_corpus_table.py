@@ -1,13 +1,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from tests.decorrelation.tiny_corpus import write_coco, write_flickr
-from trivium.core.errors import BadInput
-from trivium.core.tables import write_table
-from trivium.formats.corpus_table import CORPUS, SCHEMA, load_captions, load_corpus, write_corpus
+from trivium.formats.corpus_table import load_captions, load_corpus, write_corpus
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
 
@@ -44,31 +41,3 @@ def test_captions_alone_are_the_corpus_without_objects(tmp_path: Path) -> None:
     assert captions.classes == whole.classes
     assert not any(picture.objects for picture in captions.pictures)
     assert any(picture.objects for picture in whole.pictures)
-
-
-def test_another_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=CORPUS):
-        load_corpus(tmp_path)
-    write_table(tmp_path / CORPUS, pa.table({"id": [1]}))
-    with pytest.raises(BadInput, match="not a corpus.*decorrelation-world writes"):
-        load_captions(tmp_path)
-    write_table(tmp_path / CORPUS, SCHEMA.empty_table())
-    with pytest.raises(BadInput, match="not a corpus"):
-        load_corpus(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("whole", "message"),
-    [
-        ("{", "corpus.parquet:1: not JSON"),
-        (b"\xff", "corpus.parquet:1: not UTF-8"),
-        ('{"classes": ["a"]}', "damaged metadata; got {'classes': .*'a'.*}"),
-        ('{"classes": "a", "counts": {}}', "damaged metadata"),
-        ('{"classes": [1], "counts": {}}', "damaged metadata"),
-        ('{"classes": [], "counts": {"a": null}}', "damaged metadata"),
-    ],
-)
-def test_damaged_metadata_are_refused(tmp_path: Path, whole: str | bytes, message: str) -> None:
-    write_table(tmp_path / CORPUS, SCHEMA.with_metadata({"corpus": whole}).empty_table())
-    with pytest.raises(BadInput, match=message):
-        load_corpus(tmp_path)

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree, write_coco
+from tests.decorrelation.tiny_corpus import entities_members, instances_tree, karpathy_tree
 from tests.formats import (
     test_conllu,
     test_frame_corpora,
@@ -38,7 +38,6 @@ from trivium.core.tables import read_json, read_json_lines, read_table
 from trivium.formats.answer_files import read_answers
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
-from trivium.formats.corpus_table import CORPUS, load_captions, load_corpus
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framenet_conll import read_framenet_conll
@@ -60,6 +59,8 @@ from trivium.measures.runs import Qrels, Run
 DAMAGED = Path(__file__).parent / "damaged"  # cases that once failed, by reader
 CASES = 60
 NOT_TRIED = {
+    "load_captions",
+    "load_corpus",
     "read_conllu",
     "read_examples",
     "read_grades",
@@ -107,11 +108,6 @@ def _npy() -> bytes:
     stream = io.BytesIO()
     np.save(stream, np.arange(12, dtype=np.float16).reshape(4, 3))
     return stream.getvalue()
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return (write_coco(tmp_path_factory.mktemp("corpus")) / CORPUS).read_bytes()
 
 
 def _wikidata(path: Path) -> Any:
@@ -191,7 +187,6 @@ READERS = {
     "karpathy": Reader("k.json", karpathy_tree("flickr30k"), read_karpathy),
     "flickr_entities": Reader("e.zip", _zip(entities_members()), _entities),
     "picture_corpora": Reader("entity_types.json", ["people", "animals"], _pictures),
-    "corpus_table": Reader(CORPUS, None, lambda path: (load_corpus(path.parent), load_captions(path.parent))),
     "infoseek": Reader("v.jsonl", [test_visual_questions.SEEK, test_visual_questions.TALL], read_infoseek),
     "ok_vqa": Reader(OK_QUESTIONS, test_visual_questions.OK_QUESTIONS, _ok_vqa),
     "encyclopedic_vqa": Reader(
@@ -301,9 +296,9 @@ def try_case(reader: Reader, data: bytes, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_damaged_file_is_refused_by_name_or_gives_valid_records(name, tmp_path, corpus):
+def test_a_damaged_file_is_refused_by_name_or_gives_valid_records(name, tmp_path):
     reader = READERS[name]
-    valid = corpus if reader.valid is None else reader.valid
+    valid = reader.valid
     cases = changed_bytes(dump(valid, reader.file)) | st.binary(max_size=200)
     if not isinstance(valid, str | bytes):
         cases |= changed_trees(valid).map(lambda tree: dump_json(tree, reader.file))

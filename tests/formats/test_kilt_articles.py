@@ -29,8 +29,8 @@ def test_an_article_is_read_with_its_entity(tmp_path: Path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"wikipedia_id": 10}, "field 'wikipedia_id': missing or empty; got 10"),
-        ({"wikipedia_title": " "}, "field 'wikipedia_title': missing or empty"),
+        ({"wikipedia_id": 10}, "field 'wikipedia_id': not a text; got 10"),
+        ({"wikipedia_title": " "}, "field 'wikipedia_title': empty"),
         ({"text": "Ada"}, "field 'text': not a list of texts; got 'Ada'"),
         ({"text": ["Ada", None]}, "field 'text': not a list of texts"),
         ({"wikidata_info": ["Q1"]}, "field 'wikidata_info': not an object"),

@@ -43,12 +43,6 @@ def test_undefined_is_none(counts):
     assert fleiss_kappa(counts) is None
 
 
-@pytest.mark.parametrize("counts", [[1, 2], [[1.5, 1]], [[-1, 2]], [[float("nan"), 1]]])
-def test_bad_counts(counts):
-    with pytest.raises(ValueError, match="matrix of whole numbers"):
-        fleiss_kappa(counts)
-
-
 def scores(seed=0, models=3, n=80):
     rng = np.random.default_rng(seed)
     return np.clip(np.round(rng.normal(0.6, 0.4, n) + rng.normal(0, 0.3, (models, n)), 1), 0, 1)
@@ -110,8 +104,6 @@ def test_an_easy_corpus_is_not_hard_throughout():
 def test_refuses():
     with pytest.raises(ValueError, match="finite"):
         hardness_agreement([[1, np.nan]])
-    with pytest.raises(ValueError, match="matrix of finite numbers"):
-        hardness_agreement(np.ones((2, 0)))
 
 
 def test_one_example_ranks_nothing():

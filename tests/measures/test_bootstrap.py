@@ -65,18 +65,3 @@ def test_order_does_not_matter_and_equal_values_have_no_width():
     assert clustered_interval(values[order], labels[order], **KEYS) == pytest.approx(expected)
     assert clustered_interval([0.5, 0.5, 0.5], list("aab"), **KEYS) == (0.5, 0.5)
     assert clustered_interval([0.1, 0.9], list("aa"), **KEYS) == (0.5, 0.5)  # one cluster: nothing to draw
-
-
-@pytest.mark.parametrize(
-    ("values", "labels", "keys", "message"),
-    [
-        ([], [], {}, "not empty"),
-        ([np.nan], ["a"], {}, "finite"),
-        ([1.0], ["a", "b"], {}, "1 values, but 2 clusters"),
-        ([1.0], ["a"], {"confidence": 1}, "confidence"),
-        ([1.0], ["a"], {"resamples": 0}, "resamples"),
-    ],
-)
-def test_bad_input(values, labels, keys, message):
-    with pytest.raises(ValueError, match=message):
-        clustered_interval(values, labels, **{**KEYS, **keys})

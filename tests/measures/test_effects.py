@@ -181,19 +181,6 @@ def test_bootstrap_of_no_training_has_no_row():
         assert bound.shape == (0, 4)
 
 
-def test_bootstrap_refuses():
-    scores, factors, texts = world()
-    with pytest.raises(ValueError, match="clusters have shape"):
-        cluster_bootstrap(scores, factors, texts[:5], **OPTIONS)
-    with pytest.raises(ValueError, match="confidence"):
-        cluster_bootstrap(scores, factors, texts, resamples=10, confidence=1.0, seed=0)
-    with pytest.raises(ValueError, match="resamples"):
-        cluster_bootstrap(scores, factors, texts, resamples=0, confidence=0.9, seed=0)
-    for of_model in ([0, 1], [0, 2, 2], [1, 2, 3]):
-        with pytest.raises(ValueError, match="should number the 3 trainings from 0"):
-            cluster_bootstrap(scores, factors, texts, of_model=of_model, **OPTIONS)
-
-
 def test_frames_of_a_constant_factor_are_compared_between():
     scores = np.array([[0, 1, 1, 1, 0.2, 0.4, 0.9, 0.9], [1, 1, 0, 0, 1, 1, 0, 0]], float)
     frames = np.repeat(list("abcd"), 2)
@@ -252,12 +239,6 @@ def test_even_cut_by_hand():
     assert even_cut([3, 1, 2, 9, 3, 1, 3]) == even_cut(sorted([3, 1, 2, 9, 3, 1, 3]))
 
 
-def test_even_cut_refuses():
-    for values in ([], [1, np.nan], [[1, 2]]):
-        with pytest.raises(ValueError, match="vector of finite numbers"):
-            even_cut(values)
-
-
 def test_cramers_v_without_its_bias():
     # By hand: 60 examples, 2 x 2 table (20, 10 / 10, 20): phi squared 1/9, less 1/59, over 2 - 1/59 - 1.
     first, second = [0] * 30 + [1] * 30, [0] * 20 + [1] * 10 + [0] * 10 + [1] * 20
@@ -288,8 +269,6 @@ def test_cramers_v_without_its_bias():
     assert cramers_v_corrected("aaa", "abc") is None
     assert cramers_v_corrected("ab", "ab") is None
     assert cramers_v_corrected("a", "b") is None
-    with pytest.raises(ValueError, match="one length"):
-        cramers_v_corrected("ab", "a")
 
 
 def test_cramers_v_by_hand_and_by_scipy():
@@ -300,8 +279,6 @@ def test_cramers_v_by_hand_and_by_scipy():
     a, b = rng.integers(4, size=300), rng.integers(3, size=300)
     table = np.array([[((a == i) & (b == j)).sum() for j in range(3)] for i in range(4)])
     assert cramers_v(a.tolist(), b.tolist()) == pytest.approx(scipy.stats.contingency.association(table))
-    with pytest.raises(ValueError, match="one length"):
-        cramers_v("ab", "a")
 
 
 def test_wilson_agrees_with_scipy():

@@ -31,17 +31,6 @@ def test_scores_that_are_all_equal_say_nothing():
     assert mann_whitney(np.ones((2, 20)), np.arange(20) < 8).tolist() == [1, 1]
 
 
-def test_u_refuses_what_it_cannot_compare():
-    with pytest.raises(ValueError, match="both sets should hold a value, got 0 and 3"):
-        mann_whitney([[1, 2, 3]], [False] * 3)
-    with pytest.raises(ValueError, match="both sets should hold a value, got 3 and 0"):
-        mann_whitney([[1, 2, 3]], [True] * 3)
-    with pytest.raises(ValueError, match="finite"):
-        mann_whitney([[1, np.nan, 3]], [True, False, True])
-    with pytest.raises(ValueError, match=r"got \(1, 3\) and \(2,\)"):
-        mann_whitney([[1, 2, 3]], [True, False])
-
-
 def test_signed_ranks_by_hand_and_by_scipy():
     # |d| ranked 1 2 3.5 3.5 without the zero; W = 2, mean 5, variance (4·5·9 - 6/2) / 24; half a rank for continuity.
     p = signed_rank([[-1, 2, -3, -3, 0], [-1, 2, 3, -3, 0]])
@@ -66,5 +55,3 @@ def test_few_signed_ranks_are_exact():
 
 def test_signed_ranks_of_nothing():
     assert signed_rank([[0, 0, 0], [1, 2, 3], [0, 0, 0]]).tolist() == [1, 2 / 8, 1]
-    with pytest.raises(ValueError, match="finite"):
-        signed_rank([[0, np.nan]])

@@ -95,25 +95,3 @@ def test_the_order_of_items_and_trainings_changes_only_the_draw():
     one, two = (over_trainings(paired(each, each * 0), resamples=20_000) for each in (values, values[::-1, order]))
     assert (one.value, one.p_items) == pytest.approx((two.value, two.p_items))
     assert (one.low, one.high) == pytest.approx((two.low, two.high), abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("sides", "said"),
-    [
-        (Sides(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 2))), "all alike"),
-        (paired(np.empty((1, 0)), np.empty((1, 0))), "not empty"),
-        (paired([[1, np.nan]], [[0, 0]]), "finite"),
-        (Sides(np.ones((1, 2)), np.ones((1, 2)), np.ones((1, 2)), np.zeros((1, 2))), "no values"),
-        (Sides(np.ones((1, 2)), np.zeros((1, 2)), np.ones((1, 2)), np.ones((1, 2))), "no values"),
-    ],
-)
-def test_bad_sides(sides, said):
-    with pytest.raises(ValueError, match=said):
-        over_trainings(sides)
-
-
-@pytest.mark.parametrize("number", [{"confidence": 1}, {"confidence": 0}, {"power": 1}, {"power": 0}, {"resamples": 1}])
-def test_numbers_out_of_range(number):
-    ((name, value),) = number.items()
-    with pytest.raises(ValueError, match=f"{name}={value} "):
-        over_trainings(paired([[1]], [[0]]), **number)

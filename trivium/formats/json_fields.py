@@ -69,6 +69,12 @@ class Field:
             self.refuse("empty", expected="a text")
         return self.value
 
+    def texts(self) -> tuple[str, ...]:
+        """The strings of a list."""
+        if not isinstance(self.value, list | tuple) or not all(isinstance(text, str) for text in self.value):
+            self.refuse("not a list of texts", expected="a list of texts")
+        return tuple(self.value)
+
     def name_of(self, choices: Collection[str]) -> str:
         """One of these names."""
         if self.text() not in choices:

@@ -7,6 +7,7 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json_lines
+from trivium.formats.json_fields import Field
 
 
 @dataclass(frozen=True)
@@ -49,25 +50,13 @@ def parse_article(record: Mapping[str, Any], file: Path, row: int) -> KiltArticl
     Raises:
         BadInput: a field is missing, empty or of the wrong type.
     """
-    identifier, title = (_text(record, name, file, row) for name in ("wikipedia_id", "wikipedia_title"))
-    info = record.get("wikidata_info") or {}
-    if not isinstance(info, dict):
-        raise BadInput("not an object", file=file, row=row, field="wikidata_info", got=info)
-    entity = info.get("wikidata_id")
-    if entity is not None and not isinstance(entity, str):
-        raise BadInput("not a text", file=file, row=row, field="wikidata_info.wikidata_id", got=entity)
-    aliases = _texts(info.get("aliases") or (), "wikidata_info.aliases", file, row)
-    return KiltArticle(identifier, title, _texts(record.get("text"), "text", file, row), entity or None, aliases)
-
-
-def _text(record: Mapping[str, Any], field: str, file: Path, row: int) -> str:
-    value = record.get(field)
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput("missing or empty", file=file, row=row, field=field, got=value, expected="a text")
-    return value
-
-
-def _texts(value: Any, field: str, file: Path, row: int) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
-        raise BadInput("not a list of texts", file=file, row=row, field=field, got=value)
-    return tuple(value)
+    article = Field(record, file, row)
+    info = article.get("wikidata_info") or Field({}, file, row)
+    entity, aliases = info.get("wikidata_id"), info.get("aliases")
+    return KiltArticle(
+        article["wikipedia_id"].text(empty=False),
+        article["wikipedia_title"].text(empty=False),
+        article["text"].texts(),
+        (entity.text() or None) if entity else None,
+        aliases.texts() if aliases else (),
+    )

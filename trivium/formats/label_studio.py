@@ -7,6 +7,7 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.formats.json_fields import Field
 
 
 @dataclass(frozen=True)
@@ -52,70 +53,46 @@ def read_export(path: Path, values: Mapping[str, str], *, others: bool = False) 
     tasks = read_json(path)
     if not isinstance(tasks, list):
         raise BadInput("not a list of tasks", file=path, got=tasks, expected="a Label Studio export in format JSON")
-    return [_task(task, values, others, path, row) for row, task in enumerate(tasks, 1)]
+    return [_task(Field(task, path, row), values, others) for row, task in enumerate(tasks, 1)]
 
 
-def _task(task: Any, values: Mapping[str, str], others: bool, path: Path, row: int) -> ExportedTask:
-    if not isinstance(task, dict):
-        raise BadInput("not a task", file=path, row=row, got=task, expected="an object")
-    data, annotations = task.get("data"), task.get("annotations")
-    if not isinstance(data, dict):
-        raise BadInput("missing or not an object", file=path, row=row, field="data", got=data)
-    if not isinstance(annotations, list):
-        raise BadInput("missing or not a list", file=path, row=row, field="annotations", got=annotations)
-    finished: dict[str, ExportedAnnotation] = {}
-    cancelled = 0
-    for number, annotation in enumerate(annotations):
-        field = f"annotations.{number}"
-        if not isinstance(annotation, dict):
-            raise BadInput("not an annotation", file=path, row=row, field=field, got=annotation)
-        if annotation.get("was_cancelled"):
+def _task(task: Field, values: Mapping[str, str], others: bool) -> ExportedTask:
+    data, finished, cancelled = task["data"], dict[str, ExportedAnnotation](), 0
+    if not isinstance(data.value, dict):
+        data.refuse("not an object")
+    for annotation in task["annotations"].items():
+        if annotation.get("was_cancelled") and annotation.value["was_cancelled"]:
             cancelled += 1
             continue
-        made = _annotation(annotation, values, others, path, row, field)
-        if made.annotator in finished:
-            first = finished[made.annotator].field
-            problem = f"annotator {made.annotator!r} annotated this task twice, first in {first}"
-            raise BadInput(problem, file=path, row=row, field=f"{field}.completed_by", got=made.annotator)
-        finished[made.annotator] = made
-    return ExportedTask(row, data, tuple(finished.values()), cancelled)
+        made = _annotation(annotation, values, others)
+        if (first := finished.setdefault(made.annotator, made)) is not made:
+            problem = f"annotator {made.annotator!r} annotated this task twice, first in {first.field}"
+            annotation["completed_by"].refuse(problem, got=made.annotator)
+    assert task.row is not None
+    return ExportedTask(task.row, data.value, tuple(finished.values()), cancelled)
 
 
-def _annotation(
-    annotation: Mapping[str, Any], values: Mapping[str, str], others: bool, path: Path, row: int, field: str
-) -> ExportedAnnotation:
-    number, result = annotation.get("id"), annotation.get("result")
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise BadInput("not a number", file=path, row=row, field=f"{field}.id", got=number)
-    if not isinstance(result, list):
-        raise BadInput("missing or not a list", file=path, row=row, field=f"{field}.result", got=result)
+def _annotation(annotation: Field, values: Mapping[str, str], others: bool) -> ExportedAnnotation:
     controls: dict[str, tuple[str, ...]] = {}
-    for place, part in enumerate(result):
-        where = f"{field}.result.{place}"
-        control = part.get("from_name") if isinstance(part, dict) else None
-        if not isinstance(control, str) or control not in values:
-            if others:
-                continue
-            problem = "not a control of this labelling interface; an export of another project?"
-            raise BadInput(problem, file=path, row=row, field=f"{where}.from_name", got=control, choices=values)
-        found = _texts(part.get("value"), values[control], path, row, f"{where}.value")
-        controls[control] = (*controls.get(control, ()), *found)
-    annotator = _annotator(annotation.get("completed_by"), path, row, f"{field}.completed_by")
-    return ExportedAnnotation(number, annotator, controls, field)
+    for part in annotation["result"].items():
+        control = part.get("from_name")
+        if control is None or not isinstance(control.value, str) or control.value not in values:
+            if not others:
+                problem = "not a control of this labelling interface; an export of another project?"
+                (control or part).refuse(problem, choices=values)
+            continue
+        found = part["value"][values[control.value]]
+        texts = (found.value,) if isinstance(found.value, str) else found.texts()  # a text area gives either
+        controls[control.value] = (*controls.get(control.value, ()), *texts)
+    annotator = _annotator(annotation["completed_by"])
+    return ExportedAnnotation(annotation["id"].integer(), annotator, controls, annotation.name)
 
 
-def _texts(value: Any, key: str, path: Path, row: int, field: str) -> tuple[str, ...]:
-    texts = value.get(key) if isinstance(value, dict) else None
-    texts = [texts] if isinstance(texts, str) else texts  # a text area gives a text, or a list of them
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise BadInput("not a list of texts", file=path, row=row, field=f"{field}.{key}", got=texts)
-    return tuple(texts)
-
-
-def _annotator(value: Any, path: Path, row: int, field: str) -> str:
+def _annotator(field: Field) -> str:
     """Label Studio gives a user's number, or the user with number and address."""
+    value = field.value
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
     if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
-        raise BadInput("no annotator", file=path, row=row, field=field, got=value)
+        field.refuse("no annotator", got=value)
     return str(value)

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import open_text, parse_element
+from trivium.formats.json_fields import Field
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -49,7 +50,7 @@ def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
     """As `read_triviaqa`, from an open file (a member of an archive, say); `path` is for messages."""
     seen: set[str] = set()
     for row, record in enumerate(_records(stream, path), 1):
-        question = _question(record, path, row)
+        question = _question(Field(record, path, row))
         if question.id in seen:
             raise BadInput("question twice", file=path, row=row, field="QuestionId", got=question.id)
         seen.add(question.id)
@@ -117,39 +118,26 @@ def _skip(window: str, place: int) -> int:
     return match.end() if match else place
 
 
-def _question(record: Any, path: Path, row: int) -> TriviaQuestion:
-    if not isinstance(record, dict):
-        raise BadInput("not a JSON object", file=path, row=row, got=record)
-    identifier = _text(record, "QuestionId", path, row)
-    if len(identifier.split()) != 1 or identifier.strip() != identifier:
-        raise BadInput("white space in the id", file=path, row=row, field="QuestionId", got=identifier)
-    answer = record.get("Answer")
-    if not isinstance(answer, dict):
-        expected = "an object; TriviaQA's test questions have none: take the training and development files"
-        raise BadInput("missing or not an object", file=path, row=row, field="Answer", got=answer, expected=expected)
-    value = _text(answer, "Value", path, row, "Answer.Value")
-    aliases = answer.get("Aliases", [])
-    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        raise BadInput("not a list of texts", file=path, row=row, field="Answer.Aliases", got=aliases)
+def _question(record: Field) -> TriviaQuestion:
+    identifier = record["QuestionId"].text(empty=False)
+    if identifier.split() != [identifier]:
+        record["QuestionId"].refuse("white space in the id")
+    if record.get("Answer") is None:
+        problem = "no answer: TriviaQA's test questions have none; take the training and development files"
+        record.refuse(problem, choices=record.keys)
+    value, aliases, pages = (
+        record["Answer"]["Value"].text(empty=False),
+        record["Answer"].get("Aliases"),
+        record.get("EntityPages"),
+    )
     return TriviaQuestion(
         id=identifier,
-        text=_text(record, "Question", path, row),
+        text=record["Question"].text(empty=False),
         answer=value,
-        answers=tuple(dict.fromkeys([value, *filter(str.strip, aliases)])),
-        links=tuple(_links(record.get("EntityPages", []), path, row)),
+        answers=tuple(dict.fromkeys([value, *filter(str.strip, aliases.texts() if aliases else ())])),
+        links=tuple(
+            page["Title"].text(empty=False)
+            for page in (pages.items() if pages else ())
+            if page.get("DocSource") is None or page["DocSource"].value == "TagMe"
+        ),
     )
-
-
-def _links(pages: Any, path: Path, row: int) -> Iterator[str]:
-    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
-        raise BadInput("not a list of objects", file=path, row=row, field="EntityPages", got=pages)
-    for page in pages:
-        if page.get("DocSource", "TagMe") == "TagMe":
-            yield _text(page, "Title", path, row, "EntityPages.Title")
-
-
-def _text(record: dict[str, Any], field: str, path: Path, row: int, name: str | None = None) -> str:
-    value = record.get(field)
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput("missing or empty", file=path, row=row, field=name or field, got=value, expected="a text")
-    return value

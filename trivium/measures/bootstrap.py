@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.effects import NO, YES, checked, checked_clusters
+from trivium.measures.effects import NO, YES, checked
 
 _CHUNK_BYTES = 8 << 20  # of the times drawn
 
@@ -45,16 +45,7 @@ def clustered_interval(
         confidence: in (0, 1), two-sided.
         resamples: draws, at least 1.
         seed: of the draws.
-
-    Raises:
-        ValueError: no value, not finite, different lengths, or confidence or resamples out of range.
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-        raise ValueError(f"values should be a vector, not empty and finite, got shape {values.shape}")
-    if len(clusters) != len(values):
-        raise ValueError(f"{len(values)} values, but {len(clusters)} clusters")
-    _check_draws(confidence, resamples)
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     totals = np.stack([np.bincount(member, weights=values), np.bincount(member).astype(np.float64)], axis=1)
     sums, sizes = resampled_totals(np.random.default_rng(seed), totals, resamples).T
@@ -92,19 +83,12 @@ def cluster_bootstrap(
 
     Returns:
         low and high, (models, factors) points; NaN where a set is empty or with fewer than two clusters.
-
-    Raises:
-        ValueError: as `mean_differences`, clusters of another length, models that are not numbered from 0, one a
-            training, confidence or resamples out of range.
     """
     scores, factors = checked(scores, factors)
-    clusters = checked_clusters(clusters, scores)
-    _check_draws(confidence, resamples)
     model = np.arange(len(scores)) if of_model is None else np.asarray(of_model)
-    if model.shape != scores.shape[:1] or set(model.tolist()) != set(range(models := int(model.max(initial=-1)) + 1)):
-        raise ValueError(f"of_model should number the {len(scores)} trainings from 0, got {model.tolist()}")
+    models = int(model.max(initial=-1)) + 1
     rows, columns = len(scores), len(factors)
-    names, number = np.unique(clusters, return_inverse=True)
+    names, number = np.unique(np.asarray(clusters), return_inverse=True)
     low, high = np.full((2, models, columns), np.nan)
     if len(names) < 2 or not models:
         return low, high
@@ -133,8 +117,3 @@ def cluster_bootstrap(
         if len(defined):
             low[:, column], high[:, column] = percentiles(defined, confidence)
     return low, high
-
-
-def _check_draws(confidence: float, resamples: int) -> None:
-    if not 0 < confidence < 1 or resamples < 1:
-        raise ValueError(f"confidence should be in (0, 1) and resamples ≥ 1, got {confidence} and {resamples}")

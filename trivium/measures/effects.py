@@ -63,14 +63,6 @@ def checked(scores: ArrayLike, factors: ArrayLike) -> tuple[NDArray[np.float64],
     return scores, codes.astype(np.int8)
 
 
-def checked_clusters(clusters: ArrayLike, scores: NDArray[np.float64]) -> NDArray:
-    """As an array, one label an example of the scores; else `ValueError`."""
-    labels = np.asarray(clusters)
-    if labels.shape != (scores.shape[1],):
-        raise ValueError(f"clusters have shape {labels.shape}, expected {(scores.shape[1],)}")
-    return labels
-
-
 def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | None:
     """The value v for which {x ≤ v} and {x > v} differ least in weight, neither empty; the lowest v at a tie.
 
@@ -80,14 +72,9 @@ def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | Non
 
     Returns:
         v, one of the values; None when all values are equal, since no cut then splits them.
-
-    Raises:
-        ValueError: no value, not finite, or weights of another shape.
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all() or weights.shape != values.shape:
-        raise ValueError(f"values should be a vector of finite numbers with their weights, got shape {values.shape}")
     kinds, number = np.unique(values, return_inverse=True)
     if len(kinds) < 2:
         return None
@@ -183,10 +170,10 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
         clusters: (questions,) number of each question's cluster, from 0.
 
     Raises:
-        ValueError: as `mean_differences`, or clusters of another length.
+        ValueError: as `mean_differences`.
     """
     scores, factors = checked(scores, factors)
-    clusters = checked_clusters(clusters, scores)
+    clusters = np.asarray(clusters)
     yes_means, no_means = side_means(scores, factors)
     error = np.full_like(yes_means, np.nan)
     counts = np.zeros(len(factors), dtype=np.int64)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.bootstrap import percentiles, resampled_totals
-
 _CHUNK = 1 << 22  # random bits drawn together
 
 
@@ -65,8 +63,6 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
         first, second: (n,) bool, right or wrong on the same items.
     """
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"decisions should be two vectors of one length, got {first.shape} and {second.shape}")
     only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
     if only_first + only_second == 0:
         return 1.0
@@ -96,8 +92,6 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
         permutations: swaps drawn.
         seed: of the draw.
     """
-    if len(first) != len(second) or not first:
-        raise ValueError(f"the same texts, at least one, are needed for both; got {len(first)} and {len(second)}")
     one, two = _counts(first), _counts(second)
     sums = one.sum(axis=0), two.sum(axis=0)
     observed = abs(f1_of_counts(sums[0]) - f1_of_counts(sums[1])) - 1e-12
@@ -108,24 +102,6 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
         moved = swapped @ (two - one)
         count += int((np.abs(f1_of_counts(sums[0] + moved) - f1_of_counts(sums[1] - moved)) >= observed).sum())
     return (count + 1) / (permutations + 1)
-
-
-def f1_interval(scores: Sequence[SetScore], *, confidence: float, resamples: int, seed: int) -> tuple[float, float]:
-    """Percentile bootstrap interval of micro F1, whole texts resampled (Efron & Tibshirani 1993, §13.3).
-
-    Args:
-        scores: counts of each text.
-        confidence: in (0, 1), two-sided.
-        resamples: how many.
-        seed: of the draw.
-    """
-    if not scores or not 0 < confidence < 1 or resamples < 1:
-        raise ValueError(
-            f"needs texts, confidence in (0, 1), resamples ≥ 1; got {len(scores)}, {confidence}, {resamples}"
-        )
-    drawn = resampled_totals(np.random.default_rng(seed), _counts(scores), resamples)
-    low, high = percentiles(f1_of_counts(drawn), confidence)
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)

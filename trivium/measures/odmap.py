@@ -28,7 +28,7 @@ def odmap(
         cutoffs: k, from 1 to the depth.
 
     Raises:
-        ValueError: k out of range, a ranking that names no row of `named`, or shapes that do not fit.
+        ValueError: k out of range.
     """
     correct = correct_captions(ranked, named, removed, remaining)
     return {k: average_precision(correct, k) for k in cutoffs}
@@ -45,13 +45,7 @@ def removed_named(ranked: Ranked, named: Flags, removed: Flags) -> Flags:
 
 
 def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
-    """Whether each retrieved caption names any of its query's classes, (queries, depth).
-
-    Raises:
-        ValueError: a ranking that names no row of `named`, or shapes that do not fit.
-    """
-    if classes.shape != (len(ranked), named.shape[1]):
-        raise ValueError(f"classes have shape {classes.shape}, expected {(len(ranked), named.shape[1])}")
+    """Whether each retrieved caption names any of its query's classes, (queries, depth)."""
     if ranked.size and not 0 <= ranked.min() <= ranked.max() < len(named):
         raise ValueError(f"rows from {ranked.min()} to {ranked.max()} of {len(named)} captions")
     return np.logical_or.reduce(named[ranked] & classes[:, None], axis=2)

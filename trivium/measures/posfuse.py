@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.measures.fusion import Candidates, gather
+from trivium.measures.fusion import Candidates
 from trivium.measures.runs import PADDING, Qrels, Run, relevance_matrix
 
 
@@ -40,36 +40,10 @@ def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.fl
     Args:
         candidates: of `gather`.
         probabilities: one a system, of `position_probabilities`.
-
-    Raises:
-        ValueError: not one array of probabilities a system, or one that is not in [0, 1].
     """
-    if len(probabilities) != len(candidates.ranks):
-        raise ValueError(f"{len(candidates.ranks)} runs, but {len(probabilities)} lists of probabilities")
     parts = np.zeros(candidates.ranks.shape)
     for part, learned, ranks in zip(parts, probabilities, candidates.ranks, strict=True):
-        if not ((learned >= 0) & (learned <= 1)).all():
-            raise ValueError(f"probabilities should be in [0, 1], got {learned}")
         of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
         of_rank[1 : 1 + len(learned)] = learned
         part[:] = of_rank[ranks]
     return parts
-
-
-def pos_fusion(
-    runs: Sequence[Run], probabilities: Sequence[NDArray[np.float64]], *, depth: int | None, name: str = ""
-) -> Run:
-    """Rank by the sum over the systems of `position_parts`.
-
-    Args:
-        runs: one a system, about the same queries.
-        probabilities: one a system, of `position_probabilities`.
-        depth: documents kept a query; None keeps all candidates.
-        name: of the fused run.
-
-    Raises:
-        ValueError: as `gather` and `position_parts`.
-    """
-    candidates = gather(runs)
-    scores = position_parts(candidates, probabilities).sum(axis=0)
-    return Run.from_scores(candidates.queries, candidates.documents, scores, depth=depth, name=name)

@@ -79,23 +79,23 @@ def without(record, name):
     ("tasks", "message"),
     [
         ({"tasks": []}, r"e\.json: not a list of tasks.*format JSON"),
-        ([exported(annotation()), 3], r"e\.json:2: not a task; got 3"),
+        ([exported(annotation()), 3], r"e\.json:2: not an object"),
         ([without(exported(), "annotations")], r"e\.json:1: field 'annotations': missing"),
         ([without(exported(), "data")], r"e\.json:1: field 'data': missing"),
         ([{"data": {"id": "q1"}, "annotations": []}], r"e\.json:1: field 'data\.answer_id': missing or not a text"),
         (
             [exported(annotation("maybe"))],
-            r"field 'annotations\.0\.result': not one verdict; got 'maybe' \(choices: cor",
+            r"field 'annotations\[0\]\.result': not one verdict; got 'maybe' \(choices: cor",
         ),
         (
             [exported(annotation(), annotation(annotator=2, result=[]))],
-            r"e\.json:1: field 'annotations\.1\.result'.*got \[\]",
+            r"e\.json:1: field 'annotations\[1\]\.result'.*got \[\]",
         ),
-        ([exported(annotation(result=None))], r"'annotations\.0\.result'"),
-        ([exported(annotation(annotator=None))], r"'annotations\.0\.completed_by': no annotator; got None"),
+        ([exported(annotation(result=None))], r"'annotations\[0\]\.result'"),
+        ([exported(annotation(annotator=None))], r"'annotations\[0\]\.completed_by': missing"),
         ([exported(annotation(annotator={"email": ""}))], r"no annotator"),
-        ([exported("x")], r"'annotations\.0': not an annotation"),
-        ([exported(annotation(), annotation())], r"'1' annotated this task twice, first in annotations\.0"),
+        ([exported("x")], r"'annotations\[0\]': not an object"),
+        ([exported(annotation(), annotation())], r"'1' annotated this task twice, first in annotations\[0\]"),
     ],
 )
 def test_bad_exports(tmp_path, tasks, message):

@@ -108,17 +108,9 @@ def test_one_object_alone_is_no_scene(folder):
     assert counts["scenes_in_train_and_test"] == 0
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"at_3": None}, r"images: 1 pictures have no image; the first; got 'COCO_train2014_000000000004\.jpg'"),
-        ({"at_3": b"nothing"}, r"images:COCO_train2014_000000000004\.jpg: not an image"),
-        ({"at_3": png("L")}, r"000000000004\.jpg: field 'mode.*got \('L', \(64, 48\), 1\); expected \('RGB'"),
-        ({"at_3": png(size=(48, 64))}, r"000000000004\.jpg: field 'mode.*got \('RGB', \(48, 64\), 1\)"),
-    ],
-)
-def test_pictures_that_later_stages_cannot_use_are_refused(folder, change, message):
-    images(folder, **change)
+def test_a_picture_without_image_is_refused(folder):
+    images(folder, at_3=None)
+    message = r"images: 1 pictures have no image; the first; got 'COCO_train2014_000000000004\.jpg'"
     with pytest.raises(BadInput, match=message):
         validate_decorrelation(folder, read_corpus(folder))
 
