@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sample.french.french_world import build_french
+from tests.complexity.difficulty.asked import english_set
 from trivium.commands.difficulty import main
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
@@ -136,6 +137,28 @@ def test_the_function_and_the_command_write_the_same(project, tmp_path, capsys):
     for name in FILES:
         assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "function" / name).read_bytes(), name
     assert "mine" in capsys.readouterr().out
+
+
+def test_models_may_be_called_as_columns_are_and_no_p_is_0(tmp_path):
+    """And what a line of questions.csv and of py-irt's file holds."""
+    found = english_set()
+    right = {each.id: each.answers[0] for each in found.questions}
+    short = {key: "" if key[0] == "l" else text for key, text in right.items()}
+    models = {"question": right, "overlap": short, "id_prediction": right, "id": short | {"s1": None}}
+    write_difficulty(difficulty(found, models, language="en", settings=DifficultySettings(resamples=20)), tmp_path)
+    with (tmp_path / "questions.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    names, first = rows[0], dict(zip(*rows[:2], strict=True))
+    assert len(names) == len(set(names))
+    assert {"model_question", "model_overlap", "model_id", "id_prediction", "model_id_prediction"} <= set(names)
+    assert first["question"] == found.questions[0].question
+    assert first["reference"] == first["question_prediction"] == first["model_id_prediction"] == "Baron Alder"
+    assert [first[name] for name in ("model_question", "id_prediction")] == ["1", "1"]
+    lines = [json.loads(line) for line in (tmp_path / "responses.jsonlines").read_text("utf-8").splitlines()]
+    assert [len(line["responses"]) for line in lines] == [120, 120, 120, 119]
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "&lt; 0.0001" in page
+    assert "0.0000" not in page
 
 
 def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):

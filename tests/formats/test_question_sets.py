@@ -91,14 +91,14 @@ def test_answers_without_places_are_searched(tmp_path):
         {"id": 3, "context": CONTEXT, "question": "Qui ?", "answers": {"text": ["une reine"], "answer_start": [-1]}},
         {"id": 4, "context": CONTEXT, "question": "Qui ?", "answers": [{"text": "Le roi", "answer_start": 40}]},
         {"id": 5, "context": CONTEXT, "question": "Où ?", "answers": {"text": ["Orvel"], "answer_start": [-1]}},
-        {"id": 6, "context": CONTEXT, "question": "Où ?", "answers": {"text": ["Orvel"]}},
+        *({"id": n, "context": CONTEXT, "question": "Où ?", "answers": {"text": ["Orvel"]}} for n in range(6, 11)),
     ]
     read = read_question_set(write(tmp_path / "t.jsonl", lines(records)))
-    assert [each.id for each in read.questions] == ["1", "2", "3", "4", "5", "6"]
-    places = [Span(7, 13), Span(0, 6), None, Span(37, 43), Span(23, 28), Span(23, 28)]
+    assert [each.id for each in read.questions] == [str(number) for number in range(1, 11)]
+    places = [Span(7, 13), Span(0, 6), None, Span(37, 43), *[Span(23, 28)] * 6]
     assert [each.place for each in read.questions] == places
     assert read.questions[0].answers == ("Évrard", "Roi")  # as it stands in the context
-    assert read.counts == {"searched": 4, "moved": 1, "nowhere": 1}
+    assert read.counts == {"searched": 8, "moved": 1, "nowhere": 1}
     assert {each.title for each in read.questions} == {""}
 
 
@@ -220,10 +220,50 @@ def test_answers_that_cannot_be_right_are_refused(tmp_path):
         "question": "Qui ?",
         "answers": "{'text': ['Mâcon'], 'answer_start': [52]}",
     }
-    with pytest.raises(BadInput, match="s.jsonl.*field 'answers': the text of a dictionary"):
-        read_question_set(written(tmp_path / "s.jsonl", record, record | {"id": "b"}))
+    for told, kind in (
+        (record["answers"], "dictionary"),
+        ("{'text': array(['Mâcon'], dtype=object), 'answer_start': array([52])}", "dictionary"),
+        (json.dumps({"text": ["Mâcon"]}), "dictionary"),
+        ("['Mâcon']", "list"),
+        (["{'text': 'Mâcon'}"], "dictionary"),
+        ({"text": ["{'text': 'Mâcon'}"]}, "dictionary"),
+    ):
+        with pytest.raises(BadInput, match=f"s.jsonl.*field 'answers.*': the text of a {kind}"):
+            read_question_set(written(tmp_path / "s.jsonl", record | {"answers": told}, record | {"id": "b"}))
+    bracketed = record | {"answers": "{Mâcon} [1]", "context": "{Mâcon} [1]"}
+    assert len(read_question_set(written(tmp_path / "s.jsonl", bracketed)).questions) == 1
     free = [{"id": str(number), "context": SENTENCE, "question": "Qui ?", "answer": "un homme" if number < 3 else "Mâcon"}
             for number in range(20)]  # fmt: skip
     with pytest.raises(BadInput, match="3 of 20 answers stand nowhere in their contexts; the first; got 'un homme'"):
         read_question_set(written(tmp_path / "s.jsonl", *free))
     assert read_question_set(written(tmp_path / "s.jsonl", *free[2:])).counts["nowhere"] == 1
+    with pytest.raises(BadInput, match="1 of 9 answers stand nowhere"):
+        read_question_set(written(tmp_path / "s.jsonl", *free[2:11]))
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ({"data": [{"story": "A mill.", "questions": [], "answers": []}]}, "CoQA"),
+        ({"p1": {"passage": "A mill.", "qa_pairs": []}}, "DROP"),
+        (
+            [{"_id": "a", "context": [["Mill", ["A."]]], "question": "?", "answer": "x", "supporting_facts": []}],
+            "HotpotQA",
+        ),
+        ([{"context_text": "磨坊", "qas": []}], "CMRC 2018"),
+        ({"Data": [], "Version": "1"}, "TriviaQA"),
+        ({"passage": "A mill.", "question": "?", "answer": True}, "BoolQ"),
+    ],
+)
+def test_a_form_that_is_not_read_is_named(tmp_path, content, name):
+    with pytest.raises(BadInput, match=f"form of {name}"):
+        read_question_set(write(tmp_path / "s.json", content))
+
+
+def test_parquet_of_the_hub_has_contexts_and_qids_too(tmp_path):
+    contexts = {"context": SENTENCE, "questions": ["Où ?"], "answers": {"texts": ["Mâcon"], "answers_starts": [52]}}
+    pq.write_table(pa.Table.from_pylist([contexts]), tmp_path / "fquad.parquet")
+    assert read_question_set(tmp_path / "fquad.parquet").ids == ["1.1"]
+    mrqa = {"subset": "Mills", "qid": "q1", "context": SENTENCE, "question": "Où ?", "answers": ["Mâcon"]}
+    pq.write_table(pa.Table.from_pylist([mrqa]), tmp_path / "mrqa.parquet")
+    assert read_question_set(tmp_path / "mrqa.parquet").ids == ["q1"]

@@ -119,7 +119,7 @@ Read = Callable[[Field, Mapping[tuple[str, str], str]], tuple[str, str | None]]
 def _plain(key: str) -> Read:
     def read(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
         is_null = key in record.keys and record.get(key) is None
-        return _identifier(record["id"]), None if is_null else record[key].text()
+        return record["id"].identifier(), None if is_null else record[key].text()
 
     return read
 
@@ -127,7 +127,7 @@ def _plain(key: str) -> Read:
 def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
     """The first output that has an answer; none: an empty one."""
     given = (output.get("answer") for output in record["output"].items())
-    return _identifier(record["id"]), next((answer.text() for answer in given if answer is not None), "")
+    return record["id"].identifier(), next((answer.text() for answer in given if answer is not None), "")
 
 
 def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
@@ -141,7 +141,7 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
     answer = None if first.value is None else first.text()
     doc = record["doc"]
     if doc.get("id") is not None:
-        return _identifier(doc["id"]), answer
+        return doc["id"].identifier(), answer
     asked = fold(doc["question"].text()), fold(doc["context"].text())
     if asked not in by_text:
         doc.refuse("no id, and no question of the set has its question and context", expected="a field id")
@@ -156,10 +156,6 @@ def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
     kept = [record for record, name in zip(records, of_filter, strict=True) if name == chosen]
     others = ", ".join(repr(name) for name in names if name != chosen)
     return kept, f"of its filters {chosen!r} counts, and not {others}" if others else ""
-
-
-def _identifier(field: Field) -> str:
-    return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
 
 
 _FORMS: tuple[tuple[str, str, Read], ...] = (

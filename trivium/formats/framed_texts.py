@@ -38,7 +38,8 @@ def end_of(text: str, start: int, wanted: str) -> int | None:
     last = start + 4 * len(wanted) + 8  # accents apart, and marks of no width
     while last < len(text) and continues(text[last]):
         last += 1
-    return next((start + end for first, end in find_folded(text[start:last], wanted) if first == 0), None)
+    window = text[start:last]
+    return next((start + end for first, end in find_folded(window, wanted) if not fold(window[:first])), None)
 
 
 @dataclass(frozen=True, order=True)

@@ -75,6 +75,10 @@ class Field:
             self.refuse("not a list of texts", expected="a list of texts")
         return tuple(self.value)
 
+    def identifier(self) -> str:
+        """An id: a text, or a whole number, which some sets number their questions by."""
+        return str(self.integer()) if isinstance(self.value, int) else self.text(empty=False)
+
     def name_of(self, choices: Collection[str]) -> str:
         """One of these names."""
         if self.text() not in choices:

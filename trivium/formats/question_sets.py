@@ -1,37 +1,24 @@
-"""Question sets about texts, in the forms in which they are handed round.
-
-- SQuAD's tree (1.1, 2.0; FQuAD, PIAF, XQuAD): {"data": [{"title", "paragraphs": [{"context",
-  "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
-- Hugging Face's flat records, as JSON lines, a JSON list, {"data": [...]} or Parquet: {"id", "title", "context",
-  "question", "answers": {"text": [...], "answer_start": [...]}}; no text means that there is no answer
-- the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
-- FQuAD's records on the Hugging Face hub, a context each: {"context", "questions": [...], "answers": {"texts": [...],
-  "answers_starts": [...]}}; a question's id is that of its record and its place, such as 1.2
-- MRQA's lines after their header: {"context", "qas": [{"qid", "question", "answers", "detected_answers": [{"text",
-  "char_spans": [[first, last]]}]}]}
+"""Question sets about texts, in any form of `question_forms.py`.
 
 `title` and `answer_start` may be lacking. Where an answer has no place, or does not stand at its place, the nearest
 occurrence in the context counts. A set of which more than a tenth of the answers stand nowhere is refused, and so is an
 answer that is the text of a dictionary.
 """
 
-import ast
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import find_folded
-from trivium.core.reading import open_file
-from trivium.core.tables import read_batches, read_schema
 from trivium.formats.framed_texts import Span, end_of
-from trivium.formats.json_fields import Field, read_json_or_lines
+from trivium.formats.json_fields import Field
+from trivium.formats.question_forms import question_records
 
 REASONS = ("no_answer", "empty_question", "empty_answer")
-_FLAT = ("id", "title", "context", "question", "answers", "answer", "is_impossible")
-_BATCH = 4096  # rows of Parquet
 MOST_NOWHERE = 0.1  # of the answers
+_WRITTEN_OUT = re.compile(r"""\s*(\{\s*['"]\w+['"]\s*:|\[\s*['"{])""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +78,7 @@ def read_question_set(path: Path) -> QuestionSet:
         BadInput: none of the forms (names row and field), an id that stands twice, an answer that is the text of a
             dictionary, no question with an answer, or more than `MOST_NOWHERE` of the answers stand nowhere.
     """
-    form, records = _records(path)
+    form, records = question_records(path)
     questions: list[AskedQuestion] = []
     unanswerable: list[AskedQuestion] = []
     left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
@@ -99,9 +86,10 @@ def read_question_set(path: Path) -> QuestionSet:
     first: dict[str, Field] = {}
     texts: dict[str, str] = {}  # one copy of each context and title: flat records repeat them
     for title, context, asked, flat in records:
-        identifier = _identifier(asked["id"])
+        given_id = asked.get("qid") or asked["id"]
+        identifier = given_id.identifier()
         if identifier in first:
-            asked["id"].refuse(f"id twice, the first in {_where(first[identifier])}")
+            given_id.refuse(f"id twice, the first in {_where(first[identifier])}")
         first[identifier] = asked
         context, title = texts.setdefault(context, context), texts.setdefault(title, title)
         answers, given = _answers(asked)
@@ -124,7 +112,7 @@ def read_question_set(path: Path) -> QuestionSet:
     if not questions:
         got = {"unanswerable": len(unanswerable)} | {reason: len(ids) for reason, ids in left_out.items()}
         raise BadInput("no question with an answer", file=path, got=got, expected="a question set with answers")
-    if counts["nowhere"] > max(1, MOST_NOWHERE * len(questions)):
+    if counts["nowhere"] > MOST_NOWHERE * len(questions):
         first_one = next(each for each in questions if each.place is None)
         problem = f"{counts['nowhere']} of {len(questions)} answers stand nowhere in their contexts; the first"
         row = _where(first[first_one.id])
@@ -138,92 +126,6 @@ def read_question_set(path: Path) -> QuestionSet:
         {reason: tuple(ids) for reason, ids in left_out.items()},
         dict(counts),
     )
-
-
-Record = tuple[str, str, Field, bool]  # title, context, the question's own record, whether it is a flat one
-
-
-def _records(path: Path) -> tuple[str, Iterator[Record]]:
-    """The form, in words, and the records."""
-    with open_file(path) as stream:
-        start = stream.read(4)
-    if start == b"PAR1":
-        return "flat Parquet", _flat(_parquet(path))
-    roots = read_json_or_lines(path)
-    if "header" in roots[0].keys and "context" not in roots[0].keys:
-        return "MRQA’s lines", _mrqa(roots[1:])
-    if len(roots) > 1 or {"question", "questions"}.intersection(roots[0].keys):
-        return _form(roots, "JSON lines")
-    records = roots[0] if isinstance(roots[0].value, list) else roots[0]["data"]
-    if "paragraphs" in next(iter(records.items()), records).keys:
-        return "SQuAD’s tree", _tree(records)
-    return _form(list(records.items()), "JSON")
-
-
-def _form(records: Sequence[Field], file: str) -> tuple[str, Iterator[Record]]:
-    if any("questions" in record.keys for record in records[:1]):
-        return f"FQuAD’s contexts, {file}", _contexts(records)
-    return f"flat {file}", _flat(records)
-
-
-def _parquet(path: Path) -> Iterator[Field]:
-    try:
-        known = [name for name in read_schema(path).names if name in _FLAT]
-        rows = (record for batch in read_batches(path, _BATCH, known) for record in batch.to_pylist())
-        yield from (Field(record, path, row) for row, record in enumerate(rows, 1))
-    except UnicodeDecodeError as error:  # of a column's name or of a text
-        raise BadInput(f"not UTF-8: {error.reason}", file=path) from None
-
-
-def _flat(records: Iterable[Field]) -> Iterator[Record]:
-    for record in records:
-        title = record.get("title")
-        yield "" if title is None else title.text(), record["context"].text(), record, True
-
-
-def _tree(articles: Field) -> Iterator[Record]:
-    for article in articles.items():
-        title = article.get("title")
-        for paragraph in article["paragraphs"].items():
-            context = paragraph["context"].text()
-            for asked in paragraph["qas"].items():
-                yield "" if title is None else title.text(), context, asked, False
-
-
-def _contexts(records: Iterable[Field]) -> Iterator[Record]:
-    for number, record in enumerate(records, 1):
-        title, context = record.get("title"), record["context"].text()
-        questions, texts = list(record["questions"].items()), list(record["answers"]["texts"].items())
-        starts = list(record["answers"]["answers_starts"].items())
-        if not len(questions) == len(texts) == len(starts):
-            record["answers"].refuse("not as many answers as questions", expected=f"{len(questions)} texts and starts")
-        for place, (question, text, start) in enumerate(zip(questions, texts, starts, strict=True), 1):
-            asked = {"id": f"{number}.{place}", "question": question.value,
-                     "answers": [{"text": text.value, "answer_start": start.value}]}  # fmt: skip
-            yield "" if title is None else title.text(), context, Field(asked, record.file, record.row, ""), False
-
-
-def _mrqa(records: Iterable[Field]) -> Iterator[Record]:
-    for record in records:
-        context = record["context"].text()
-        for question in record["qas"].items():
-            detected = [
-                {"text": answer["text"].text(), "answer_start": _first(answer["char_spans"])}
-                for answer in question["detected_answers"].items()
-            ]
-            asked = {"id": question["qid"].value, "question": question["question"].value,
-                     "answers": detected or question["answers"].value}  # fmt: skip
-            yield "", context, Field(asked, record.file, record.row, ""), False
-
-
-def _first(spans: Field) -> int | None:
-    """Where the first of MRQA's stretches begins."""
-    return next((next(span.items()).integer() for span in spans.items()), None)
-
-
-def _identifier(field: Field) -> str:
-    """Ids are texts; some sets number their questions."""
-    return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
 
 
 def _where(field: Field) -> str:
@@ -248,35 +150,32 @@ def _answers(asked: Field) -> tuple[list[tuple[str, int | None]], bool]:
     if given is None:
         return [], False
     if isinstance(given.value, str):
-        if _is_dictionary(given.value):
-            given.refuse("the text of a dictionary", expected="a dictionary, a list, or a text")
-        return [(given.text(), None)], True
+        return [(_plain(given), None)], True
     if isinstance(given.value, dict):
         texts, starts = list(given["text"].items()), given.get("answer_start") or given.get("answers_start")
         places = [None] * len(texts) if starts is None else [_start(start) for start in starts.items()]
         if len(places) != len(texts):
             given.refuse("not as many places as texts", expected=f"{len(texts)} numbers in answer_start")
-        found = [(text.text(), place) for text, place in zip(texts, places, strict=True)]
+        found = [(_plain(text), place) for text, place in zip(texts, places, strict=True)]
     else:
         found = [_answer(each) for each in given.items()]
     return found, bool(found)
 
 
-def _is_dictionary(text: str) -> bool:
-    """Whether a text is a dictionary as Python or JSON writes it, as tables of CSV hold it."""
-    if not text.strip().startswith("{"):
-        return False
-    try:
-        return isinstance(ast.literal_eval(text.strip()), dict)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return False
+def _plain(field: Field) -> str:
+    """A text that is no dictionary or list as Python, NumPy or JSON writes it into tables of CSV."""
+    text = field.text()
+    if _WRITTEN_OUT.match(text):
+        kind = "dictionary" if text.lstrip().startswith("{") else "list"
+        field.refuse(f"the text of a {kind}", expected="a dictionary, a list, or a text")
+    return text
 
 
 def _answer(field: Field) -> tuple[str, int | None]:
     if isinstance(field.value, str):
-        return field.text(), None
+        return _plain(field), None
     start = field.get("answer_start")
-    return field["text"].text(), None if start is None else _start(start)
+    return _plain(field["text"]), None if start is None else _start(start)
 
 
 def _start(field: Field) -> int | None:

@@ -79,7 +79,7 @@ def read_squad(path: Path) -> SquadSet:
     unified = 0
     first: dict[str, str] = {}
     for title, context, asked in _asked(Field(read_json(path), path)):
-        identifier = _identifier(asked["id"])
+        identifier = asked["id"].identifier()
         if identifier in first:
             asked["id"].refuse(f"id twice, the first in {first[identifier]}")
         first[identifier] = asked.name
@@ -152,11 +152,6 @@ def _asked(root: Field) -> Iterator[tuple[str, str, Field]]:
             context = paragraph["context"].text()
             for asked in paragraph["qas"].items():
                 yield "" if title is None else title.text(), context, asked
-
-
-def _identifier(field: Field) -> str:
-    """Ids are texts; some sets number their questions."""
-    return str(field.integer()) if isinstance(field.value, int) else field.text(empty=False)
 
 
 def _record(question: SquadQuestion) -> dict[str, Any]:

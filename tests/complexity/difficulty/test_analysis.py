@@ -12,6 +12,7 @@ from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.errors import BadInput
 from trivium.measures.agreement import hardness_agreement
+from trivium.measures.rasch import rasch
 
 SET = english_set()
 FAST = DifficultySettings(resamples=200, draws=2)
@@ -147,6 +148,31 @@ def test_five_models_have_difficulties_by_irt():
     assert rows(four)["m0", "long_answer"]["irt"] is None
 
 
+def test_a_missing_answer_is_missing_in_item_response_theory_too():
+    models = {f"m{n}": reader(0.5 + 0.08 * n, 0.4, n) for n in range(5)}
+    lacking = {key: None if key in ("s0", "s2", "l4") else text for key, text in models["m4"].items()}
+    found = analyse(models | {"m4": lacking})
+    assert found.missing.sum() == found.metrics["m4_missing"] == 3
+    right = np.stack(list(found.scores["exact_match"].values())) == 1
+    assert found.irt.ability == pytest.approx(rasch(right, ~found.missing).ability)
+
+
+def test_doubtful_fits_are_said():
+    perfect = {each.id: each.answers[0] for each in SET.questions}
+    found = analyse({f"m{n}": perfect for n in range(5)})
+    said = " ".join(found.notes)
+    assert found.irt.at_bound
+    assert "standard deviation of the difficulties, 0.01, lies at its bound" in said
+    assert "intervals of δ have no width" in said
+    assert "intervals of difficulties by item response theory have no width" in said
+    assert "no width" not in " ".join(analyse({"m": reader(0.5)}).notes)
+
+
+def test_an_answer_in_memory_that_is_no_text_is_refused():
+    with pytest.raises(BadInput, match="not a text; got"):
+        analyse({"m": reader(0.5) | {"s0": ["a", "b"]}})
+
+
 def test_agreement_and_means_are_the_measures():
     found = analyse({"a": reader(0.8), "b": reader(0.6, 0.3, 3)}, settings=FAST.model_copy(update={"judge": "f1"}))
     expected = hardness_agreement(list(found.scores["f1"].values())).means()
@@ -173,3 +199,10 @@ def test_the_smallest_effect_shrinks_with_the_set():
         for given, found in zip(models, (small, large), strict=True)
     ]
     assert sizes[1] == pytest.approx(sizes[0] / 2, rel=0.35)
+
+
+def test_a_set_too_small_for_any_test_is_read_all_the_same():
+    few = replace(SET, questions=SET.questions[:2])
+    found = analyse({"m": {each.id: each.answers[0] for each in few.questions}}, few)
+    assert found.metrics["m_em"] == 1
+    assert [row["p"] for row in found.rows] == [None] * len(found.rows)

@@ -93,6 +93,8 @@ def _regression(
     n examples, k columns with the dummies.
     """
     found = np.full((5, len(scores), len(factors)), np.nan)
+    if not len(factors):
+        return found
     raw = np.vstack([factors == YES, uncounted(factors).T]).astype(np.float64)
     column = _less_means(raw, elements)
     every = range(len(factors))
