@@ -32,10 +32,6 @@ def test_what_the_re_rankers_gave_stands_first():
     ]
 
 
-def test_no_answer():
-    assert next(lines(Answer("", 0.0, [], None, [], {}))).startswith("(no answer)")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -72,22 +72,6 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
         assert len(server.requests) == before + 2, "what was answered is not asked again"
 
 
-def test_an_endpoint_that_is_not_there_leaves_the_earlier_answers(tmp_path, monkeypatch):
-    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
-    make(tmp_path, settings(tmp_path, write_folder(tmp_path / "museum", 2)))
-    (tmp_path / "q.csv").write_text("question\nHow old is tower 01?\n", "utf-8")
-    (tmp_path / "a.csv").write_text("of yesterday", "utf-8")
-    reader = reader_of("http://127.0.0.1:9/v1", "tiny", None, tmp_path / "answers")
-    with (
-        open_asker(tmp_path / "base", no_foreign, reader) as asker,
-        pytest.raises(
-            BadInput, match=r"no question could be answered, the first: .*127\.0\.0\.1:9.*the endpoint fails"
-        ),
-    ):
-        answer_all(asker.ask, tmp_path / "q.csv", tmp_path / "a.csv")
-    assert (tmp_path / "a.csv").read_text("utf-8") == "of yesterday"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

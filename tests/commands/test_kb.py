@@ -5,16 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 from PIL import Image
 
-from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.kvqae.asking.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from tests.prompting.loopback_endpoint import Loopback, failed, said
-from trivium.commands import ask, kb, kb_models
+from trivium.commands import ask, kb
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking.models import NamedEncoder, models_of
@@ -42,19 +40,6 @@ def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
     assert own.digest != other.digest
     picture = [Image.open(tmp_path / "museum" / "tower_00.png").convert("RGB")]
     assert own.load().embed(picture) == pytest.approx(other.load().embed(picture), abs=1e-6)
-
-
-def test_a_model_in_hugging_faces_form(tmp_path):
-    folder = write_hugging_face("clip", tmp_path / "hf_clip", ["a mill", "an inn"])
-    name, entry = image_encoder(str(folder))
-    assert (name, entry["model"]) == ("hf_clip", f"hf:{folder}")
-    told = settings(tmp_path, write_folder(tmp_path / "museum", 2))
-    model = foreign(name, NamedEncoder.model_validate(entry), told)
-    assert model.digest == foreign(name, NamedEncoder.model_validate(entry), told).digest
-    pictures = [Image.open(tmp_path / "museum" / f"tower_0{number}.png").convert("RGB") for number in range(2)]
-    vectors = model.load().embed(pictures)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-6)
-    assert vectors[0] != pytest.approx(vectors[1], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -203,19 +188,6 @@ def test_an_endpoint_that_refuses(tmp_path):
         reader = EndpointReader(server.address, "tiny", None, tmp_path)
         with pytest.raises(BadInput, match="the endpoint refuses the question"):
             reader.read("Where?", {7: 2.0}, TEXTS, None)
-
-
-def test_an_endpoint_that_is_down_is_left_alone_for_a_while(tmp_path, monkeypatch):
-    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
-    with Loopback(lambda number, payload: failed(500)) as server:
-        reader = EndpointReader(server.address, "tiny", None, tmp_path)
-        for _ in range(3):
-            with pytest.raises(BadInput, match="the endpoint fails: gave up after 4 requests"):
-                reader.read("Where?", {7: 2.0}, TEXTS, None)
-        assert len(server.requests) == 4
-        monkeypatch.setattr(kb_models, "PAUSE", 0.0)
-        server.behave = lambda number, payload: said("Bern")
-        assert reader.read("Where?", {7: 2.0}, TEXTS, None).text == "Bern"
 
 
 def test_readers_that_are_refused(tmp_path):

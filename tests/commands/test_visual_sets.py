@@ -6,7 +6,7 @@ import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines, write_ok_vqa
 from trivium.commands import ask
-from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
+from trivium.commands.visual_sets import answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking.answer import Answer
@@ -110,7 +110,3 @@ def test_arguments_that_do_not_fit(arguments: list[str], message: str, capsys: p
     with pytest.raises(SystemExit):
         ask.main(arguments)
     assert message in capsys.readouterr().err
-
-
-def test_every_set_has_a_label() -> None:
-    assert {each.label for each in SETS.values()} == {"InfoSeek", "Encyclopedic-VQA", "OK-VQA"}

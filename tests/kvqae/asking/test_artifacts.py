@@ -123,12 +123,6 @@ def test_the_same_bytes_at_another_time_are_the_same(root):
     made.check()
 
 
-def test_a_run_elsewhere_in_the_graph_disturbs_nobody(root):
-    made = used(root)
-    (root / "dvc.lock").write_text((root / "dvc.lock").read_text() + "  other:\n    cmd: make other\n")
-    made.check()
-
-
 @pytest.mark.parametrize("text", ["", "stages:", "stages: [", "stages:\n  passages:\n    outs:\n    - 3\n"])
 def test_a_lock_that_is_being_written_is_not_believed(root, text):
     made = used(root)
@@ -147,10 +141,4 @@ def test_without_a_lock_or_outside_it_nothing_is_used(root):
         Artifacts(root).use("kb2/other")
     Path(root / "dvc.lock").unlink()
     with pytest.raises(BadInput, match=r"dvc\.lock: not there: run `make repro` first"):
-        Artifacts(root).use(PASSAGES)
-
-
-def test_outside_a_dvc_repository_nothing_is_used(root):
-    (root / ".dvc").rename(root / "gone")
-    with pytest.raises(BadInput, match="no DVC repository"):
         Artifacts(root).use(PASSAGES)

@@ -152,6 +152,14 @@ def test_weights_that_were_changed_since_the_last_run(tmp_path):
         GraphBase(tmp_path, "dpr_few_shot_image")
 
 
+def test_a_row_with_a_brought_run_cannot_be_asked(tmp_path):
+    tree = yaml.safe_load((ROOT / "params.yaml").read_text())
+    tree["kvqae"]["fuse"]["weights"]["brought_mine_image"] = {"brought_mine": 0.5, "clip": 0.5}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree))
+    with pytest.raises(BadInput, match=r"a row with a brought run, .*got \['brought_mine'\]"):
+        GraphBase(tmp_path, "brought_mine_image")
+
+
 def test_an_unknown_row_lists_the_rows(tmp_path):
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     with pytest.raises(BadInput, match=r"no such row.*got 'nope' \(choices: bm25_image, .*bm25_dpr_few_shot_image\)"):

@@ -191,23 +191,3 @@ def test_a_failed_build_leaves_the_base_and_the_vectors(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert {name: path.read_bytes() for name, path in files(tmp_path / "base").items()} == before
     assert make(tmp_path, told)["encoded_now"] == {"clip": 0}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_ten_thousand_pictures_of_which_one_in_a_hundred_is_broken(tmp_path):
-    folder = tmp_path / "museum"
-    for number in range(10_000):
-        write_entry(folder, f"tower_{number:05d}", number)
-    for number in range(0, 10_000, 100):
-        (folder / f"tower_{number:05d}.png").write_bytes(b"\x89PNG\r\n\x1a\n%d" % number)
-    told = settings(tmp_path, folder)
-    described = make(tmp_path, told)
-    assert described["counts"] == {"broken_picture": 100}
-    assert described["pictures_with_vector"] == {"clip": 9900}
-    for number in range(10_000, 10_010):
-        write_entry(folder, f"tower_{number:05d}", number)
-    assert make(tmp_path, told)["encoded_now"] == {"clip": 10}
-    with open_asker(tmp_path / "base", no_foreign) as asker:
-        answer = asker.ask("What is it?", (folder / "tower_04321.png").read_bytes())
-    assert answer.entries[0].title == "tower 04321"

@@ -25,7 +25,6 @@ from trivium.kvqae.asking.recognition import (
     rank,
     write_codes,
 )
-from trivium.vision.neighbours import exact_search
 
 
 def pictured(root, name, vectors, owners, weight=1.0):
@@ -75,15 +74,6 @@ def test_calibration_asks_each_picture_without_its_entry(tmp_path):
     assert made.temperature is not None
 
 
-def test_few_pictures_are_searched_as_exact_search_does(tmp_path):
-    kb_search.write_vectors(tmp_path / VECTORS, 500, 32)
-    search = PictureSearch(tmp_path)
-    asked = kb_search.questions(search.matrix, 20)
-    _, exact = exact_search(asked, search.matrix, 10)
-    for question, rows in zip(asked, exact, strict=True):
-        assert search.nearest(question)[0][:10].tolist() == rows.tolist()
-
-
 def test_many_pictures_are_found_by_codes(tmp_path):
     for width in (64, 32):
         (tmp_path / str(width)).mkdir()
@@ -101,16 +91,6 @@ def test_many_pictures_are_found_by_codes(tmp_path):
     assert lists_of(1_500_000) == 2048
 
 
-def test_synthetic_vectors_lie_in_clusters_and_are_drawn_again(tmp_path):
-    for name in ("a.npy", "b.npy"):
-        kb_search.write_vectors(tmp_path / name, 3000, 256)
-    first, second = (np.load(tmp_path / name).astype(np.float32) for name in ("a.npy", "b.npy"))
-    assert (first == second).all()
-    same, other = first[5] @ first[5 + 30], first[5] @ first[6]  # 30 centres
-    assert same == pytest.approx(0.70, abs=0.1)
-    assert abs(other) < 0.25
-
-
 def test_codes_of_a_vector_with_nan(tmp_path):
     with write_matrix(tmp_path / VECTORS, 20_000, 8, np.float32) as matrix:
         matrix[:] = 1
@@ -119,7 +99,7 @@ def test_codes_of_a_vector_with_nan(tmp_path):
         write_codes(tmp_path)
 
 
-@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize("share", [0, 0.5])
 def test_cut_codes(tmp_path, share):
     kb_search.write_vectors(tmp_path / VECTORS, 2_000, 16)
     write_codes(tmp_path)
