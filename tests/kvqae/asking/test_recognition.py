@@ -63,7 +63,7 @@ def test_calibration_asks_each_picture_without_its_entry(tmp_path):
     system = pictured(tmp_path, "clip", vectors, owners)
     eligible = np.ones(30, bool)
     eligible[4] = False
-    made = calibrate([system], owners, eligible, {})
+    made = calibrate([system], owners, eligible, dict.fromkeys)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     others = cosines[owners[:, None] != owners[None]]

@@ -16,6 +16,7 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -41,11 +42,9 @@ from trivium.kvqae.asking.encoding import (
 from trivium.kvqae.asking.entries import Source, read_source
 from trivium.kvqae.asking.models import BaseSettings, PictureModel, TextModel
 from trivium.kvqae.asking.recognition import (
-    FEWEST_PAIRS,
     MANY,
     ROWS,
     VECTORS,
-    Calibration,
     Pictured,
     PictureSearch,
     calibrate,
@@ -140,7 +139,8 @@ def build(
     Raises:
         BadInput: an encoder cannot be loaded, or gave NaN.
     """
-    shown = [Shown(row["sha256"], Path(row["path"])) for row in read_table(entries / SHOWN).to_pylist()]
+    table = read_table(entries / SHOWN)
+    shown, owners = [Shown(row["sha256"], Path(row["path"])) for row in table.to_pylist()], table["article"].to_numpy()
     titles = read_table(entries / ARTICLES, ["title"])["title"]
     cut = read_table(entries / PASSAGES, ["article", "text"])
     passages = list(zip(titles.take(cut["article"]).to_pylist(), cut["text"].to_pylist(), strict=True))
@@ -162,11 +162,24 @@ def build(
             store.keep_only(keys)
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
         build_index(beside / BM25, documents, analyzer="english", threads=1, heap_gib=1)
-        calibrations, views = _calibrate(settings, beside, pictures, shown, store_of)
-        write_json(beside / CALIBRATION, {route: vars(each) for route, each in calibrations.items()})
+        times = Counter(picture.key for picture in shown)
+        eligible = np.array([times[picture.key] == 1 for picture in shown], bool)
+        calibrations = {}
+        for route in get_args(Route):
+            own = [model for model in pictures if model.route == route]
+            every = [read_pictured(beside, each.name, settings.image_encoders[each.name].weight) for each in own]
+            if systems := [system for system in every if len(system.pictures)]:
+                views = partial(_draw_views, shown=shown, models=own, store_of=store_of, limits=settings.limits)
+                calibrations[route] = vars(calibrate(systems, owners, eligible, views))
+        write_json(beside / CALIBRATION, calibrations)
         for model in pictures:
-            store_of[model.digest].keep_only([*(picture.key for picture in shown), *views])
-        problems = read_json(entries / PROBLEMS) + _broken(shown, store_of[pictures[0].digest].blanks())
+            store_of[model.digest].keep_only(times)
+        blanks = store_of[pictures[0].digest].blanks()
+        broken = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
+        problems = read_json(entries / PROBLEMS)
+        problems += [
+            dict(zip(PROBLEM, ("broken_picture", *each), strict=True)) for each in broken if each[1] != NO_FACE
+        ]
         write_csv(beside / LISTED, PROBLEM, problems)
         described = {
             "settings": settings.model_dump(mode="json"),
@@ -200,12 +213,6 @@ def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore) -> None:
             matrix[start : start + ROWS_AT_A_TIME] = store.take(keys[start : start + ROWS_AT_A_TIME])
 
 
-def _broken(shown: Sequence[Shown], blanks: Mapping[str, str]) -> list[dict[str, str]]:
-    """Pictures that cannot be decoded."""
-    whys = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
-    return [{"kind": "broken_picture", "place": path, "detail": why} for path, why in whys if why != NO_FACE]
-
-
 def read_pictured(base: Path, name: str, weight: float) -> Pictured:
     """One encoder's part of a base.
 
@@ -213,49 +220,30 @@ def read_pictured(base: Path, name: str, weight: float) -> Pictured:
         BadInput: a file is missing or damaged.
     """
     folder = base / "pictures" / name
-    pictures, owners = (
-        np.asarray(read_matrix(folder / ROWS)),
-        read_table(base / SHOWN, ["article"])["article"].to_numpy(),
-    )
+    pictures, owners = np.asarray(read_matrix(folder / ROWS)), read_table(base / SHOWN)["article"].to_numpy()
     return Pictured(name, weight, PictureSearch(folder), pictures, owners[pictures])
 
 
-def _calibrate(
-    settings: BaseSettings,
-    base: Path,
-    models: Sequence[PictureModel],
+def _draw_views(
+    rows: Sequence[int],
     shown: Sequence[Shown],
+    models: Sequence[PictureModel],
     store_of: Mapping[str, VectorStore],
-) -> tuple[dict[Route, Calibration], list[str]]:
-    """Route → what its scores mean; and the keys of the views that were drawn for it."""
-    owners, times = read_table(base / SHOWN)["article"].to_numpy(), Counter(picture.key for picture in shown)
-    eligible = np.array([times[picture.key] == 1 for picture in shown], bool)
-    calibrations: dict[Route, Calibration] = {}
-    keys: list[str] = []
-    for route in get_args(Route):
-        own = [model for model in models if model.route == route]
-        systems = [read_pictured(base, each.name, settings.image_encoders[each.name].weight) for each in own]
-        systems = [system for system in systems if len(system.pictures)]
-        if not systems:
-            continue
-        asked = np.unique(np.concatenate([system.pictures for system in systems]))
-        asked = asked[eligible[asked]]
-        views: dict[int, dict[str, Vectors]] = {}
-        counts = np.bincount(owners[asked], minlength=1)
-        if (counts[owners[asked]] > 1).sum() < FEWEST_PAIRS:
-            # By their hashes, so that new entries bring few new views.
-            drawn = sorted(asked.tolist(), key=lambda row: shown[row].key)[:VIEWS]
-            of_row = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in drawn}
-            keys += [view.key for view in of_row.values()]
-            for model in own:
-                store = store_of[model.digest]
-                encode_pictures(model, list(of_row.values()), store, settings.limits)
-                blanks = store.blanks()
-                for row, view in of_row.items():
-                    if view.key not in blanks:
-                        views.setdefault(row, {})[model.name] = store.take([view.key])[0]
-        calibrations[route] = calibrate(systems, owners, eligible, views)
-    return calibrations, keys
+    limits: Mapping[str, int],
+) -> dict[int, dict[str, Vectors]]:
+    """Picture → encoder → vector of another view of it, of some of these pictures."""
+    # By their hashes, so that new entries bring few new views.
+    chosen = sorted(rows, key=lambda row: shown[row].key)[:VIEWS]
+    views = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in chosen}
+    vectors: dict[int, dict[str, Vectors]] = {row: {} for row in chosen}
+    for model in models:
+        store = store_of[model.digest]
+        encode_pictures(model, list(views.values()), store, limits)
+        blanks = store.blanks()
+        for row, view in views.items():
+            if view.key not in blanks:
+                vectors[row][model.name] = store.take([view.key])[0]
+    return vectors
 
 
 def read_base(folder: Path) -> tuple[dict[str, Any], BaseSettings]:

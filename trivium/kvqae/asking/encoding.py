@@ -79,10 +79,10 @@ class VectorStore:
         )
 
     def keep_only(self, keys: Iterable[str]) -> None:
-        """Remove whatever else there is of this encoder."""
+        """Remove whatever else there is of this encoder; views stay with their pictures."""
         kept = set(keys)
         stored = self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest]).fetchall()
-        gone = [(self._digest, key) for (key,) in stored if key not in kept]
+        gone = [(self._digest, key) for (key,) in stored if key.partition(":")[0] not in kept]
         with self._file:
             self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 

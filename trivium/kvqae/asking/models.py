@@ -65,24 +65,24 @@ class BaseSettings(Parameters):
 
 
 @dataclass(frozen=True)
-class PictureModel:
-    """An encoder of pictures."""
+class TextModel:
+    """An encoder of texts."""
 
     name: str  # in the base
     label: str  # for people
-    route: Route
     digest: str  # of weights, settings and code; equal digests give equal vectors
-    load: Callable[[], LoadedEncoder]
+    load: "Callable[[Side], TextEncoder]"
 
 
 @dataclass(frozen=True)
-class TextModel:
-    """An encoder of texts; see `PictureModel`."""
+class PictureModel:
+    """An encoder of pictures; see `TextModel`."""
 
     name: str
     label: str
+    route: Route
     digest: str
-    load: "Callable[[Side], TextEncoder]"
+    load: Callable[[], LoadedEncoder]
 
 
 Foreign = Callable[[str, NamedEncoder, BaseSettings], PictureModel]  # makes a model that no registry knows

@@ -11,7 +11,8 @@ What they mean is learned from the base's own pictures.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -82,6 +83,8 @@ class PictureSearch:
         except RuntimeError:
             raise BadInput("not an index of faiss, or damaged", file=folder / CODES) from None
         self._index.parallel_mode = 1  # threads share the lists of one question
+        if (mapped := getattr(self.matrix, "_mmap", None)) is not None:
+            mapped.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
 
     def nearest(self, vector: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """(rows, cosines), best first: of all pictures while there are few, else of the `DEEP` best."""
@@ -197,7 +200,7 @@ def calibrate(
     systems: Sequence[Pictured],
     owners: NDArray[np.int64],
     eligible: NDArray[np.bool_],
-    views: Mapping[int, Mapping[str, Vectors]],
+    draw_views: Callable[[Sequence[int]], Mapping[int, Mapping[str, Vectors]]],
     seed: int = 0,
 ) -> Calibration:
     """Learn what a route's scores mean from the base's own pictures.
@@ -206,7 +209,7 @@ def calibrate(
         systems: the route's encoders.
         owners: the entry of each picture of the base.
         eligible: the pictures that may be asked; not those that two entries share.
-        views: picture → encoder → vector of a drawn view, for a base without pairs.
+        draw_views: of some pictures: picture → encoder → vector of a drawn view, for a base without pairs.
         seed: of the draws.
     """
     draw = np.random.default_rng(seed)
@@ -237,7 +240,8 @@ def calibrate(
     twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:ASKED]).tolist()
     known = list(pairs((picture, vectors_of(picture), True) for picture in twins))
     if drawn := len(known) < FEWEST_PAIRS:
-        known = list(pairs((picture, views[picture], False) for picture in pictures.tolist() if views.get(picture)))
+        views = draw_views(pictures.tolist())
+        known = list(pairs((picture, views[picture], False) for picture in sorted(views)))
     return Calibration(means, deviations, sorted(impostors), fit_temperature(known), len(known), drawn)
 
 
