@@ -20,9 +20,9 @@ from trivium.decorrelation.captions.clauses import (
     Clause,
     Segment,
 )
-from trivium.language.english import lexicon
+from trivium.language.english.lexicon import LISTS
 
-_POSSESSIVES, _PRONOUNS = lexicon.words_of(lexicon.POSSESSIVES), lexicon.words_of(lexicon.PRONOUNS)
+_POSSESSIVES, _PRONOUNS = LISTS["possessives"], LISTS["pronouns"]
 
 
 def lose_object(clause: Clause, place: int, gone: frozenset[str]) -> None:

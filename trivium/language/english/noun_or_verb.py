@@ -1,18 +1,14 @@
 """Whether a word such as "plays", "ride", "docks" or "crossing" is a noun or a verb where it stands."""
 
-from trivium.language.english import lexicon
-from trivium.language.english.lexicon import words_of
+from trivium.language.english.lexicon import LISTS, QUANTITIES, SECOND_PARTS, words_of
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.word_lists import CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
 
-_SURE_VERBS = words_of(lexicon.SURE_VERBS)
+_SURE_VERBS, _PEOPLE = LISTS["sure_verbs"], LISTS["people"]
+_AGENTS = _PEOPLE | LISTS["movers"]
+_MOTIONS, _PATHS, _CROSSED = LISTS["motions"], LISTS["paths"], LISTS["crossed"]
+_NAMED = LISTS["named_by_participle_nouns"]
 _PLURAL_LEADS = words_of("several many multiple various these those both few numerous")
-SECOND_PARTS = {second: words_of(firsts) for second, firsts in lexicon.SECOND_PARTS.items()}
-_PEOPLE = words_of(lexicon.PEOPLE)
-_AGENTS = _PEOPLE | words_of(lexicon.MOVERS)
-_MOTIONS, _PATHS = words_of(lexicon.MOTIONS), words_of(lexicon.PATHS)
-_CROSSED = words_of(lexicon.CROSSED)
-_NAMED = words_of(lexicon.NAMED_BY_PARTICIPLE_NOUNS)
 _SINGULAR_LEADS = words_of("a an one this that another each every")
 _SUBJECTS = words_of("he she it they who that which")
 _FORMS_OF_BE = words_of("is are was were be being been 's")
@@ -63,7 +59,7 @@ def _hardly_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
         subjects.pop()
     before = subjects[-1] if subjects else "."
     subject = sentence.words[len(subjects) - 1]
-    if before == "T" or (before == "X" and subject in lexicon.MODALS) or (before in "OW" and subject in _SUBJECTS):
+    if before == "T" or (before == "X" and subject in LISTS["modals"]) or (before in "OW" and subject in _SUBJECTS):
         return "F"
     if before != "N" or _awaits_plural(sentence, subjects) or _in_quantity(sentence, len(subjects)):
         return "N"
@@ -78,7 +74,7 @@ def _hardly_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
 def _acts(sentence: Sentence, place: int, tags: list[str]) -> bool:
     """Whether the noun before does something: "a boat docks", not "two boat docks" nor "the boat docks"."""
     subject = sentence.words[len(tags) - 1]
-    if subject not in _AGENTS or subject in lexicon.QUANTITIES:  # "a couple bikes"
+    if subject not in _AGENTS or subject in QUANTITIES:  # "a couple bikes"
         return False
     lead = len(tags) - 1
     while lead > 0 and tags[lead - 1] in "JN":
@@ -161,10 +157,10 @@ def _awaits_plural(sentence: Sentence, tags: list[str]) -> bool:
 def _in_quantity(sentence: Sentence, place: int) -> bool:
     """Whether the noun before stands right after "of" and a quantity: a plural is still to come."""
     words = sentence.words[max(0, place - 3) : place - 1]
-    return len(words) == 2 and words[1] == "of" and words[0] in lexicon.QUANTITIES
+    return len(words) == 2 and words[1] == "of" and words[0] in QUANTITIES
 
 
 def _counted(sentence: Sentence, tags: list[str]) -> bool:
     """Whether the subject is a quantity of a plural: "a group of men plays", "a group of men play"."""
-    found = [place for place in range(len(tags)) if sentence.words[place] in lexicon.QUANTITIES]
+    found = [place for place in range(len(tags)) if sentence.words[place] in QUANTITIES]
     return bool(found) and not set("FXGEW") & set(tags) and is_plural(sentence.words[len(tags) - 1])

@@ -1,16 +1,15 @@
 """Parts of speech by rule, for captions: closed classes from the lexicon, the rest by form and by neighbours."""
 
-from trivium.language.english import lexicon
-from trivium.language.english.lexicon import words_of
-from trivium.language.english.noun_or_verb import SECOND_PARTS, noun_or_participle, noun_or_verb
+from trivium.language.english.lexicon import COMPOUND_PREPOSITIONS, LISTS, SECOND_PARTS, words_of
+from trivium.language.english.noun_or_verb import noun_or_participle, noun_or_verb
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.word_lists import BASES, CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
 
-_NAMING = words_of(lexicon.NAMING)
-_PARTICIPLE_NOUNS = words_of(lexicon.PARTICIPLE_NOUNS)
+_NAMING = LISTS["naming"]
+_PARTICIPLE_NOUNS = LISTS["participle_nouns"]
 _NAMED = words_of("pool lot room table meter area machine court board center")
-_ADJECTIVE_NOUNS = words_of(lexicon.ADJECTIVE_NOUNS)
-_COMPOUNDS = tuple(tuple(words.split()) for words in lexicon.COMPOUND_PREPOSITIONS)
+_ADJECTIVE_NOUNS = LISTS["adjective_nouns"]
+_COMPOUNDS = tuple(tuple(words.split()) for words in COMPOUND_PREPOSITIONS)
 _COMPOUND_STARTS = frozenset(words[0] for words in _COMPOUNDS)
 
 
@@ -63,7 +62,7 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "T" if after in BASES or after == "be" or (after in NOUN_VERBS and before in "GFXJP") else "P"
     if word in ("her", "that", "as", "like", "his"):
         return _tag_ambiguous(sentence, place, before)
-    if word in lexicon.MODAL_NOUNS and before in "DJQ":
+    if word in LISTS["modal_nouns"] and before in "DJQ":
         return "N"
     if (word == "back" and (after == "of" or before in "DQ")) or (word == "up" and words[place - 1] == "close"):
         return "N"

@@ -9,24 +9,17 @@ from typing import Any, Literal
 import yaml
 
 from trivium.core.errors import BadInput
-from trivium.language.english import lexicon
-from trivium.language.english.lexicon import words_of
+from trivium.language.english.lexicon import LISTS, words_of
 
 _ADJECTIVE_ENDINGS = ("ful", "ous", "ive", "able", "ible", "less", "ish", "ic", "ical", "iest", "looking")
 _PLURALS = words_of("people men women children cattle geese mice sheep police oxen")
 
 
-def _closed() -> dict[str, str]:
-    groups = (("J", lexicon.ADJECTIVES), ("N", lexicon.NOUNS), ("R", lexicon.ADVERBS), ("P", lexicon.PREPOSITIONS),
-              ("X", lexicon.AUXILIARIES), ("W", lexicon.RELATIVES), ("C", lexicon.CONJUNCTIONS),
-              ("O", lexicon.PRONOUNS), ("U", lexicon.NUMERALS), ("D", lexicon.DETERMINERS),
-              ("Q", lexicon.POSSESSIVES))  # fmt: skip
-    return {word: tag for tag, words in groups for word in words.split()}
-
-
-CLOSED = _closed()
-BASES = words_of(lexicon.VERBS)
-_PAST = words_of(lexicon.PAST)
+_TAGS = {"adjectives": "J", "nouns": "N", "adverbs": "R", "prepositions": "P", "auxiliaries": "X", "relatives": "W",
+         "conjunctions": "C", "pronouns": "O", "numerals": "U", "determiners": "D", "possessives": "Q"}  # fmt: skip
+CLOSED = {word: tag for name, tag in _TAGS.items() for word in LISTS[name]}  # a later list's tag counts
+BASES = LISTS["verbs"]
+_PAST = LISTS["past"]
 
 
 def _third_person(verb: str) -> str:
@@ -35,7 +28,7 @@ def _third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
-_DOUBTFUL = words_of(lexicon.NOUN_VERBS)
+_DOUBTFUL = LISTS["noun_verbs"]
 # "back" and "round" are verbs in their -s form alone.
 NOUN_VERBS = {each for each in _DOUBTFUL if CLOSED.get(each) in (None, "N")} | {_third_person(e) for e in _DOUBTFUL}
 THIRD_PERSON = {_third_person(verb): verb for verb in sorted(BASES)} | {"has": "have"}
