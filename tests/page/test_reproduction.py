@@ -81,11 +81,11 @@ def test_only_the_papers_scale_has_verdicts_and_the_last_entry_counts(tmp_path: 
     write("paper", 40.0, "2030-01-02")
     write("paper", 59.0, "2030-01-03")
     log = read_log(tmp_path)
-    lines = matrix([cell(), cell(metric="other")], log).splitlines()
+    lines = matrix([cell(), cell(measure="P@1", metric="other")], log).splitlines()
     assert lines[0] == "### KVQAE, Table 1"
-    assert lines[2] == "| row | measure | command | paper | ± points | `paper` | `pilot` |"
-    assert lines[4] == "| a row | MRR | `dvc repro kvqae-evaluate` | 50 or 60 | 2 | 59 ✓ | 70 |"
-    assert lines[5].endswith("| – | – |")
+    assert lines[2] == "`dvc repro kvqae-evaluate`"
+    assert lines[4] == "| row | MRR | P@1 |"
+    assert lines[6] == "| a row | 50 or 60 ± 2; `paper` 59 ✓; `pilot` 70 | 50 or 60 ± 2 |"
     assert "| 2030-01-03 | `paper` | Ada | `abc123de` | 2 cores | 1 | – |" in signatures(log)
     html = reproduction_page([cell(), cell(measure="P@1", metric="other")], log)
     rows = Outline(html).rows

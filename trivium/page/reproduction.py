@@ -34,6 +34,7 @@ WORLDS = {  # by pipeline, the sources of which none may be the sample's
 }
 # Of tables that print the same rows for several sets of questions.
 QUESTIONS = {"table_4_persons": "persons: ", "table_4_non_persons": "non-persons: ", "table_5_face": "face detected: "}
+MARKS = {None: "", True: " ✓", False: " ✗"}
 SIGNED = ("date", "scale", "by", "commit", "machine", "note")  # texts of an entry, beside its values
 
 
@@ -244,22 +245,33 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 
 def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
-    """Markdown: a table for each of the papers' tables; a column a scale, with the last value there and its verdict.
+    """Markdown: a table for each of the papers' tables; a number of a paper, and what the last run at each scale gave.
 
     Numbers at another scale than `paper` come from other data, and have no verdict.
     """
-    last, marks = last_signed(log), {None: "", True: " ✓", False: " ✗"}
-    head = ["row", "measure", "command", "paper", "± points", *(f"`{_cell(scale)}`" for scale in last)]
+    last = last_signed(log)
     parts = []
     for pipeline, of_paper in tables(cells).items():
         for table in of_paper:
+            measures = list(dict.fromkeys(cell.measure for cell in table.cells))
             rows = []
-            for cell in table.cells:
-                found = [signed(cell, entry) for entry in last.values()]
-                got = ["–" if value is None else f"{value:g}{marks[agrees]}" for value, agrees in found]
-                rows.append([cell.row, cell.measure, f"`dvc repro {cell.stage}`", cell.printed, cell.allowed, *got])
-            parts += [f"### {PIPELINES[pipeline]}, {table.title}", "", markdown_table(head, rows), ""]
+            for label, row in table.rows.items():
+                told = {cell.measure: _beside(cell, last) for cell in row}
+                rows.append([label, *(told.get(measure, "–") for measure in measures)])
+            commands = ", ".join(f"`dvc repro {stage}`" for stage in table.stages)
+            parts += [f"### {PIPELINES[pipeline]}, {table.title}", "", commands, ""]
+            parts += [markdown_table(["row", *measures], rows), ""]
     return "\n".join(parts)
+
+
+def _beside(cell: Cell, last: Mapping[str, Mapping[str, Any]]) -> str:
+    """What the paper prints, with its tolerance, and the last number of each scale that has one."""
+    told = [cell.printed if cell.tolerance is None else f"{cell.printed} ± {cell.allowed}"]
+    for scale, entry in last.items():
+        value, agrees = signed(cell, entry)
+        if value is not None:
+            told.append(f"`{_cell(scale)}` {value:g}{MARKS[agrees]}")
+    return "; ".join(told)
 
 
 def signatures(log: list[dict[str, Any]]) -> str:
