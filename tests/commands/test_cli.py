@@ -5,8 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from trivium.commands.cli import COMMANDS, main, module_of, parser_of, require_project
-from trivium.core.errors import BadInput
+from trivium.commands.cli import COMMANDS, main, module_of
 
 
 def test_help_lists_every_command_and_imports_none():
@@ -22,21 +21,6 @@ def test_help_lists_every_command_and_imports_none():
     for command, line in COMMANDS.items():
         assert f"  {command}" in done.stdout
         assert line in done.stdout
-
-
-def test_no_command_is_asking_for_help(capsys):
-    main([])
-    assert "commands:" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_a_main(command):
-    assert callable(import_module(module_of(command)).main)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_says_what_it_takes(command):
-    assert parser_of(command).prog == f"trivium {command}"
 
 
 @pytest.mark.parametrize(
@@ -92,20 +76,6 @@ def test_outside_a_project_a_command_says_what_it_needs(tmp_path, monkeypatch, c
     said = capsys.readouterr().err
     assert "dvc.yaml: not a project of Trivium" in said
     assert "the folder that Git cloned" in said
-
-
-def test_half_a_project_is_none(tmp_path):
-    (tmp_path / "dvc.yaml").touch()
-    with pytest.raises(BadInput, match=r"params.yaml: not a project"):
-        require_project(tmp_path)
-    (tmp_path / "params.yaml").touch()
-    require_project(tmp_path)
-
-
-def test_modules_run_the_command_too():
-    for module in ("trivium", "trivium.commands"):
-        done = subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True)
-        assert "doctor" in done.stdout
 
 
 def test_a_reader_who_has_seen_enough_gets_no_traceback():

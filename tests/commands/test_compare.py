@@ -2,8 +2,6 @@
 
 import subprocess
 
-import pytest
-
 from tests.tiny_project import run, start
 from trivium.commands.compare import main, table
 
@@ -27,23 +25,6 @@ def test_rows_are_what_differs():
     assert table(columns) == ["     workspace  HEAD", "c    2          3", "mrr  0.1235     0.5"]
 
 
-def test_nothing_differs():
-    assert table({"workspace": {"a": 1}, "HEAD": {"a": 1}}) == [
-        "workspace, HEAD: the same parameters, the same headline"
-    ]
-
-
-def test_what_only_one_has():
-    assert table({"workspace": {"a": 1}, "HEAD": {}})[1:] == ["a  1"]
-
-
-def test_long_names_keep_their_ends():
-    lines = table({"workspace": {"x" * 80 + ".weight": "v" * 30}, "HEAD": {}})
-    assert lines[1].startswith("…xxx")
-    assert ".weight  …vvv" in lines[1]
-    assert max(map(len, lines)) <= 60 + 2 + 18 + 2 + 4
-
-
 def test_three_experiments_fit_a_terminal(tmp_path, monkeypatch, capsys):
     folder = start(tmp_path, FILES, monkeypatch)
     run("dvc", "repro", "-q", folder=folder)
@@ -59,9 +40,3 @@ def test_three_experiments_fit_a_terminal(tmp_path, monkeypatch, capsys):
     head, weights = lines[0].split(), lines[1].split()[1:]
     assert sorted(head[2:]) == ["weight-2", "weight-3", "weight-4"]
     assert dict(zip(head, weights, strict=True))["weight-3"] == "3"
-
-
-@pytest.mark.parametrize("argument", ["--wide"])
-def test_unknown_arguments_are_refused(argument):
-    with pytest.raises(SystemExit):
-        main([argument])

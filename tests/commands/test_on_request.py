@@ -1,10 +1,8 @@
 from pathlib import Path
 
-import pytest
 import yaml
 
 from trivium.commands.on_request import OPTIONAL, PHOTOGRAPHS, STOPS, holdings
-from trivium.core.errors import BadInput
 from trivium.sources.pins import REQUESTED
 
 ROOT = Path(__file__).parents[2]
@@ -61,18 +59,3 @@ def test_calor_may_be_xml_and_without_syntax(tmp_path):
     assert "complexity.syntax.parser" in held.optional_missing["syntax.conllu"]
     put(tmp_path, "mine/calor/syntax.conllu")
     assert look(tmp_path)["calor"].optional_missing == {}
-
-
-def test_folder_is_the_one_that_is_set(tmp_path):
-    put(tmp_path, "elsewhere/train.json", "elsewhere/validation.json")
-    assert look(tmp_path, fquad=str(tmp_path / "elsewhere"))["fquad"].missing == ()
-
-
-def test_lack_weighs_more_when_the_set_is_in_use(tmp_path):
-    assert look(tmp_path)["fquad"].stops.startswith("world.fquad is sample and needs none")
-    assert look(tmp_path, "local")["fquad"].stops.startswith("world.fquad is local: complexity-world")
-
-
-def test_set_without_a_folder_is_refused(tmp_path):
-    with pytest.raises(BadInput, match=r"field 'world\.local\.fquad': missing"):
-        list(holdings(tmp_path, {"world": {"fquad": "sample", "local": {}}}))

@@ -1,4 +1,3 @@
-import ast
 import re
 import subprocess
 import sys
@@ -64,12 +63,6 @@ def test_hours_on_paper():
 )
 def test_names_of_machines(name, machines):
     assert read_machines(name) == machines
-
-
-@pytest.mark.parametrize("name", ["8xB900", "0x16cores", "16cores", "x", "8xA100x2", "1x0cores"])
-def test_other_names_are_refused_with_the_choices(name):
-    with pytest.raises(BadInput, match=r"no such machines.*1xA100.*20x16cores"):
-        read_machines(name)
 
 
 @pytest.mark.parametrize(
@@ -185,36 +178,6 @@ def test_machines_and_the_bottleneck_are_shown():
     assert lines[1].split() == ["a", "‖", "3.0", "h", "320", "cores", "7.5", "h", "128", "cores"]
     assert lines[3].split() == ["total", "4.0", "h", "8.5", "h"]
     assert lines[-2] == "First bottleneck on 20x16cores: a, 3.0 h, 75 % of all, limited by 320 cores."
-
-
-def asked(module):
-    """What a module asks of the context, with the modules that it hands it to: `engine`, `run_task`."""
-    tree = ast.parse(Path(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
-    origin = {
-        alias.asname or alias.name: node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "context":
-            yield node.attr
-        elif isinstance(node, ast.Call) and any(
-            getattr(one, "id", None) == "context" for one in [*node.args, *(word.value for word in node.keywords)]
-        ):
-            name = getattr(node.func, "id", None)
-            if name == "run_task":
-                yield name
-            elif str(origin.get(name)).startswith(("trivium.", "sample.")):
-                yield from asked(origin[name])
-
-
-def test_stages_are_marked_as_they_use_machines():
-    for name, definition in yaml.safe_load(GRAPH.read_text(encoding="utf-8"))["stages"].items():
-        command = (definition.get("do") or definition)["cmd"]
-        names = {said for module in re.findall(r"-m\s+(stages[\w.]+)", str(command)) for said in asked(module)}
-        spread = "shards" if "engine" in names else "tasks" if "run_task" in names else ""
-        assert ESTIMATES["stages"].get(name, {}).get("spread", "") == spread, name
 
 
 def test_the_command_prints_tables():

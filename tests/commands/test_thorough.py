@@ -12,7 +12,7 @@ from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
 from trivium.commands import thorough
 from trivium.commands.lineage import behind
-from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, claim_runs, outdated, record
+from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
@@ -131,43 +131,12 @@ def test_only_what_is_out_of_date_runs_again(project, capsys):
     assert results(project, "kvqae/4-0")["commit"] != results(project, "kvqae/3-0")["commit"]
 
 
-def test_a_run_does_not_see_what_another_left(project):
-    """A stage may read a folder of others' results."""
-    copy = thorough.clone(project, project / ".work" / "thorough" / "copy")
-    left = copy / "models" / "kvqae" / "reader" / "seed-1"
-    left.mkdir(parents=True)
-    thorough.make_result(project, copy, Wanted("kvqae", 0, 5))
-    assert not left.exists()
-    assert (copy / "metrics" / "kvqae" / ".gitkeep").exists()
-
-
-def test_a_copy_that_was_not_finished_is_made_again(project, monkeypatch):
-    def killed(*command, **_):
-        if command[0] == "git":
-            raise KeyboardInterrupt
-        raise AssertionError(command)
-
-    copy = project / ".work" / "thorough" / "copy"
-    with monkeypatch.context() as patch:
-        patch.setattr(thorough, "run", killed)
-        with pytest.raises(KeyboardInterrupt):
-            thorough.clone(project, copy)
-    assert not copy.exists()
-    assert (thorough.clone(project, copy) / ".dvc" / "config.local").exists()
-
-
 def test_uncommitted_changes_are_refused(project, capsys):
     (project / "params.yaml").write_text("kvqae: {}\n")
     with pytest.raises(SystemExit):
         thorough.main(["--pipelines", "kvqae"])
     assert "commit your changes first" in capsys.readouterr().err
     assert not (project / "metrics" / "thorough").exists()
-
-
-def test_an_unknown_pipeline_is_refused(project, capsys):
-    with pytest.raises(SystemExit):
-        thorough.main(["--pipelines", "nothing"])
-    assert "complexity" in capsys.readouterr().err
 
 
 def test_answers_that_were_paid_for_are_kept_here(project, monkeypatch):
@@ -248,13 +217,6 @@ def test_what_stands_behind_a_stage():
     assert behind(LOCK, ["ask"]) == ["ask", "train@a", "world"]
     assert behind(LOCK, ["world"]) == ["world"]
     assert behind(LOCK, ["show"]) == ["ask", "show", "train@a", "world"]
-
-
-def test_what_stages_came_from():
-    assert record(LOCK, ["train@a", "world"]) == {
-        "code": {"train@a": "0a"},
-        "parameters": {"toy.steps": 4, "toy.world": {"seed": 3}},
-    }
 
 
 def test_what_has_changed_is_told(tmp_path):

@@ -84,10 +84,3 @@ def test_a_comparison_that_is_not_there_is_named(project, capsys):
         in capsys.readouterr().err
     )
     assert not (project / RESULTS).exists()
-
-
-def test_uncommitted_changes_are_refused(project, capsys):
-    (project / "params.yaml").write_text("decorrelation: {}\n")
-    with pytest.raises(SystemExit):
-        weaker_worlds.main([])
-    assert "commit your changes first" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import datetime
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -78,12 +79,9 @@ def machine() -> str:
     listed = Path("/proc/cpuinfo")
     if listed.exists() and (named := re.search(r"^model name\s*: (.*)$", listed.read_text(), re.MULTILINE)):
         processor = named[1]
-    gpus = []
-    try:
-        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        gpus = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")
-    except (OSError, subprocess.CalledProcessError):
-        pass  # there are none
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    told = subprocess.run(query, capture_output=True, text=True, check=False) if shutil.which(query[0]) else None
+    gpus = told.stdout.split("\n") if told and told.returncode == 0 else []
     parts = [processor, f"{os.cpu_count()} cores", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
     return ", ".join([*parts, *filter(None, gpus)])
 

@@ -109,13 +109,6 @@ class Wanted:
         cells = dict.fromkeys(read_parameters(root / "params.yaml")["decorrelation"]["cells"]) | mine
         return {"decorrelation": {**scale, **world, "cells": cells}}
 
-    def write_parameters(self, root: Path, params: Path) -> None:
-        """Merge its changes into a copy of `params.yaml`."""
-        with TemporaryDirectory() as folder:
-            scale = Path(folder) / "changes.yaml"
-            scale.write_text(yaml.safe_dump(self.changes(root)), encoding="utf-8")
-            rescale(params, scale)
-
 
 def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
     """Every run of the pipelines: the first training of all worlds before the second."""
@@ -127,6 +120,20 @@ def run(*command: str, cwd: Path, **environment: str) -> str:
     capture = subprocess.PIPE if command[0] == "git" else None
     done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
     return (done.stdout or "").strip()
+
+
+def change_parameters(params: Path, changes: Mapping[str, Any]) -> None:
+    """Merge changes into a copy of `params.yaml`."""
+    with TemporaryDirectory() as folder:
+        scale = Path(folder) / "changes.yaml"
+        scale.write_text(yaml.safe_dump(dict(changes)), encoding="utf-8")
+        rescale(params, scale)
+
+
+def signed(commit: str, started: float) -> dict[str, Any]:
+    """What results are kept with: their commit, the day, and the minutes since `started` (`time.perf_counter`)."""
+    day, minutes = datetime.datetime.now(datetime.UTC).date(), (time.perf_counter() - started) / 60
+    return {"commit": commit, "date": day.isoformat(), "minutes": round(minutes, 1)}
 
 
 def committed(root: Path) -> str:
@@ -153,7 +160,7 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
     for folder in ("data", "models", "metrics"):  # a stage may read a folder of others' results
         shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
     run("git", "checkout", "-q", "--", ".", cwd=copy)
-    wanted.write_parameters(root, copy / "params.yaml")
+    change_parameters(copy / "params.yaml", wanted.changes(root))
     values: dict[str, Any] = {}
     if wanted.training is None:
         # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is
@@ -172,11 +179,7 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
     targets = TARGETS[pipeline] if wanted.training is not None else [
         name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_")
     ]  # fmt: skip
-    about = {
-        "commit": run("git", "rev-parse", "HEAD", cwd=copy),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "minutes": round((time.perf_counter() - started) / 60, 1),
-    }
+    about = signed(run("git", "rev-parse", "HEAD", cwd=copy), started)
     write_json(root / RESULTS / f"{wanted.file}.json", about | values | record(lock, behind(lock, targets)))
 
 
@@ -219,7 +222,7 @@ def as_in(root: Path, wanted: Wanted) -> Iterator[Path]:
         folder = Path(name)
         for file in ("dvc.yaml", "params.yaml"):
             shutil.copyfile(root / file, folder / file)
-        wanted.write_parameters(root, folder / "params.yaml")
+        change_parameters(folder / "params.yaml", wanted.changes(root))
         yield folder
 
 
@@ -239,16 +242,14 @@ def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
             changes.append(f"{stage} is no more")
         elif digest != parts.digest:
             changes.append(f"the code of {stage}")
-    return changes + [key for key, value in kept["parameters"].items() if not _has(tree, key, value)]
+    return changes + [key for key, value in kept["parameters"].items() if _value_at(tree, key) != value]
 
 
-def _has(tree: Any, key: str, value: Any) -> bool:
-    try:
-        for part in key.split("."):
-            tree = tree[int(part) if isinstance(tree, list) else part]
-    except (KeyError, TypeError):
-        return False
-    return bool(tree == value)
+def _value_at(tree: Any, key: str) -> Any:
+    for part in key.split("."):
+        step = dict(enumerate(tree)) if isinstance(tree, list) else tree
+        tree = step.get(int(part) if isinstance(tree, list) else part) if isinstance(step, dict) else None
+    return tree
 
 
 def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]:

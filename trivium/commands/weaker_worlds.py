@@ -6,7 +6,6 @@ and the results are kept with the commit that they come from.
 """
 
 import argparse
-import datetime
 import os
 import sys
 import time
@@ -16,11 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from trivium.commands.scale import rescale
-from trivium.commands.thorough import clone, committed, run
-from trivium.core.atomic import write_atomically
+from trivium.commands.thorough import SIDE_BY_SIDE, change_parameters, clone, committed, run, signed
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json
@@ -66,13 +61,9 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
     """
     clone(root, copy)
     run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
-    scale = yaml.safe_load((root / SCALE).read_text(encoding="utf-8"))
-    scale["decorrelation"]["world"] = dict(changed)
-    with write_atomically(copy / ".work" / "weaker.yaml") as beside:
-        beside.write_text(yaml.safe_dump(scale), encoding="utf-8")
-    rescale(copy / "params.yaml", copy / ".work" / "weaker.yaml")
-    side_by_side = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
-    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **side_by_side)
+    scale = read_parameters(root / SCALE)
+    change_parameters(copy / "params.yaml", {"decorrelation": {**scale["decorrelation"], "world": dict(changed)}})
+    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
     world = read_parameters(copy / "params.yaml")["decorrelation"]["world"]
     metrics = copy / "metrics" / "decorrelation"
     drawn = read_json(metrics / "world_coco.json")
@@ -103,9 +94,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BadInput as error:
         print(f"weaker: {error}", file=sys.stderr)
         raise SystemExit(1) from None
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    minutes = round((time.perf_counter() - started) / 60, 1)
-    write_json(RESULTS, {"commit": commit, "date": date, "minutes": minutes, "worlds": worlds})
+    write_json(RESULTS, signed(commit, started) | {"worlds": worlds})
 
 
 if __name__ == "__main__":
