@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.commands import doctor
+from trivium.commands import brought, doctor
 from trivium.commands.audit import NotAuditedError
 from trivium.commands.plan import plan_files
 from trivium.core.errors import BadInput
@@ -207,7 +207,7 @@ def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor, "installed", missing)
+    monkeypatch.setattr(brought, "installed", missing)
     lacking = findings(project)["spaCy"]
     assert (lacking.state, lacking.found) == ("lacks", "no en_core_web_lg")
     assert lacking.meaning.startswith("the sample trains its own; at scales workstation and paper kvqae-mention_model")
@@ -215,7 +215,7 @@ def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
     params = project / "params.yaml"
     params.write_text(params.read_text().replace("model: trained}", "model: en_core_web_md}"))
     assert "kvqae-mention_model stops; `" in findings(project)["spaCy"].meaning
-    monkeypatch.setattr(doctor, "installed", lambda name: "3.8.0")
+    monkeypatch.setattr(brought, "installed", lambda name: "3.8.0")
     held = findings(project)["spaCy"]
     assert (held.state, held.found, held.meaning) == ("has", "en_core_web_md 3.8.0", "")
 

@@ -7,15 +7,14 @@ import pytest
 import yaml
 
 from trivium.commands.plan import (
-    ESTIMATES,
     Cost,
     Machines,
-    Quantities,
     plan_files,
     read_machines,
     show,
     show_machines,
 )
+from trivium.commands.quantities import ESTIMATES, Quantities
 from trivium.commands.scale import merge
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images

@@ -20,51 +20,29 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import psutil
 
 from trivium.commands.audit import NotAuditedError, audit
-from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
-from trivium.commands.on_request import holdings
-from trivium.commands.plan import ESTIMATES, Cost, Machines, plan_files
+from trivium.commands.brought import Finding, State, examine_brought, judge
+from trivium.commands.plan import Cost, Machines, plan_files
+from trivium.commands.quantities import ESTIMATES
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images
-from trivium.core.parameters import read_parameters, used_values
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
-from trivium.kvqae.rerankers.local_features import SIDES
-from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.disk import free_space
 from trivium.sources.pins import Pins
 
-State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK = 10  # GB
 SAMPLE_MEMORY = 6  # GiB
 PILOTS = ("pilot", "pilot_odmap")
 EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
 PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
-# `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
-SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
 DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
 }
-
-
-class Finding(NamedTuple):
-    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
-
-    name: str
-    state: State
-    found: str
-    meaning: str = ""
-
-
-def judge(name: str, is_there: bool, found: str, meaning: str, *, needed: bool = False) -> Finding:
-    """A finding whose meaning is told only where something is missing."""
-    return Finding(name, "has", found) if is_there else Finding(name, "needs" if needed else "lacks", found, meaning)
 
 
 def examine(root: Path) -> Iterator[Finding]:
@@ -74,7 +52,7 @@ def examine(root: Path) -> Iterator[Finding]:
         root: the project's folder.
 
     Raises:
-        BadInput: see `plan_files`, `holdings` and `_brought_by_hand`.
+        BadInput: see `plan_files` and `examine_brought`.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     plans = {scale: _planned(root, scale) for scale in ("paper", *PILOTS)}
@@ -102,8 +80,7 @@ def examine(root: Path) -> Iterator[Finding]:
     for token, meaning in TOKENS.items():
         there = bool(os.environ.get(token))
         yield judge(token, there, "set" if there else "not set", meaning)
-    yield from _on_request(root)
-    yield from _brought_by_hand(root)
+    yield from examine_brought(root)
     conditions = [f"{name} ({of.licence})" for name, of in Pins().sources.items() if "research" in of.licence]
     yield Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
     yield _remote(root)
@@ -250,60 +227,6 @@ def _onnx_runtime() -> Finding:
     except BadInput as problem:
         return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
     return Finding("ONNX Runtime", "has", "on the GPU")
-
-
-def _on_request(root: Path) -> Iterator[Finding]:
-    """Sets that are given on request only: whether the user's folder holds each."""
-    for held in holdings(root, read_parameters(root / "params.yaml")):
-        if held.missing:
-            found = f"{held.folder} lacks {', '.join(held.missing)}"
-            yield Finding(f"request: {held.name}", "lacks", found, f"{held.stops}; ask at {held.page}")
-        else:
-            without = "; ".join(f"no {file}: {meaning}" for file, meaning in held.optional_missing.items())
-            yield Finding(f"request: {held.name}", "has", f"{held.folder} holds {', '.join(held.files)}", without)
-
-
-def _brought_by_hand(root: Path) -> Iterator[Finding]:
-    """What no stage downloads and real data needs: spaCy's and stanza's models, the files of DELG's own tool.
-
-    Raises:
-        BadInput: `params.yaml` or `scales/paper.yaml` lacks a setting that names one of them.
-    """
-    parameters = root / "params.yaml"
-    pipeline, needed = used_values(parameters, "kvqae.mention_model.model"), "kvqae-mention_model stops"
-    if pipeline == "trained":
-        pipeline = used_values(root / "scales" / "paper.yaml", "kvqae.mention_model.model")
-        needed = f"the sample trains its own; at scales workstation and paper {needed}"
-    try:
-        yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
-    except PackageNotFoundError:
-        yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
-    folder = used_values(parameters, "complexity.syntax.stanza_folder")
-    there = (root / folder / "resources.json").is_file()
-    needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
-    yield judge(
-        "stanza", there, f"{'' if there else 'no '}models in {folder}", f"{needed}; its message has the command"
-    )
-    yield _delg(root, Path(used_values(parameters, "world.local.kvqae_models")))
-
-
-def _delg(root: Path, brought: Path) -> Finding:
-    """Features of DELG's own tool for the images that RRT compares, or an extractor in their place."""
-    if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
-        return Finding("DELG", "has", f"an extractor in {brought}/rrt")
-    needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
-    if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
-        found = "not known which images need features"
-        return Finding("DELG", "lacks", found, f"kvqae-local_features lists them; {needs}")
-    counts = {side: missing_features(root, side, Images(images_of(root, side)).names) for side in SIDES}
-    lacking = [f"{len(missing)} of {total} images of {side}" for side, (missing, total) in counts.items() if missing]
-    if lacking:
-        found = f"no files in {brought}/delg for {', '.join(lacking)}"
-        advice = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
-        return Finding("DELG", "lacks", found, f"{advice}; {needs}")
-    model = root / "models" / "kvqae" / "rrt"
-    left_out = f"RRT is left out still. {AFTER}" if model.is_dir() and is_left_out(model) else ""
-    return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", left_out)
 
 
 def _remote(root: Path) -> Finding:

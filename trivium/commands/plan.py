@@ -19,24 +19,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import networkx as nx
-import yaml
 
+from trivium.commands.quantities import ESTIMATES, Quantities
 from trivium.commands.scale import merge, scale_file
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
-from trivium.decorrelation.models.kind import KINDS
-from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.formats.questions import SPLITS
 from trivium.sources.disk import free_space
 
-ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-SOURCES = ("sample", "hub", "local")
 CORES_BESIDE_GPU = 16
-QUESTIONS = ("viquae", "triviaqa")
 MARKS = {"shards": "‖", "tasks": "¦", "": ""}
 NUMBERS = ("downloads", "disk", "memory", "teraflop", "core_hours", "waiting", "gpu_processes")
 
@@ -124,136 +117,6 @@ def read_machines(name: str) -> Machines:
     if parts[2]:
         return Machines(name, int(parts[1]), int(parts[2]))
     return Machines(name, int(parts[1]), CORES_BESIDE_GPU, gpus[parts[3]])
-
-
-class Quantities:
-    """Values of the sums of products in `plan.yaml`.
-
-    Args:
-        parameters: with the scale merged in.
-
-    Raises:
-        BadInput: a source in `world` is none of `SOURCES`.
-    """
-
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.parameters = parameters
-        self.names: dict[str, Any] = dict(ESTIMATES["always"])
-        parts = {
-            "kvqae": self.parameter("kvqae.world.base"),
-            "coco": self.parameter("decorrelation.world.pictures") == "test",
-        }
-        for source, columns in ESTIMATES["quantities"].items():
-            chosen = self.parameter(f"world.{source}")
-            if chosen not in SOURCES:
-                raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=SOURCES)
-            self.names |= columns["sample" if chosen == "sample" else "hub"]
-            if chosen != "sample" and parts.get(source):
-                self.names |= columns["part"]
-            if chosen == "local":
-                self.names |= columns.get("local", {})
-        if self.parameter("world.kvqae") == "local":
-            self.names |= count_folder(
-                Path(self.parameter("world.local.kvqae")), self.value("kvqae.knowledge_base.words")
-            )
-        self.names["sweep_passages"] = max(self.parameter("kvqae.read.sweep_passages"))
-        self.names |= self._decorrelation()
-
-    def parameter(self, key: str) -> Any:
-        """The value at a dotted key of the parameters; None where there is none."""
-        node: Any = self.parameters
-        for part in key.split("."):
-            node = node.get(part) if isinstance(node, Mapping) else None
-        return node
-
-    def value(self, text: Any, cells: int = 1) -> float:
-        """The value of a sum of products, of a stage with so many cells.
-
-        Raises:
-            BadInput: it names what is neither a quantity nor a parameter.
-        """
-        if isinstance(text, list):  # the first that is not null
-            text = next(one for one in text if self.parameter(one) is not None or one == text[-1])
-        total = 0.0
-        for term in str(text).split(" + "):
-            product = 1.0
-            for sign, word in zip(*[iter(f"* {term}".split())] * 2, strict=True):
-                factor = self._factor(word, cells)
-                product = product * factor if sign == "*" else product / factor
-            total += product
-        return total
-
-    def _factor(self, word: str, cells: int) -> float:
-        if re.match(r"-?\d", word):
-            return float(word)
-        if word == "cells":
-            return cells
-        if word in self.names:
-            return self.value(self.names[word])
-        found = self.parameter(word)
-        if found is None:
-            raise BadInput("no such parameter", field=word)
-        if isinstance(found, list | Mapping):
-            return len(found)
-        return 1.0 if isinstance(found, str) else float(found)
-
-    def _decorrelation(self) -> dict[str, float]:
-        """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""
-        section, real = self.parameters["decorrelation"], self.parameter("world.decorrelation_models") != "sample"
-        fillings = [FILLINGS[painting["filling"]] for painting in section["paintings"].values()]
-        shown, queries = self.value("shown"), 3 * self.value("test_pictures")  # a test picture is painted several times
-        everything = shown == self.value("pictures")
-        of_shown = 7 / 8 if everything else queries / shown
-        smaller = 0.8 if self.parameter("decorrelation.inpaint.picture_format") == "webp" else 1.0
-        cells = section["cells"]
-        teraflop = {kind: KINDS[kind].teraflop if real else 2e-5 for kind in ("clip", *section["train"]["models"])}
-        trainings = [
-            cell.get("steps", 1)
-            * section["train"]["models"][cell["model"]]["steps"]
-            * section["train"]["models"][cell["model"]]["batch_size"]
-            * teraflop[cell["model"]]
-            * 3
-            for name, cell in cells.items()
-            if "_zero_shot_" not in name
-        ]
-        models = sum(ESTIMATES["models_gb"][name] for name in section["base_models"]["models"])
-        return {
-            "painted": queries + shown / 2 if everything else queries,
-            "painted_gb": of_shown * self.value("picture_gb") * 465 / 162 * smaller,
-            "painting_teraflop": fmean(filling.teraflop for filling in fillings),
-            "painting_seconds": fmean(filling.core_seconds for filling in fillings),
-            "training_teraflop": sum(trainings) / len(cells),
-            "matching_teraflop": fmean(teraflop[cell["model"]] for cell in cells.values()),
-            "clip_teraflop": teraflop["clip"],
-            "blips": sum(cell["model"] == "blip" for cell in cells.values()),
-            "matchers_gb": models * self.value("matchers_fetched"),
-        }
-
-
-def count_folder(folder: Path, words: float) -> dict[str, float]:
-    """Count what lies in a user's folder for KVQAE (docs/kvqae-formats.md), whose passages have so many words."""
-    file = folder / "articles.jsonl"
-    if not file.is_file():
-        return {}
-    articles = _lines(file)
-    passages = articles + file.stat().st_size / 6 / words  # 6 bytes a word
-    pictures = [path for path in (folder / "images").rglob("*") if path.is_file()]
-    questions, triviaqa = (sum(_lines(folder / name / f"{split}.jsonl") for split in SPLITS) for name in QUESTIONS)
-    return {
-        **dict.fromkeys(("articles", "kb_articles"), articles),
-        **dict.fromkeys(("passages", "kb_passages"), passages),
-        "questions": questions,
-        "triviaqa": triviaqa,
-        "images": articles + questions,
-        "image_gb": sum(path.stat().st_size for path in pictures) / 1e9,
-    }
-
-
-def _lines(path: Path) -> int:
-    if not path.is_file():
-        return 0
-    with path.open("rb") as lines:
-        return sum(1 for _ in lines)
 
 
 def plan_files(params: Path, graph: Path, scale: Path | None) -> tuple[list[Cost], list[str]]:

@@ -188,9 +188,8 @@ def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:
     metrics: dict[str, float] = {}
     for file in sorted((copy / "metrics" / pipeline).glob("*.json")):
         values = read_json(file)
-        if isinstance(values, dict):  # else a table: the page's sections show it
-            numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-            metrics |= {f"{file.stem}.{name}": value for name, value in numbers.items()}
+        named = values.items() if isinstance(values, dict) else ()  # else a table: the page's sections show it
+        metrics |= {f"{file.stem}.{name}": value for name, value in named if isinstance(value, int | float)}
     return metrics
 
 
@@ -276,11 +275,6 @@ def make_results(root: Path, commit: str, results: Sequence[Wanted]) -> None:
         make_result(root, copy, wanted)
 
 
-def _room() -> int:
-    """How many copies this machine has room for: a core and 6 GiB each."""
-    return max(1, min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30)))
-
-
 def parser() -> argparse.ArgumentParser:
     """What the command takes."""
     made = argparse.ArgumentParser(
@@ -308,7 +302,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         for wanted in reasons:
             if wanted.world is not None:
                 by_world.setdefault((wanted.pipeline, wanted.world), []).append(wanted)
-        with ThreadPoolExecutor(_room()) as pool:
+        room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
+        with ThreadPoolExecutor(max(1, room)) as pool:
             list(pool.map(partial(make_results, root, commit), by_world.values()))
         for wanted in reasons:
             if wanted.world is None:

@@ -2,16 +2,16 @@ from pathlib import Path
 
 import yaml
 
-from trivium.commands.on_request import OPTIONAL, PHOTOGRAPHS, STOPS, holdings
+from trivium.commands.brought import OPTIONAL, PHOTOGRAPHS, STOPS, examine_requested
 from trivium.sources.pins import REQUESTED
 
 ROOT = Path(__file__).parents[2]
 SETS = ("fquad", "calor", "flickr30k")
 
 
-def look(root, source="sample", **folders):
-    world = dict.fromkeys(SETS, source) | {"local": {name: f"mine/{name}" for name in SETS} | folders}
-    return {held.name: held for held in holdings(root, {"world": world})}
+def look(root, source="sample"):
+    world = dict.fromkeys(SETS, source) | {"local": {name: f"mine/{name}" for name in SETS}}
+    return {finding.name.split()[1]: finding for finding in examine_requested(root, {"world": world})}
 
 
 def put(root, *files):
@@ -31,19 +31,20 @@ def test_every_listed_set_says_what_stops():
         assert meaning.split()[0].split("@")[0] in stages
 
 
-def test_nothing_there(tmp_path):
-    held = look(tmp_path)
-    assert list(held) == list(SETS)
-    assert held["fquad"].missing == ("train.json", "validation.json")
-    assert held["flickr30k"].missing == ("karpathy.json", "entities.zip", "images/")
+def test_what_is_missing_and_what_that_means_in_this_world(tmp_path):
+    found = look(tmp_path)
+    assert list(found) == list(SETS)
+    assert found["fquad"].found == "mine/fquad lacks train.json, validation.json"
+    assert found["fquad"].meaning.startswith("world.fquad is sample and needs none")
+    assert look(tmp_path, "local")["fquad"].meaning.startswith("world.fquad is local: complexity-world")
 
 
 def test_photographs_are_part_of_flickr30k(tmp_path):
     put(tmp_path, "mine/flickr30k/karpathy.json", "mine/flickr30k/entities.zip")
     (tmp_path / "mine/flickr30k/images").mkdir()
-    assert look(tmp_path)["flickr30k"].missing == ("images/",)
+    assert look(tmp_path)["flickr30k"].found == "mine/flickr30k lacks images/"
     put(tmp_path, "mine/flickr30k/images/1.jpg")
-    assert look(tmp_path)["flickr30k"].missing == ()
+    assert look(tmp_path)["flickr30k"].state == "has"
 
 
 def test_calor_may_be_xml_and_without_syntax(tmp_path):
@@ -51,11 +52,9 @@ def test_calor_may_be_xml_and_without_syntax(tmp_path):
         tmp_path, "mine/calor/questions.jsonl", *(f"mine/calor/frames/{name}.jsonl" for name in ("train", "validation"))
     )
     (tmp_path / "mine/calor/frames/test").mkdir()
-    assert look(tmp_path)["calor"].missing == ("frames/test.jsonl",)
+    assert look(tmp_path)["calor"].found == "mine/calor lacks frames/test.jsonl"
     put(tmp_path, "mine/calor/frames/test/1.xml")
     held = look(tmp_path)["calor"]
-    assert held.missing == ()
-    assert list(held.optional_missing) == ["syntax.conllu"]
-    assert "complexity.syntax.parser" in held.optional_missing["syntax.conllu"]
+    assert (held.state, held.meaning) == ("has", "no syntax.conllu: complexity.syntax.parser cannot be conllu")
     put(tmp_path, "mine/calor/syntax.conllu")
-    assert look(tmp_path)["calor"].optional_missing == {}
+    assert look(tmp_path)["calor"].meaning == ""
