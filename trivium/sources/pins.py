@@ -7,59 +7,56 @@ records must not send another one to download again. `requested.yaml` lists sets
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-import pydantic
 import yaml
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 
 PINS = Path(__file__).with_name("pins.yaml")
+S = TypeVar("S")
 
 
-class _Strict(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
-
-
-M = TypeVar("M", bound=_Strict)
-
-
-class FilePin(_Strict):
+@dataclass(frozen=True)
+class FilePin:
     """What a file must be, as far as known."""
 
-    sha256: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{64}$")
-    size: int | None = pydantic.Field(default=None, ge=0)
+    sha256: str | None = None
+    size: int | None = None
 
 
-class Source(_Strict):
-    """A hub repository at a revision, or a folder on the web."""
+@dataclass(frozen=True)
+class Source:
+    """A hub repository at a revision, or a folder on the web; files by name, or patterns of names (`list`)."""
 
     description: str
     licence: str
-    bytes: int = pydantic.Field(ge=0)
-    hub: str | None = pydantic.Field(default=None, pattern=r"^[\w.-]+/[\w.-]+$")
-    kind: Literal["model", "dataset"] | None = None
-    revision: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{7,40}$")
-    url: str | None = pydantic.Field(default=None, pattern=r"^https?://[^\s/@]+(/\S*)?[^/]$")
+    bytes: int
+    hub: str | None = None
+    kind: str | None = None
+    revision: str | None = None
+    url: str | None = None
     page: str | None = None
     files: dict[str, FilePin] | None = None
     list: str | None = None
 
 
-class _Learnt(_Strict):
+@dataclass(frozen=True)
+class _Learnt:
     """What the first download of a source found."""
 
-    revision: str | None = pydantic.Field(default=None, pattern=r"^[0-9a-f]{40}$")
-    files: dict[str, FilePin] = {}
+    revision: str | None = None
+    files: dict[str, FilePin] = field(default_factory=dict)
 
 
 class Pins:
     """The sources by name, with what was recorded for them.
 
     Raises:
-        BadInput: a file is not YAML, or an entry has an unknown key, a malformed digest or revision.
+        BadInput: a file is not there, not YAML, or an entry has an unknown key.
     """
 
     def __init__(self, path: Path = PINS, lock: Path | None = None) -> None:
@@ -123,30 +120,28 @@ class Pins:
         self._learnt[name] = learnt
         print(f"warning: {name}: {what} was not pinned; recorded in {self.lock}, enforced from now on", file=sys.stderr)
         with write_atomically(self.lock) as beside:
-            tree = {key: value.model_dump(exclude_none=True) for key, value in sorted(self._learnt.items())}
+            tree = {key: _known(asdict(value)) for key, value in sorted(self._learnt.items())}
             beside.write_text("# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree), "utf-8")
 
 
-def _read(path: Path, model: type[M]) -> dict[str, M]:
+def _known(value: Any) -> Any:
+    """A mapping without what is None."""
+    return {key: _known(part) for key, part in value.items() if part is not None} if isinstance(value, dict) else value
+
+
+def _read(path: Path, kind: type[S]) -> dict[str, S]:
     try:
         tree: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return {
+            name: kind(**entry | {"files": {file: FilePin(**pin) for file, pin in entry["files"].items()}})
+            if entry.get("files")
+            else kind(**entry)
+            for name, entry in tree.items()
+        }
     except FileNotFoundError:
         raise BadInput("no such pins file", file=path) from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"not YAML: {error}", file=path) from None
-    if not isinstance(tree, dict):
-        raise BadInput("not a mapping of sources", file=path)
-    read = {}
-    for name, entry in tree.items():
-        try:
-            read[name] = model.model_validate(entry)
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, (name, *first["loc"])))
-            raise BadInput(
-                first["msg"], file=path, field=field, got=first["input"], choices=model.model_fields
-            ) from None
-    return read
+    except (yaml.YAMLError, TypeError, AttributeError) as error:
+        raise BadInput(f"not a mapping of sources: {error}", file=path) from None
 
 
 REQUESTED = Path(__file__).with_name("requested.yaml")

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -247,9 +248,9 @@ def test_pieces_of_other_code_or_pins_are_told_and_left_alone(fetch, hub, tmp_pa
 def test_pieces_depend_on_their_pins(pins):
     sources = [Pins(pins).source(name) for name in SOURCES.values()]
     key = pieces_key(sources)
-    other = sources[0].model_copy(update={"revision": "f" * 40})
+    other = replace(sources[0], revision="f" * 40)
     assert pieces_key([other, *sources[1:]]) != key
-    told = sources[0].model_copy(update={"description": "in other words", "bytes": 7})
+    told = replace(sources[0], description="in other words", bytes=7)
     assert pieces_key([told, *sources[1:]]) == key
 
 

@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ def pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None = N
     """What finished pieces depend on: the pins of their sources, the code of this room, how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
-        digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
+        digest.update(repr(replace(source, description="", bytes=0, page=None)).encode())
     for module in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(module.read_bytes())
     return digest.hexdigest()[:16]

@@ -95,27 +95,10 @@ class FeatureFolder:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Open a folder.
-
-        Raises:
-            BadInput: a file is missing, arrays disagree, or an image has more local descriptors than fit.
-        """
+        """Open a folder."""
         table = read_table(folder / "names.parquet", SCHEMA.names)
         counts = pc.fill_null(table["locals"], -1).to_numpy().astype(np.int32)
         overall, local, scales = (read_matrix(folder / f"{name}.npy") for name in MATRICES)
-        count = table.num_rows
-        shape = (count, local.shape[1] if local.ndim == 3 else "m", LOCAL_DIMENSION)
-        for name, matrix, expected in (
-            ("global", overall, (count, overall.shape[-1])),
-            ("locals", local, shape),
-            ("scales", scales, shape[:2]),
-        ):
-            if matrix.shape != expected:
-                raise BadInput("wrong shape", file=folder / f"{name}.npy", got=matrix.shape, expected=str(expected))
-        if (counts > local.shape[1]).any():
-            row = int(np.argmax(counts))
-            raise BadInput("more local descriptors than fit", file=folder / "names.parquet", row=row + 1,
-                           field="locals", got=int(counts[row]), expected=f"at most {local.shape[1]}")  # fmt: skip
         return cls(table["name"], counts, overall, local, scales)
 
     def rows(self, names: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
@@ -142,7 +125,7 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
     """Join folders in order, streaming; returns the table of all images.
 
     Raises:
-        BadInput: an image stands in two folders, or the folders are of different extractors.
+        BadInput: an image stands in two folders.
     """
     table = pa.concat_tables(read_table(folder / "names.parquet") for folder in folders)
     twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
@@ -153,8 +136,6 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
         write_table(beside / "names.parquet", table)
         for name in MATRICES:
             parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
-            if len({part.shape[1:] for part in parts}) > 1:
-                raise BadInput("shards of different sizes", file=out, got=sorted({part.shape[1:] for part in parts}))
             with (beside / f"{name}.npy").open("wb") as file:  # no memory map: a full disk is an error, not a signal
                 header = np.lib.format.header_data_from_array_1_0(parts[0])
                 np.lib.format.write_array_header_1_0(file, header | {"shape": (table.num_rows, *parts[0].shape[1:])})
