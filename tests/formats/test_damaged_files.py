@@ -66,6 +66,7 @@ NOT_TRIED = {
     "read_grades",
     "read_json_or_lines",
     "read_run_over",
+    "read_tree",
 }  # called by readers that are
 
 

@@ -22,13 +22,12 @@ annotation. Counted are:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
 
 from trivium.core.errors import BadInput
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.framenet_sax import Annotated, AnnotationSet, FrameFile, Sentence, parse
+from trivium.formats.xml_tree import Node, read_tree
 
 COUNTS = (
     "frames_without_trigger",
@@ -43,6 +42,7 @@ COUNTS = (
     "elements_of_unknown_core_type",
     "sentences_joined_words",
 )
+CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
 # vpp: a past participle that is a unit of its own in Asfalda.
 POS = {
     "v": "verb",
@@ -62,7 +62,13 @@ def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
     """
     types: dict[tuple[str, str], str] = {}
     for path in _files(folder):
-        parse(path, FrameFile(path, types))
+        frame = read_tree(path, "frame")
+        for element in frame.children:
+            if element.name == "FE":
+                core = element.attribute("coreType")
+                if core not in CORE:
+                    element.refuse("unknown", "coreType", core, choices=CORE)
+                types[frame.attribute("name"), element.attribute("name")] = CORE[core]
     return types
 
 
@@ -91,14 +97,13 @@ def read_framenet(
     texts: list[AnnotatedText] = []
     sentences: dict[str, AnnotatedText] = {}
     for path in [source] if source.is_file() else _files(source):
-        handler = Annotated(path)
-        parse(path, handler)
-        converter = _Converter(path, core_types or {}, counts)
-        if handler.unit is None:
-            texts.append(converter.text(handler))
+        root = read_tree(path, "fullTextAnnotation", "lexUnit")
+        converter = _Converter(root, core_types or {}, counts)
+        if root.name == "fullTextAnnotation":
+            texts.append(converter.text())
         else:
-            for sentence in handler.sentences:
-                _join(sentences, converter.sentence(sentence), sentence, path, counts)
+            for sentence in root.walk("sentence"):
+                _join(sentences, converter.sentence(sentence), sentence, counts)
     return texts + [_in_order(sentences[key], counts) for key in sorted(sentences, key=_by_number)], dict(counts)
 
 
@@ -106,15 +111,12 @@ def _by_number(identifier: str) -> tuple[int, str]:
     return (int(identifier) if identifier.isdecimal() and len(identifier) < 19 else 0, identifier)
 
 
-def _join(
-    known: dict[str, AnnotatedText], new: AnnotatedText, sentence: Sentence, path: Path, counts: Counter[str]
-) -> None:
+def _join(known: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, counts: Counter[str]) -> None:
     """Add the frames of a sentence to those that other files have of it."""
     text, frames = new.text, new.frames
     if (old := known.get(new.id)) is not None:
         if text.replace("_", " ") != old.text.replace("_", " "):
-            problem = f"another text than sentence {new.id!r} has elsewhere"
-            raise BadInput(problem, file=path, row=sentence.line, field="ID", got=text, expected=repr(old.text))
+            sentence.refuse(f"another text than sentence {new.id!r} has elsewhere", "ID", text, expected=repr(old.text))
         if text != old.text:  # `_` where only one has it: the words are joined
             counts["sentences_joined_words"] += 1
             text = "".join(" " if " " in pair else pair[0] for pair in zip(text, old.text, strict=True))
@@ -130,92 +132,106 @@ def _in_order(text: AnnotatedText, counts: Counter[str]) -> AnnotatedText:
 
 
 class _Converter:
-    """Joins sentences and puts their frames at the places of the text."""
+    """Puts the frames of a file's sentences at the places of a text.
 
-    def __init__(self, path: Path, core_types: Mapping[tuple[str, str], str], counts: Counter[str]) -> None:
-        self.path, self.core_types, self.counts = path, core_types, counts
+    A file of full text names the frame in each annotation set, one of a lexical unit in its root. There a set of status
+    UNANN without Target or FE has parts of speech and names only, and is passed over.
+    """
 
-    def text(self, read: Annotated) -> AnnotatedText:
+    def __init__(self, root: Node, core_types: Mapping[tuple[str, str], str], counts: Counter[str]) -> None:
+        self.root, self.core_types, self.counts = root, core_types, counts
+        self.unit = (root.attribute("frame"), root.attribute("name")) if root.name == "lexUnit" else None
+        inside = {id(annotated) for sentence in root.walk("sentence") for annotated in sentence.walk("annotationSet")}
+        for annotated in root.walk("annotationSet"):
+            if id(annotated) not in inside:
+                raise BadInput("annotation set outside of a sentence", file=root.path, row=annotated.line)
+
+    def text(self) -> AnnotatedText:
         """The text of a file."""
         text, paragraph = "", None
         frames: list[FrameInstance] = []
-        for sentence in read.sentences:
+        for sentence in self.root.walk("sentence"):
+            number = sentence.attributes.get("paragNo", "")
             if text:
-                text += " " if sentence.paragraph == paragraph else "\n"
-            paragraph = sentence.paragraph
+                text += " " if number == paragraph else "\n"
+            paragraph = number
             frames += self._frames(sentence, len(text))
-            text += sentence.text
+            text += _text(sentence)
         if not text.strip():
-            raise BadInput("no sentences", file=self.path, expected="<sentence><text>…</text></sentence>")
+            raise BadInput("no sentences", file=self.root.path, expected="<sentence><text>…</text></sentence>")
+        titles = [node.attributes.get("name") for node in self.root.walk("document")]
+        title = next((name for name in reversed(titles) if name), self.root.path.stem)
         unique = tuple(dict.fromkeys(frames))
         self.counts["frames_given_twice"] += len(frames) - len(unique)
-        return AnnotatedText(self.path.stem, read.title, text, unique, ())
+        return AnnotatedText(self.root.path.stem, title, text, unique, ())
 
-    def sentence(self, sentence: Sentence) -> AnnotatedText:
+    def sentence(self, sentence: Node) -> AnnotatedText:
         """A sentence that is a text of its own."""
-        if not sentence.text.strip():
-            self._refuse("sentence without text", sentence.line, "text", sentence.text)
-        return AnnotatedText(sentence.id, "", sentence.text, tuple(self._frames(sentence, 0)), ())
+        identifier, text = sentence.attribute("ID"), _text(sentence)
+        if not text.strip():
+            sentence.refuse("sentence without text", "text", text)
+        return AnnotatedText(identifier, "", text, tuple(self._frames(sentence, 0)), ())
 
-    def _frames(self, sentence: Sentence, offset: int) -> list[FrameInstance]:
-        found = (self._frame(annotated, sentence.text, offset) for annotated in sentence.sets)
+    def _frames(self, sentence: Node, offset: int) -> list[FrameInstance]:
+        text = _text(sentence)
+        found = (self._frame(annotated, text, offset) for annotated in sentence.walk("annotationSet"))
         return [frame for frame in found if frame is not None]
 
-    def _frame(self, annotated: AnnotationSet, sentence: str, offset: int) -> FrameInstance | None:
-        if annotated.status == "UNANN":
-            self.counts["frames_not_annotated"] += 1
+    def _frame(self, annotated: Node, text: str, offset: int) -> FrameInstance | None:
+        if self.unit is None and not annotated.attributes.get("frameName"):
             return None
-        parts = _joined(span for span, _, _ in self._stretches(annotated, "Target", sentence, offset))
+        frame, name = self.unit or (annotated.attribute("frameName"), annotated.attribute("luName"))
+        layers = [(layer.attribute("name"), layer) for layer in annotated.walk("layer")]
+        labels = {kind: [layer for name, layer in layers if name == kind] for kind in ("Target", "FE")}
+        if annotated.attributes.get("status") == "UNANN":
+            labelled = any(any(layer.walk("label")) for of_kind in labels.values() for layer in of_kind)
+            self.counts["frames_not_annotated"] += self.unit is None or labelled
+            return None
+        parts = _joined(span for span, _, _ in self._stretches(labels["Target"], text, offset))
         if not parts:
             self.counts["frames_without_trigger"] += 1
             return None
         trigger, *more = parts
         self.counts["triggers_in_several_parts"] += bool(more)
-        stretches = self._stretches(annotated, "FE", sentence, offset)
-        places = Counter((name, layer) for _, layer, name in stretches)
+        stretches = self._stretches(labels["FE"], text, offset)
+        places = Counter((element, rank) for _, rank, element in stretches)
         self.counts["elements_in_several_parts"] += sum(count > 1 for count in places.values())
-        self.counts["elements_of_second_rank"] += sum(layer > 1 for _, layer, _ in stretches)
+        self.counts["elements_of_second_rank"] += sum(rank > 1 for _, rank, _ in stretches)
         elements = []
-        for number, (span, layer, name) in enumerate(stretches):
+        for number, (span, rank, element) in enumerate(stretches):
             others = stretches[:number] + stretches[number + 1 :]
             self.counts["elements_overlapping"] += any(span.overlaps(other) for other, _, _ in others)
-            core = self.core_types.get((annotated.frame, name))
+            core = self.core_types.get((frame, element))
             self.counts["elements_of_unknown_core_type"] += core is None
-            elements.append(FrameElement(name, span, core or "core", layer))
-        unit = LexicalUnit(*self._lemma(annotated), trigger, tuple(more))
-        return FrameInstance(annotated.frame, unit, tuple(elements))
+            elements.append(FrameElement(element, span, core or "core", rank))
+        lemma, _, pos = name.rpartition(".")  # `perdre.v` is the verb perdre
+        if not lemma.strip() or pos not in POS:
+            annotated.refuse("no known part of speech", "luName", name, choices=POS)
+        return FrameInstance(frame, LexicalUnit(lemma, POS[pos], trigger, tuple(more)), tuple(elements))
 
-    def _stretches(
-        self, annotated: AnnotationSet, layer: str, sentence: str, offset: int
-    ) -> list[tuple[Span, int, str]]:
-        """Place in the text, rank and name of the labels of a layer, in the order of the text."""
+    def _stretches(self, layers: Sequence[Node], text: str, offset: int) -> list[tuple[Span, int, str]]:
+        """Place in the text, rank and name of the labels of layers, in the order of the text."""
         found: dict[tuple[Span, int, str], None] = {}
-        for label in annotated.labels:
-            if label.layer != layer:
-                continue
-            if label.span is None:
-                self.counts["elements_not_expressed"] += 1
-                continue
-            if not label.span.start < label.span.end <= len(sentence):
-                place = (label.span.start, label.span.end - 1)
-                expected = f"start <= end <= {len(sentence) - 1} in the sentence"
-                self._refuse(
-                    f"label {label.name!r} is not in its sentence", label.line, layer, place, expected=expected
-                )
-            span = Span(label.span.start + offset, label.span.end + offset)
-            self.counts["elements_given_twice"] += (span, label.rank, label.name) in found
-            found[span, label.rank, label.name] = None
+        for layer in layers:
+            rank = layer.number("rank", 1) if "rank" in layer.attributes else 1
+            for label in layer.walk("label"):
+                name = label.attribute("name")
+                if "start" not in label.attributes and "itype" in label.attributes:
+                    self.counts["elements_not_expressed"] += 1
+                    continue
+                start, last = label.number("start"), label.number("end")
+                if not start <= last < len(text):
+                    expected = f"start <= end <= {len(text) - 1} in the sentence"
+                    problem = f"label {name!r} is not in its sentence"
+                    label.refuse(problem, layer.attributes["name"], (start, last), expected=expected)
+                place = Span(start + offset, last + 1 + offset), rank, name
+                self.counts["elements_given_twice"] += place in found
+                found[place] = None
         return sorted(found)
 
-    def _lemma(self, annotated: AnnotationSet) -> tuple[str, str]:
-        """`perdre.v` is the verb perdre."""
-        lemma, _, pos = annotated.lexical_unit.rpartition(".")
-        if not lemma.strip() or pos not in POS:
-            self._refuse("no known part of speech", annotated.line, "luName", annotated.lexical_unit, choices=POS)
-        return lemma, POS[pos]
 
-    def _refuse(self, problem: str, line: int, name: str, got: object, **details: Any) -> NoReturn:
-        raise BadInput(problem, file=self.path, row=line, field=name, got=got, **details)
+def _text(sentence: Node) -> str:
+    return "".join(node.text for node in sentence.children if node.name == "text")
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
