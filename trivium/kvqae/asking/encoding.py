@@ -207,7 +207,9 @@ def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], s
 
 
 def _parts(items: Sequence[T], size: int, label: str, unit: str) -> Iterator[Sequence[T]]:
-    with tqdm(total=len(items), desc=label, unit=unit, mininterval=5, disable=not items) as bar:
+    if not items:
+        return
+    with tqdm(total=len(items), desc=label, unit=unit, mininterval=5) as bar:
         for start in range(0, len(items), size):
             part = items[start : start + size]
             yield part

@@ -83,8 +83,8 @@ class PictureSearch:
         except RuntimeError:
             raise BadInput("not an index of faiss, or damaged", file=folder / CODES) from None
         self._index.parallel_mode = 1  # threads share the lists of one question
-        if (mapped := getattr(self.matrix, "_mmap", None)) is not None:
-            mapped.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
+        self._map: mmap.mmap = self.matrix._mmap  # type: ignore[attr-defined]
+        self._map.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
 
     def nearest(self, vector: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """(rows, cosines), best first: of all pictures while there are few, else of the `DEEP` best."""
@@ -94,6 +94,7 @@ class PictureSearch:
             return rows, cosines[rows]
         probes = max(1, round(PROBED * self._index.nlist))
         [cosines], [rows] = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=probes)
+        self._map.madvise(mmap.MADV_DONTNEED)  # the system keeps them as long as it likes, this process does not
         return rows[rows >= 0], cosines[rows >= 0]
 
 
