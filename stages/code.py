@@ -46,7 +46,10 @@ def _run(why: str | None, check: bool) -> int:
     chosen = [name for name in stages if name == why or name.startswith(f"{why}@")]
     if not chosen:
         raise BadInput("no such stage that runs code of the project", got=why, choices=stages)
-    print("\n".join(f"{name} {stages[name].explain()}" for name in chosen))
+    for name in chosen:
+        parts = stages[name]
+        others = [f"{part} {parts[part]}" for part in sorted(parts) if " " in part]
+        print("\n  ".join([f"{name} {parts.digest}", *parts.paths, *others]))
     return 0
 
 

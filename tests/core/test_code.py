@@ -245,13 +245,13 @@ stages:
   plain: {cmd: [python -m stages.a, python -m stages.b]}
   listed: {foreach: [a, 1, true, 0.5], do: {cmd: x}}
   mapped: {foreach: '${a.b}', do: {cmd: x}}
-  crossed: {matrix: {x: '${a.c}', y: [false], z: ['${a.b.k1.n}-z']}, cmd: x}
+  crossed: {matrix: {x: '${a.c}', y: [false], z: [1]}, cmd: x}
 """
     write(tmp_path, {"dvc.yaml": stages, "params.yaml": "a: {b: {k1: {n: 1}, k2: {n: 2}}, c: [u, v]}\n"})
     assert set(Pipeline(tmp_path).cells) == {
         "plain",
         *("listed@a", "listed@1", "listed@true", "listed@0.5"),
-        *("mapped@k1", "mapped@k2", "crossed@u-false-1-z", "crossed@v-false-1-z"),
+        *("mapped@k1", "mapped@k2", "crossed@u-false-1", "crossed@v-false-1"),
     }
     write(tmp_path, {"params.yaml": "a: {}\n"})
     with pytest.raises(BadInput, match=r"dvc.yaml: field 'stages.mapped': cannot be read: 'a.b'"):

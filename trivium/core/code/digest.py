@@ -1,23 +1,20 @@
 """Which modules, files and packages a module reaches, and the digest of them all.
 
-**Modules.** Every import statement counts, also inside functions; not under `if TYPE_CHECKING:`. A module brings the
-`__init__` of each package above it; `from package import module` brings the module. A string constant that is the
-dotted name of a module of the project counts as an import of it, so that `[sys.executable, "-m", "trivium.a.worker"]`
-and tables for `import_module` need no more. So does the name of a Python file beside the module, such as `"worker.py"`.
-What only shows (`syntax.py`) is not followed.
+**Modules**: every import statement, also inside functions, but not under `if TYPE_CHECKING:`; with the `__init__` of
+each package above. A string constant that is the dotted name of a module of the project, or the name of a Python file
+beside the module (`"worker.py"`), counts as an import of it. What only shows (`syntax.py`) is not followed.
 
-**Files.** A string constant that is the path of a file or of a folder without modules, seen from the module's own
-folder, from a package that another constant of the module names, or (where the module says `__file__`) from a folder
-above it: `Path(__file__).with_name("words.yaml")`, `files("trivium.page") / "templates"`. A folder counts with
-everything in it. `PackageLoader` means `"templates"`. The lock of a script, `worker.py.lock`, comes with `worker.py`.
+**Files**: a string constant that is the path of a file or of a folder without modules, seen from the module's own
+folder, from a package that another constant names, or (where the module says `__file__`) from a folder above it. A
+folder counts with all in it; `PackageLoader` means `"templates"`; the lock of a script, `worker.py.lock`, comes with
+`worker.py`.
 
-**Packages** of others count by the version that is installed of those that a module names itself.
+**Packages** of others count by the installed version of those that a module names itself.
 
 **Declarations**, module-level literals that are read without importing:
 
 - `FAMILY = "trivium.complexity.readers"` in the module that loads members of this package by name: by itself, or by a
-  `Registry`. All modules of the package but this one and its `__init__` are members. Whoever asks may say which members
-  are loaded; otherwise all count.
+  `Registry`. All modules of the package but this one and its `__init__` are members. Whoever asks may say which count.
 - `LAZY = {"fuse": "trivium.kvqae.fuse"}` in an `__init__` that imports when asked for a name (PEP 562).
   `from trivium import fuse` brings this one module, `import trivium` and `import *` bring all.
 - `LOADS` in the module of a stage: see `pipeline.py`.
@@ -58,11 +55,6 @@ class Parts(dict[str, str]):
     def paths(self) -> list[str]:
         """Modules and files, below the root."""
         return [name for name in sorted(self) if " " not in name]
-
-    def explain(self) -> str:
-        """The digest and all that it covers, one a line: modules and files, packages, settings."""
-        others = [f"{name} {self[name]}" for name in sorted(self) if " " in name]
-        return "\n  ".join([self.digest, *self.paths, *others])
 
 
 class Code:

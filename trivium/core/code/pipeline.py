@@ -8,7 +8,10 @@ import json
 import os
 import re
 import time
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,24 +56,19 @@ class Pipeline:
         Raises:
             BadInput: see `Code.parts`.
         """
-        cell = self.cells[name]
-        starts = [module for module in _COMMAND.findall(cell.command) if module in code.modules]
+        command, values = self.cells[name]
+        starts = [module for module in _COMMAND.findall(command) if module in code.modules]
         if not starts:
             return None
         chosen = {}
-        for family, text in ((family, text) for start in starts for family, text in _loads(code, start).items()):
-            if (member := self._member(text, cell)) in code.members(family):
-                chosen[family] = [member]
+        for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
+            with suppress(KeyError):
+                told = _REFERENCE.sub(lambda name: str(_at(values, name[1])), text)
+                member = str(_at(self._params, told)) if "." in told else told
+                chosen |= {family: [member]} if member in code.members(family) else {}
         run = self._params.get("run")
         portable = run.get("portable") if isinstance(run, dict) else None
         return Parts(code.parts(starts, chosen) | {"setting run.portable": str(portable)})
-
-    def _member(self, text: str, cell: Cell) -> str:
-        try:
-            told = str(_filled(text, cell.values))
-            return str(_at(self._params, told)) if "." in told else told
-        except KeyError:
-            return ""
 
     def _cells(self, stages: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
         for name, stage in stages.items():
@@ -85,16 +83,21 @@ class Pipeline:
     def _variants(self, stage: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """(key, values of the variables) for each cell of a stage, as `dvc.parsing` has them."""
         if "foreach" in stage:
-            items = _filled(stage["foreach"], self._params)
+            items = self._resolve(stage["foreach"])
             pairs = items.items() if isinstance(items, dict) else ((item, item) for item in items)
             yield from ((_text(key), {"item": item, "key": _text(key)}) for key, item in pairs)
         elif "matrix" in stage:
-            axes = _filled(stage["matrix"], self._params)
-            for chosen in product(*axes.values()):
+            axes = self._resolve(stage["matrix"])
+            for chosen in product(*map(self._resolve, axes.values())):
                 key = "-".join(map(_text, chosen))
                 yield key, {"item": dict(zip(axes, chosen, strict=True)), "key": key}
         else:
             yield "", {}
+
+    def _resolve(self, value: Any) -> Any:
+        """What a text that is one reference refers to in `params.yaml`; any other value is itself."""
+        reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        return _at(self._params, reference[1]) if reference else value
 
 
 def stage_parts(folder: Path, root: Path) -> dict[str, Parts]:
@@ -149,32 +152,14 @@ def running_digest(stage: str, folder: Path = Path()) -> str:
     return written
 
 
-def _loads(code: Code, module: str) -> dict[str, str]:
-    loads: dict[str, str] = code.facts(module).declared.get("LOADS", {})
-    return loads
-
-
 def _text(value: object) -> str:
     """As DVC writes a value into a name."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _filled(value: Any, variables: Mapping[str, Any]) -> Any:
-    """A value with its references replaced: a text that is nothing but one becomes what it refers to."""
-    if isinstance(value, dict):
-        return {key: _filled(item, variables) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, variables) for item in value]
-    if not isinstance(value, str):
-        return value
-    whole = _REFERENCE.fullmatch(value)
-    return _at(variables, whole[1]) if whole else _REFERENCE.sub(lambda part: _text(_at(variables, part[1])), value)
-
-
 def _at(tree: Any, name: str) -> Any:
     """The value at a dotted name; a KeyError where there is none."""
-    for key in name.split("."):
-        if not isinstance(tree, dict) or key not in tree:
-            raise KeyError(name)
-        tree = tree[key]
-    return tree
+    try:
+        return reduce(lambda node, key: node[key], name.split("."), tree)
+    except (KeyError, TypeError):
+        raise KeyError(name) from None
