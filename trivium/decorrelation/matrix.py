@@ -135,7 +135,7 @@ def read_cells(file: Path) -> dict[str, Cell]:
 
 def groups(cells: Mapping[str, Cell]) -> dict[str, dict[str, Cell]]:
     """{group: its cells by name}, groups and cells in their order."""
-    found: dict[str, dict[str, Cell]] = {}
+    members: dict[str, dict[str, Cell]] = {}
     for name, cell in cells.items():
-        found.setdefault(cell.group, {})[name] = cell
-    return found
+        members.setdefault(cell.group, {})[name] = cell
+    return members

@@ -86,27 +86,6 @@ def test_a_model_of_mteb_stands_beside_the_same_model_of_ours(project, tmp_path)
     assert MtebEmbedder(Encoder()).source == "mteb:tiny/words"
 
 
-def test_pictures_arrive_as_they_were(project):
-    seen = []
-
-    class Seeing(Encoder):
-        def encode(self, inputs, **kwargs):
-            seen.extend(picture for batch in inputs for picture in batch.get("image", []))
-            return super().encode(inputs, **kwargs)
-
-    class Noting(Words):
-        def encode_images(self, images):
-            seen.extend(images)
-            return super().encode_images(images)
-
-    odmap({"theirs": MtebEmbedder(Seeing())}, project)
-    theirs, seen = seen, []
-    odmap({"ours": Noting()}, project)
-    assert len(theirs) == 4 + 9
-    assert all(np.array_equal(one, other) for one, other in zip(theirs, seen, strict=True))
-    assert {picture.mode for picture in theirs} == {"RGB"}
-
-
 def test_results_of_other_queries_are_not_taken_from_mtebs_cache(project, tmp_path):
     other = write_project(tmp_path / "other")
     encoder = Encoder()

@@ -13,7 +13,6 @@ from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark import family
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
-from trivium.decorrelation.models.clip import Clip
 
 TEXT = {"context_length": 12, "width": 16, "heads": 2, "layers": 1}
 SIGLIP = {"no_causal_mask": True, "proj_bias": True, "pool_type": "last", "tokenizer_kwargs": {"clean": "canonicalize"}}
@@ -78,16 +77,6 @@ def test_a_small_model_of_each_family_runs_from_its_folder(kind, tmp_path):
     assert texts.shape == (4, 8)
     torch.testing.assert_close(images, right, atol=1e-4, rtol=1e-4)
     assert len(np.unique(texts.numpy().round(5), axis=0)) == len(set(CAPTIONS))
-
-
-def test_a_folder_gives_what_the_graphs_own_reader_gives(tmp_path):
-    folder = write_base("clip", tmp_path / "clip")
-    graph, model = Clip(folder, smallest_crop=1), FAMILIES["open_clip"].load(str(folder))
-    with torch.inference_mode():
-        pixels = torch.stack([graph.prepare(each, training=False) for each in pictures(3, 20)])
-        right = [graph.encode_images(pixels), graph.encode_texts(graph.tokenize(CAPTIONS))]
-        for own, other in zip([model.encode_images(pictures(3, 20)), model.encode_texts(CAPTIONS)], right, strict=True):
-            torch.testing.assert_close(torch.nn.functional.normalize(own, dim=1), other, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from torchvision.transforms import Resize, ToTensor
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import PlainPreparation, load, start
-from trivium.decorrelation.models.kind import KINDS, Kind, ModelSettings
+from trivium.decorrelation.models.kind import KINDS
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -200,17 +200,6 @@ def test_what_does_not_end_in_a_standardised_tensor():
 
 def test_the_papers_kinds_are_there():
     assert {"clip", "vse", "blip"} <= set(KINDS)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_says_what_it_is(name):
-    found = KINDS[name]
-    assert issubclass(found, Kind)
-    assert found.name == found.model().kind == name
-    assert found.label.strip()
-    assert found.teraflop > 0
-    assert issubclass(found.Settings, ModelSettings)
-    assert [each for each, field in found.Settings.model_fields.items() if not (field.description or "").strip()] == []
 
 
 def test_a_label_loads_neither_torch_nor_another_kind():

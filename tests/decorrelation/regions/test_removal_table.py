@@ -34,8 +34,3 @@ def test_more_rows_than_fit_one_batch_keep_their_order(tmp_path):
     many = [replace(FIRST, id=str(number), picture=number) for number in range(5000)]
     write_removals(tmp_path / "removals.parquet", many)
     assert read_removals(tmp_path / "removals.parquet") == many
-
-
-def test_no_removal_at_all_is_an_empty_table(tmp_path):
-    write_removals(tmp_path / "removals.parquet", [])
-    assert read_removals(tmp_path / "removals.parquet") == []

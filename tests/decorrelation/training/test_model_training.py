@@ -14,7 +14,7 @@ from trivium.core.image_shards import Images
 from trivium.core.tasks import Curve
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.model_training import add_gradient, halved, optimiser_of, train
+from trivium.decorrelation.training.model_training import add_gradient, halved, train
 from trivium.decorrelation.training.processes import place, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_pairs
 from trivium.formats.picture_corpora import read_corpus
@@ -91,22 +91,6 @@ def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):
     assert [curves.points[step]["learning_rate"] for step in range(1, 9)] == [
         each for rate in (0.01, 0.005, 0.0025, 0.00125) for each in (rate, rate)
     ]
-
-
-def test_optimisers():
-    model = tiny()
-    model.module["images"].requires_grad_(False)
-    adam = optimiser_of(model.module, settings())
-    assert type(adam) is torch.optim.Adam
-    assert len(adam.param_groups[0]["params"]) == 3
-    decaying = optimiser_of(model.module, settings(optimiser="adamw", weight_decay=0.05))
-    assert type(decaying) is torch.optim.AdamW
-    assert decaying.defaults["weight_decay"] == 0.05
-    model.module.requires_grad_(False)
-    with pytest.raises(BadInput, match="nothing to train"):
-        optimiser_of(model.module, settings())
-    with pytest.raises(ValueError, match="Adam is used without"):
-        settings(weight_decay=0.1)
 
 
 def test_killed_and_resumed_equals_uninterrupted(world, tmp_path):

@@ -1,7 +1,6 @@
 """Entities searched with several image encoders: who is searched, ranks by hand, the stage from files to files."""
 
 import io
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,6 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_table, write_table
 from trivium.formats.questions import read_questions
-from trivium.vision import whole_images
 from trivium.vision.decoding import decode
 from trivium.vision.encoders.clip import WEIGHTS, load_clip
 
@@ -185,34 +183,6 @@ def test_the_vectors_are_those_of_each_batch_whatever_the_number_of_workers(worl
     finally:
         torch.set_num_threads(before)
     assert not np.array_equal(here["one"], here["two"])
-
-
-@pytest.mark.parametrize("on_device", [False, True])
-def test_pictures_are_read_and_decoded_once_for_all_encoders(world: Path, monkeypatch, on_device: bool) -> None:
-    calls: Counter[str] = Counter()
-
-    def count(place: object, name: str) -> None:
-        function = getattr(place, name)
-        monkeypatch.setattr(place, name, lambda *a, **k: calls.update([name]) or function(*a, **k))
-
-    monkeypatch.setattr(whole_images, "device_prepares", lambda _: on_device)
-    count(decorrelated_encoders, "decode")
-    count(decorrelated_encoders, "load_clip")
-    count(Images, "read")
-    names = ["blue.png", "red.png", "green.png"]
-    kb = Images(world / "kb")
-    found = encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1), world / "work")
-    assert calls == {"read": 3, "decode": 3, "load_clip": 2}
-    pictures = [decode(kb.read(name), max_side=64, max_pixels=10_000) for name in names]
-    encoders = {row: load_clip(world / folder, torch.device("cpu")) for row, folder in SECTION["encoders"].items()}
-    assert {encoder.packs for encoder in encoders.values()} == {on_device}
-    count(whole_images, "pack")
-    alone = {row: np.concatenate([each(pictures[:2]), each(pictures[2:])]) for row, each in encoders.items()}
-    assert {row: vectors.tobytes() for row, vectors in found.items()} == {r: v.tobytes() for r, v in alone.items()}
-    calls.clear()
-    encode(EntitiesParameters(**SECTION), [(kb, names)], LocalEngine(1), world / "work")
-    assert calls["pack"] == (2 if on_device else 0)  # one a batch
-    assert not calls["load_clip"]
 
 
 def test_batch_size_changes_nothing(world: Path) -> None:

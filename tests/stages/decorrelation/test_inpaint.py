@@ -3,9 +3,7 @@
 import io
 import itertools
 import os
-import shutil
 import signal
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -192,30 +190,6 @@ def test_shards_and_processes_change_nothing(world):
     assert set(one) == set(other)
     for name in one:
         np.testing.assert_array_equal(one[name], other[name])
-
-
-def test_what_is_painted_is_encoded_while_the_next_is_painted(world, monkeypatch):
-    stage(world, "zero")
-    encoded_one = threading.Event()
-
-    class Slow:
-        def paint(self, pictures):
-            for number, (pixels, _) in enumerate(pictures):
-                if number:
-                    assert encoded_one.wait(60)
-                yield np.zeros_like(pixels)
-
-    def noticed(pixels, picture_format):
-        encoded_one.set()
-        return encode(pixels, picture_format)
-
-    monkeypatch.setattr(inpainting, "encode", noticed)
-    monkeypatch.setattr(inpainting, "load_filling", lambda *_: Slow())
-    for folder in (world / "work").iterdir():
-        shutil.rmtree(folder)
-    stage(world, "zero", out=world / "again")
-    for subset in ("train", "test", "empty"):
-        assert list(Images(world / "again" / subset).stream()) == list(Images(world / "out" / subset).stream())
 
 
 def test_a_picture_is_decoded_once_for_all_that_is_removed_from_it(world, monkeypatch):

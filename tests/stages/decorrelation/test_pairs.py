@@ -182,15 +182,6 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
     assert texts[0]
 
 
-def test_pictures_prepared_ahead_of_a_gpu_give_the_same_captions(world, tmp_path, monkeypatch, capfd):
-    _write_captioner(tmp_path / "captioner")
-    here = run(world, tmp_path, "captioner", batch=1, beams=2)
-    assert here[0]["different_captions"] == 3
-    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: 2)
-    assert run(world, tmp_path, "captioner", batch=1, beams=2) == here
-    assert "pictures: captioning waited" in capfd.readouterr().out
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_picture_that_cannot_be_decoded_is_named_whoever_decodes_it(world, tmp_path, monkeypatch, workers):
     _write_captioner(tmp_path / "captioner")

@@ -22,7 +22,7 @@ from trivium.core.tables import read_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.regions.regions import REASONS, Limits, box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_table import read_removals
-from trivium.decorrelation.regions.removals import Drawing, empty_box, find_empty_boxes, find_removals, shards
+from trivium.decorrelation.regions.removals import Drawing, empty_box, find_empty_boxes, find_removals
 from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
@@ -360,15 +360,6 @@ def test_shards_and_workers_do_not_change_a_byte(raw, tmp_path, monkeypatch):
     for size, workers in ((1, 1), (5, 1), (5, 2)):
         monkeypatch.setattr(stage, "PICTURES", size)
         assert (run(raw, here(tmp_path, workers)), [file.read_bytes() for file in files]) == whole
-
-
-def test_a_shard_takes_along_what_its_own_captions_name():
-    pictures = [scene(DOG, split="train", identifier=number) for number in range(5)]
-    drawing = Drawing("one", {1: {"dog"}, 2: {"cup"}, 4: {"dog"}}, prefer_named=True, seed=3)
-    cut = list(shards(pictures, drawing, 2))
-    assert [[each.id for each in part] for part, _ in cut] == [[0, 1], [2, 3], [4]]
-    assert [own.named for _, own in cut] == [{1: {"dog"}}, {2: {"cup"}}, {4: {"dog"}}]
-    assert [replace(own, named=drawing.named) for _, own in cut] == [drawing] * 3
 
 
 def test_the_first_bad_picture_is_named_whatever_the_shards(raw, tmp_path, monkeypatch):

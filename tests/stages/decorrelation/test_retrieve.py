@@ -131,10 +131,6 @@ def test_equal_sentences_tie_and_the_lower_id_comes_first(world, model, tmp_path
     assert np.allclose(matrix, encode_captions(model, texts, 5), atol=1e-6)
 
 
-def test_without_texts_the_gallery_is_empty(world, model, tmp_path):
-    assert encode_gallery(sharded(world, tmp_path, 2), []).shape == (0, model.dimension)
-
-
 def first_stage(rows, scores):
     return np.array(scores, np.float32), np.array(rows, np.int64)
 
@@ -271,18 +267,6 @@ def test_what_is_made_ahead_of_a_gpu_gives_the_same_bits(world, tmp_path, monkey
     ask(world, tmp_path / "ahead")
     assert same(tmp_path / "ahead", tmp_path / "here")
     assert "s for input" in capfd.readouterr().out
-
-
-def test_a_picture_that_cannot_be_decoded_says_the_same_ahead_of_a_gpu(world, tmp_path, monkeypatch):
-    names = Images(world / "painted" / "test").names
-    write_images(tmp_path / "painted" / "test", [(name, painted(1)) for name in names[:-1]] + [(names[-1], b"text")])
-    write_images(tmp_path / "painted" / "empty", [("8_empty", painted(1))])
-    for workers in (0, 2):
-        monkeypatch.setattr(encoding, "feeders", lambda workers=workers: workers)
-        with pytest.raises(
-            BadInput, match=rf"^{tmp_path}/painted/test: not a readable picture: [^\n]*got '{names[-1]}'$"
-        ):
-            ask(world, tmp_path / f"out_{workers}", painted=tmp_path / "painted")
 
 
 def test_stored_pictures_are_read_late_and_sent_as_bytes(tmp_path):

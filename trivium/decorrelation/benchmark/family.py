@@ -66,7 +66,7 @@ def _check_hub_name(where: str, file: str) -> None:
 
 def _check_hf(where: str) -> None:
     _check_hub_name(where, _HF_CONFIG)
-    if Path(where).is_dir():
+    if Path(where).is_dir() and not _is_trained(Path(where)):
         transformers_kind(Path(where))
 
 

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -91,22 +92,39 @@ def read_positives(folder: Path, pictures: Sequence[str], captions: Sequence[int
     if not there:
         raise BadInput("no lists of right answers", file=folder, expected="eccv_image_to_caption.json and the like")
     digest = hashlib.sha256()
-    answers: dict[str, dict[str, Answers]] = {}
-    for name in there:
-        answers[name] = {}
-        for way, files in WAYS.items():
-            path = folder / f"{name}_{files}.json"
-            queries, _, items = files.partition("_to_")
-            found = dict(sorted(_lists(path)))
-            digest.update(json.dumps([name, way, list(found.items())]).encode())
-            right = tuple(_rows(rows[items], each) for each in found.values())
-            for query, known in zip(found, right, strict=True):
-                if query not in rows[queries] or not len(known):
-                    problem = "a query that the test lacks" if len(known) else "no right answer that the test has"
-                    raise BadInput(problem, file=path, field=str(query), expected="COCO's test of Karpathy's split")
-            sizes = np.array([len(each) for each in found.values()], np.int64)
-            answers[name][way] = Answers(_rows(rows[queries], list(found)), right, sizes)
+    answers: dict[str, dict[str, Answers]] = {name: {} for name in there}
+    for name, (way, files) in product(there, WAYS.items()):
+        path = folder / f"{name}_{files}.json"
+        queries, _, items = files.partition("_to_")
+        listed = _lists(path)
+        digest.update(json.dumps([name, way, list(listed.items())]).encode())
+        right = tuple(np.array([rows[items][i] for i in ids if i in rows[items]], np.int64) for ids in listed.values())
+        for query, known in zip(listed, right, strict=True):
+            if query not in rows[queries] or not len(known):
+                problem = "a query that the test lacks" if len(known) else "no right answer that the test has"
+                raise BadInput(problem, file=path, field=str(query), expected="COCO's test of Karpathy's split")
+        asked = np.array([rows[queries][query] for query in listed], np.int64)
+        answers[name][way] = Answers(asked, right, np.array([len(ids) for ids in listed.values()], np.int64))
     return Positives(answers, digest.hexdigest())
+
+
+def _coco_id(name: str) -> int:
+    found = _COCO.fullmatch(PurePosixPath(name).stem)
+    if found is None:
+        raise BadInput("these right answers are of COCO's test pictures", field="--positives", got=name,
+                       expected="COCO_val2014_….jpg")  # fmt: skip
+    return int(found[1])
+
+
+def _lists(path: Path) -> dict[int, list[int]]:
+    """{query: its right answers}, both in the order of their ids."""
+    tree: Any = read_json(path)
+    if not isinstance(tree, dict) or not tree:
+        raise BadInput("not lists of right answers", file=path, expected="{id of a query: [ids]}")
+    for query, right in tree.items():
+        if not (isinstance(right, list) and right and all(str(each).isdigit() for each in (query, *right))):
+            raise BadInput("not ids", file=path, field=query, got=right, expected="[ids of right answers]")
+    return dict(sorted((int(query), sorted(set(map(int, right)))) for query, right in tree.items()))
 
 
 def positive_scores(
@@ -122,15 +140,15 @@ def positive_scores(
     Returns:
         {measure: (values, rows of the queries)}. Ties count against the model.
     """
-    found = {}
+    values = {}
     for name, ways in positives.answers.items():
         for way, asked in ways.items():
             queries, items = (pictures, captions) if way == "image_to_text" else (captions, pictures)
             scored = zip(_scored(asked, queries, items), asked.right, asked.sizes.tolist(), strict=True)
-            values = np.array([_values(name, *each) for each in scored])
-            for measure, column in zip(MEASURES[name], values.T, strict=True):
-                found[f"{name}_{way}_{measure}"] = (column, asked.queries)
-    return found
+            columns = np.array([_values(name, *each) for each in scored]).T
+            for measure, column in zip(MEASURES[name], columns, strict=True):
+                values[f"{name}_{way}_{measure}"] = (column, asked.queries)
+    return values
 
 
 def _scored(asked: Answers, queries: Vectors, items: Vectors) -> Iterator[NDArray[np.float32]]:
@@ -151,25 +169,3 @@ def _values(name: str, scores: NDArray[np.float32], right: NDArray[np.int64], si
         return [float(rank <= k) for k in CUTOFFS]
     hits = ranked_hits(scores, flags, size)
     return [average_precision_at_r(hits), r_precision(hits), float(hits[0])]
-
-
-def _coco_id(name: str) -> int:
-    found = _COCO.fullmatch(PurePosixPath(name).stem)
-    if found is None:
-        raise BadInput("these right answers are of COCO's test pictures", field="--positives", got=name,
-                       expected="COCO_val2014_….jpg")  # fmt: skip
-    return int(found[1])
-
-
-def _lists(path: Path) -> Iterator[tuple[int, list[int]]]:
-    tree: Any = read_json(path)
-    if not isinstance(tree, dict) or not tree:
-        raise BadInput("not lists of right answers", file=path, expected="{id of a query: [ids]}")
-    for query, right in tree.items():
-        if not (isinstance(right, list) and right and all(str(each).isdigit() for each in (query, *right))):
-            raise BadInput("not ids", file=path, field=query, got=right, expected="[ids of right answers]")
-        yield int(query), sorted({int(item) for item in right})
-
-
-def _rows(rows: Mapping[int, int], wanted: Sequence[int]) -> NDArray[np.int64]:
-    return np.array([rows[each] for each in wanted if each in rows], np.int64)

@@ -114,9 +114,9 @@ def compare(
         Rows `measure`, `subset`, `queries`, `pictures`, `value`, `other_value`, `difference`, `low`, `high` (None from
         fewer than two pictures), `p`, and `difference_sd` over seeds (None unless both have the same two or more).
     """
-    place = {query: row for row, query in enumerate(right.queries)}
-    mine = np.array([row for row, query in enumerate(left.queries) if query in place], dtype=np.int64)
-    theirs = np.array([place[left.queries[row]] for row in mine], dtype=np.int64)
+    _, mine, theirs = np.intersect1d(left.queries, right.queries, return_indices=True)
+    order = np.argsort(mine)
+    mine, theirs = mine[order], theirs[order]
     measures = [name for name in left.values if name in right.values]
     pictures = left.pictures[mine]
     rows = []
@@ -125,26 +125,18 @@ def compare(
         if not chosen.any():
             continue
         bootstrap = PictureBootstrap(pictures[chosen], confidence=confidence, resamples=resamples, seed=seed)
-        a = np.stack([left.by_query(name)[mine][chosen] for name in measures])
-        b = np.stack([right.by_query(name)[theirs][chosen] for name in measures])
-        p = _randomization(a - b, pictures[chosen], permutations, seed)
-        for place_of, name in enumerate(measures):
-            interval = bootstrap.interval(a[place_of] - b[place_of])
-            rows.append(
-                {
-                    "measure": name,
-                    "subset": subset,
-                    "queries": int(chosen.sum()),
-                    "pictures": len(np.unique(pictures[chosen])),
-                    "value": float(a[place_of].mean()),
-                    "other_value": float(b[place_of].mean()),
-                    "difference": float((a[place_of] - b[place_of]).mean()),
-                    "low": interval[0] if interval else None,
-                    "high": interval[1] if interval else None,
-                    "p": float(p[place_of]),
-                    "difference_sd": _spread(left, right, name, mine[chosen], theirs[chosen]),
-                }
-            )
+        ours, other = (
+            np.stack([of.by_query(name)[rows_of][chosen] for name in measures])
+            for of, rows_of in ((left, mine), (right, theirs))
+        )
+        p = _randomization(ours - other, pictures[chosen], permutations, seed)
+        counts = {"queries": int(chosen.sum()), "pictures": len(np.unique(pictures[chosen]))}
+        for name, a, b, p_value in zip(measures, ours, other, p, strict=True):
+            low, high = bootstrap.interval(a - b) or (None, None)
+            spread = _spread(left, right, name, mine[chosen], theirs[chosen])
+            values = {"value": float(a.mean()), "other_value": float(b.mean()), "difference": float((a - b).mean())}
+            tested = {"low": low, "high": high, "p": float(p_value), "difference_sd": spread}
+            rows.append({"measure": name, "subset": subset, **counts, **values, **tested})
     return rows
 
 

@@ -172,16 +172,9 @@ def comparisons(
 
 
 def _named(left: Measured, right: Measured, kind: str, other: str) -> dict[str, Any]:
-    return {
-        "dataset": left.cell.dataset,
-        "model": left.cell.model,
-        "variant": left.cell.variant,
-        "set": kind,
-        "other_variant": right.cell.variant,
-        "other_set": other,
-        "seeds": len(left.seeds),
-        "other_seeds": len(right.seeds),
-    }
+    cell = {"dataset": left.cell.dataset, "model": left.cell.model, "variant": left.cell.variant, "set": kind}
+    against = {"other_variant": right.cell.variant, "other_set": other}
+    return cell | against | {"seeds": len(left.seeds), "other_seeds": len(right.seeds)}
 
 
 def gains(compared: Iterable[Mapping[str, Any]]) -> dict[str, float]:

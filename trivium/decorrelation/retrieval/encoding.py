@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -79,28 +80,14 @@ def stored_pictures(images: Images, names: Sequence[str], size: int) -> list[Sto
 
 
 def scaled_pictures(model: RetrievalModel, pictures: Iterable[Named], folder: Path | str) -> list[Scaled]:
-    """Each (h, w, 3) as the model scales it.
-
-    Args:
-        model: scales.
-        pictures: encoded.
-        folder: where they are from, for messages.
-
-    Raises:
-        BadInput: a picture that cannot be decoded.
-    """
+    """Each (h, w, 3) as the model scales it; `BadInput` names one of the folder that cannot be decoded."""
     return [model.plain.scaled(read_rgb(data, name, folder)) for name, data in pictures]
 
 
 def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """Lists of `size` items; the last may be shorter."""
-    group: list[T] = []
-    for item in items:
-        group.append(item)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
+    left = iter(items)
+    while group := list(islice(left, size)):
         yield group
 
 

@@ -87,8 +87,7 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Cur
     told = (function, job, log.curves, processes, _free_port(), messages)
     group = start_processes(_member, told, nprocs=processes, join=False, start_method="spawn")
     assert group is not None
-    result: Metrics = {}
-    problem = None
+    received: dict[str, Any] = {}
     failure: Exception | None = None
     done = False
     while not done:
@@ -100,15 +99,13 @@ def run_in_processes(function: Callable[[Job, Log], Metrics], job: Job, log: Cur
             kind, content = messages.get()
             if kind == "point":
                 log.pass_on(*content)
-            elif kind == "result":
-                result = content
             else:
-                problem = problem or content
-    if problem is not None:
-        raise BadInput(problem)
+                received.setdefault(kind, content)
+    if "problem" in received:
+        raise BadInput(received["problem"])
     if failure is not None:
         raise failure
-    return result
+    return received["result"]
 
 
 def _member(
