@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         metavar="MODEL",
         help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
-        "these; NAME=MODEL gives it a name; may be repeated",
+        "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated",
     )
     made.add_argument("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
     made.add_argument("--dataset", default="coco", help="a data set of the project (%(default)s)")
@@ -65,21 +65,16 @@ def summary(board: "Leaderboard") -> list[str]:
 
 
 def _named(captioners: Sequence[str]) -> dict[str, str]:
-    """{name: where}; of `--captioner` without a name the last part.
-
-    Raises:
-        BadInput: one name twice.
-    """
-    found: dict[str, str] = {}
-    for each in captioners:
-        name, sign, where = each.partition("=")
-        shown = name if sign else Path(each).name
-        if shown in found:
-            raise BadInput(
-                "two captioners have the same name", field="--captioner", got=shown, expected="NAME=CAPTIONER"
-            )
-        found[shown] = where if sign else each
-    return found
+    """{name: where}; of `--captioner` without a name the last part; `BadInput` where one comes twice."""
+    named: dict[str, str] = {}
+    for captioner in captioners:
+        name, sign, where = captioner.partition("=")
+        shown = name if sign else Path(captioner).name
+        if shown in named:
+            raise BadInput("two captioners have the same name", field="--captioner", got=shown,
+                           expected="NAME=CAPTIONER")  # fmt: skip
+        named[shown] = where if sign else captioner
+    return named
 
 
 def main(argv: Sequence[str] | None = None) -> None:
