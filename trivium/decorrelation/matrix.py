@@ -91,11 +91,7 @@ class Cell(Fields):
 
 
 def parse_cell(name: str, values: Mapping[str, Any], file: Path) -> Cell:
-    """Check one cell; variant and seed are said by its name, which begins with its data set and model.
-
-    Raises:
-        BadInput: a field that is wrong, or a name that does not fit.
-    """
+    """One cell; variant and seed are said by its name. `BadInput` for a wrong field, or a name that does not fit."""
     try:
         fields = Fields.model_validate(values)
         prefix = f"{fields.dataset}_{fields.model}_"

@@ -91,13 +91,7 @@ def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
 
 
 def unit(made: Any, count: int, name: str, first: int = 0) -> NDArray[np.float32]:
-    """Vectors of length 1.
-
-    Args:
-        made: (count, d), an array or a tensor.
-        count: things that were encoded.
-        name: where they are from, for messages.
-        first: row of the first, for messages.
+    """Vectors (count, d), an array or a tensor, scaled to length 1; `name` and the row of the first are for messages.
 
     Raises:
         BadInput: another shape or count, NaN or infinity, or a vector of length 0.
@@ -188,12 +182,8 @@ KINDS = {
 class HuggingFaceModel:
     """A network of transformers with two towers, as an `Embedder`: safetensors only, and no code beside them is run.
 
-    Args:
-        folder: configuration, safetensors, tokenizer and preparation.
-        kind: of the network.
-
     Raises:
-        BadInput: something of it is missing, or does not fit.
+        BadInput: configuration, safetensors, tokenizer or preparation is missing in the folder, or does not fit.
     """
 
     def __init__(self, folder: Path, kind: Kind) -> None:
@@ -236,13 +226,7 @@ class HuggingFaceModel:
 
 
 class OpenClipModel:
-    """A network of open_clip with its own preparation and tokenizer, as an `Embedder`.
-
-    Args:
-        network: in evaluation mode, with both towers.
-        prepare: a picture to a tensor.
-        tokenize: texts to (n, context length).
-    """
+    """A network of open_clip with both towers, its preparation and its tokenizer, as an `Embedder`."""
 
     def __init__(
         self, network: Any, prepare: Callable[..., torch.Tensor], tokenize: Callable[..., torch.Tensor]

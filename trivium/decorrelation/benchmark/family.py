@@ -192,13 +192,7 @@ FAMILIES = {  # in the order in which a folder is looked at: that of sentence-tr
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model as it was asked for.
-
-    Attributes:
-        name: on the leaderboard.
-        family: a name of `FAMILIES`.
-        where: what the family loads.
-    """
+    """A model as it was asked for: its name on the leaderboard, a name of `FAMILIES`, and what that loads."""
 
     name: str
     family: str

@@ -58,12 +58,7 @@ UNKNOWN = "Nothing is known of whether its training sets hold this test."
 
 
 def known_training(model: str, dataset: str) -> list[str]:
-    """What is known of a model's training sets and a data set's test.
-
-    Args:
-        model: as a person typed it, such as `open_clip:ViT-B-32/openai`.
-        dataset: of the graph, with public pictures.
-    """
+    """What is known of the training sets of such as `open_clip:ViT-B-32/openai`, and a public data set's test."""
     name = model.lower()
     return [note for names, datasets, note in TRAININGS if dataset in datasets and re.search(names, name)] or [UNKNOWN]
 

@@ -47,13 +47,7 @@ def odmap_task(
     """The test queries of a built project as a task for `mteb.evaluate`.
 
     The revision of its data is the set's fingerprints. Its name ends with a digest of them: mteb keeps results by
-    name, and would take those of other queries for these.
-
-    Args:
-        project, dataset, filling, positives: see `odmap`.
-
-    Raises:
-        BadInput: see `read_benchmark`.
+    name, and would take those of other queries for these. Arguments and what is raised: see `read_benchmark`.
     """
     asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
     # A class a set: mteb holds metadata to be the class's, and looks for them there.
@@ -61,13 +55,9 @@ def odmap_task(
 
 
 class MtebEmbedder:
-    """An encoder of mteb as an `Embedder`.
+    """An encoder of mteb, with `encode` for pictures and texts, as an `Embedder`.
 
-    Args:
-        model: with `encode`, for pictures and texts.
-        batch_size: of its own batches.
-        task: in which it is asked, for models that read this; without one a name and no data.
-        options: for `encode`, besides `batch_size`.
+    `task` is for models that read in which one they are asked; `options` are for `encode`, besides `batch_size`.
     """
 
     def __init__(self, model: Any, batch_size: int = _BATCH, task: TaskMetadata | None = None, **options: Any) -> None:
@@ -108,11 +98,7 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 class ODmAPTask(AbsTask):
-    """See `odmap_task`.
-
-    Args:
-        asked: the set.
-    """
+    """See `odmap_task`."""
 
     abstask_prompt = "Find the sentences that describe the given picture."
 

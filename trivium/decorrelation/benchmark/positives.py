@@ -50,12 +50,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Positives:
-    """What a folder has.
-
-    Attributes:
-        answers: {set: {way: answers}}.
-        digest: sha256 of all of them, whatever their order in the files.
-    """
+    """{set: {way: answers}} of a folder, and sha256 of all of them, whatever their order in the files."""
 
     answers: Mapping[str, Mapping[str, Answers]]
     digest: str
@@ -73,12 +68,7 @@ class Positives:
 
 
 def read_positives(folder: Path, pictures: Sequence[str], captions: Sequence[int]) -> Positives:
-    """The right answers among a set's test pictures and captions.
-
-    Args:
-        folder: of the files.
-        pictures: file names of the test pictures, which hold COCO's ids.
-        captions: ids of the test captions, COCO's own.
+    """The right answers among a set's test pictures, whose file names hold COCO's ids, and captions, by COCO's ids.
 
     Raises:
         BadInput: no file of a set, or one of its two alone; another format; pictures that are not COCO's; a query that
@@ -130,15 +120,9 @@ def _lists(path: Path) -> dict[int, list[int]]:
 def positive_scores(
     positives: Positives, pictures: Vectors, captions: Vectors
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.int64]]]:
-    """The values of a model by query.
+    """{measure: (values, rows of the queries)} of pictures (n, d) and captions (m, d) of length 1.
 
-    Args:
-        positives: of the set.
-        pictures: (test pictures, d) of length 1.
-        captions: (test captions, d).
-
-    Returns:
-        {measure: (values, rows of the queries)}. Ties count against the model.
+    Ties count against the model.
     """
     values = {}
     for name, ways in positives.answers.items():

@@ -14,12 +14,7 @@ from trivium.nets.feeding import Leaving, Pipeline, feeders
 
 
 class Captioner:
-    """A released captioner with its image processor and tokenizer.
-
-    Args:
-        folder: a `BlipForConditionalGeneration` with both, as `save_pretrained` writes them.
-        beams: 1 is greedy.
-        max_tokens: longest caption.
+    """A released captioner with its image processor and tokenizer, as `save_pretrained` writes them; 1 beam is greedy.
 
     Raises:
         BadInput: the folder holds no such model.

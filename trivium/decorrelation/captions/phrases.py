@@ -72,11 +72,7 @@ def matcher_of(classes: tuple[str, ...], mode: Mode) -> Matcher:
 
 
 def read_phrases(settings: Settings, sentences: Sequence[Sentence]) -> list[tuple[Phrase, ...]]:
-    """The phrases that the chunker finds in sentences, with the classes that the word lists give them.
-
-    Raises:
-        BadInput: a class without words, or spaCy's pipeline is not there.
-    """
+    """The phrases that the chunker finds in sentences, with the classes that the word lists give them."""
     ranges = chunker_of(settings.chunker, settings.spacy_model).chunk(sentences)
     matcher = matcher_of(settings.classes, settings.matching)
     return [

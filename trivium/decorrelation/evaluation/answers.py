@@ -78,13 +78,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class DataSet:
-    """What can be asked of a data set.
-
-    Attributes:
-        gallery: its captions, of all splits.
-        queries: {set of LISTS: its queries}.
-        training_captions: how many of the gallery are of training pictures.
-    """
+    """The captions of all splits, {set of LISTS: its queries}, and how many captions are of training pictures."""
 
     gallery: Gallery
     queries: Mapping[str, Queries]
@@ -114,14 +108,7 @@ class Answers:
 
 
 def read_data_set(corpus: Corpus, phrases: Path, removals: Path, partners: Mapping[str, str]) -> DataSet:
-    """The gallery and the queries of one data set.
-
-    Args:
-        corpus: of its raw files.
-        phrases: its captions with the classes that each names.
-        removals: folder of its `removals.parquet` and `empty.parquet`.
-        partners: {class: the class that usually stands beside it}.
-    """
+    """The gallery and the queries of one data set; `partners` is {class: the class that usually stands beside it}."""
     return DataSet(
         read_gallery(phrases, corpus.classes),
         {

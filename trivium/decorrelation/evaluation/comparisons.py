@@ -18,11 +18,7 @@ class PictureBootstrap:
     With S_g the sum and n_g the number of the values of picture g, drawn w_g times: `mean* = Σ w_g S_g / Σ w_g n_g`
     (Cameron, Gelbach & Miller 2008, §II). Means over the same draws can be compared.
 
-    Args:
-        pictures: (queries,) the picture of each.
-        confidence: in (0, 1), two-sided percentile intervals.
-        resamples: draws.
-        seed: of the draws.
+    `pictures` are (queries,) the picture of each; the intervals are two-sided percentile intervals.
     """
 
     def __init__(
@@ -33,11 +29,7 @@ class PictureBootstrap:
         self._drawn = _draws(len(names), resamples, seed).astype(np.float32)
 
     def interval(self, values: ArrayLike) -> tuple[float, float] | None:
-        """The interval of the mean of (queries,) values; those that are NaN are left out.
-
-        Returns:
-            (low, high), or None when the values come from fewer than two pictures.
-        """
+        """(low, high) of the mean of (queries,) values but NaNs; None when they come from fewer than two pictures."""
         values = np.asarray(values, dtype=np.float64)
         known = np.isfinite(values)
         width = self._drawn.shape[1]

@@ -133,12 +133,7 @@ def expected_precision(correct: NDArray[np.int64], gallery: int, k: int) -> NDAr
     """E[(1/k) Σ_{i≤k} P@i · rel_i] over all orders of a gallery with so many correct sentences.
 
     With n correct among N: rank i is correct with probability p = n / N, and then each rank before it with
-    q = (n - 1) / (N - 1); so E[P@i · rel_i] = (p / i) (1 + (i - 1) q).
-
-    Args:
-        correct: n of each query.
-        gallery: N, at least k.
-        k: cut-off, at least 1.
+    q = (n - 1) / (N - 1); so E[P@i · rel_i] = (p / i) (1 + (i - 1) q). `correct` is n of each query, `gallery` N.
     """
     if not 1 <= k <= gallery:
         raise ValueError(f"k should be from 1 to the gallery's size {gallery}, got {k}")

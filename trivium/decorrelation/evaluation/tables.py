@@ -92,10 +92,7 @@ def group_metrics(
 def set_metrics(dataset: str, data: DataSet, asked: Mapping[str, Answers]) -> dict[str, float]:
     """How many queries each set has, and what a random order of the gallery would score on them.
 
-    Args:
-        dataset: its name.
-        data: its questions.
-        asked: any cell's answers; which queries they hold is the same for all.
+    `asked` is any cell's answers: which queries they hold is the same for all.
     """
     metrics = {f"{dataset}_captions": float(len(data.gallery.ids))}
     for kind, each in asked.items():
@@ -153,9 +150,7 @@ def comparisons(
 ) -> Iterator[dict[str, Any]]:
     """Rows of comparisons.json: variants of one model on one set, and two sets within one row.
 
-    Args:
-        measured: {variant: {set: values}} of one model on one data set.
-        parameters: of tests and intervals.
+    `measured` is {variant: {set: values}} of one model on one data set.
     """
     settings = parameters.model_dump(exclude={"partner_probability"})
     for variant, other in compared_variants(list(measured)):
@@ -189,13 +184,7 @@ def gains(compared: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def synthetic_ratio(cell: Cell, folder: Path, training: int) -> float:
-    """|D'| / |D| in pairs (figure 4): the part of D' that a cell uses, over the training captions of its data set.
-
-    Args:
-        cell: one of the matrix.
-        folder: of stage pairs.
-        training: captions of training pictures.
-    """
+    """|D'| / |D| in pairs (figure 4): the part of D' that a cell uses, over the training captions of its data set."""
     if not cell.synthetic:
         return 0.0
     path = folder / cell.dataset / f"{cell.filling}_{cell.captions}.parquet"

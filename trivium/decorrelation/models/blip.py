@@ -34,11 +34,7 @@ _POSITIONS = "vision_model.embeddings.position_embedding"
 class Blip:
     """See `RetrievalModel`; embeddings leave the second stage out, `match` is the second stage.
 
-    Args:
-        encoders: the network.
-        tokenizer: a BERT's with [ENC].
-        text_tokens: longest text.
-        settings: as it was started with; None in a loaded model, which cannot train.
+    A loaded model has no settings, and cannot train.
     """
 
     kind = "blip"
@@ -120,15 +116,7 @@ class Blip:
 
     @torch.inference_mode()
     def match(self, pixels: Sequence[Tensor], texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """The matching head's logit of each picture with each of its texts.
-
-        Args:
-            pixels: prepared pictures, each (3, h, w), that are encoded together.
-            texts: of each picture.
-
-        Returns:
-            An array of scores for each picture, in the order of its texts.
-        """
+        """The matching head's logit of each prepared picture (3, h, w) with each of its texts, an array a picture."""
         if not len(pixels):
             return []
         device = next(self._encoders.parameters()).device

@@ -31,8 +31,7 @@ CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 class PlainPreparation:
     """What is done to a picture outside training, in two steps, so that what the first leaves can be kept.
 
-    Args:
-        steps: what is done, in its order; the last two make a tensor of an RGB picture and standardise it.
+    The last two of `steps` make a tensor of an RGB picture and standardise it.
     """
 
     def __init__(self, steps: Sequence[Any]) -> None:
@@ -191,11 +190,8 @@ class RetrievalModel(Protocol):
 def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> RetrievalModel:
     """A model as it starts to train; raises as its `start`.
 
-    Args:
-        kind: name of a module of `kinds/`.
-        base: folder of public weights, such as `models/decorrelation/base/clip`.
-        settings: this kind's.
-        captions: the training captions, which VSE++'s vocabulary is built from; the others read none of them.
+    `kind` is the name of a module of `kinds/`, `base` a folder such as `models/decorrelation/base/clip`. VSE++'s
+    vocabulary is built from the captions; the others read none of them.
     """
     return KINDS[kind].model().start(base, settings, captions)
 

@@ -121,14 +121,7 @@ def _vgg(config: dict[str, Any], dropout: float) -> Vgg:
 
 
 class Vse:
-    """See `RetrievalModel`.
-
-    Args:
-        module: the towers.
-        vocabulary: of the text tower.
-        config: the CNN's, and `word_dimension`, `dimension`.
-        settings: as it was started with; None in a loaded model, which cannot train.
-    """
+    """See `RetrievalModel`; `config` is the CNN's with `word_dimension` and `dimension`. A loaded one cannot train."""
 
     kind = "vse"
     match = None

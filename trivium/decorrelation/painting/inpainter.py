@@ -35,11 +35,7 @@ def find_uv() -> Path | None:
 
 
 def worker_command() -> list[str]:
-    """How the worker's script is run in its locked environment, which uv makes when it is not there.
-
-    Raises:
-        BadInput: there is no uv.
-    """
+    """How the worker's script is run in its locked environment, which uv makes; `BadInput` without uv."""
     uv = find_uv()
     if uv is None:
         raise BadInput(
@@ -56,14 +52,7 @@ def worker_environment() -> dict[str, str]:
 
 
 class Inpainter:
-    """A running worker with its model loaded; it ends with this object, or with this process.
-
-    Args:
-        arguments: the filling and its settings, as `worker.py` takes them.
-
-    Raises:
-        BadInput: there is no uv.
-    """
+    """A worker with its model loaded, told what `worker.py` takes; it ends with this object, or with this process."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker

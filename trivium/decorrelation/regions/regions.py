@@ -51,11 +51,7 @@ class Regions:
 
 
 def box_regions(picture: Picture) -> Regions:
-    """Regions of boxes, exactly: the cells lie between the lines through the boxes' sides.
-
-    Raises:
-        ValueError: a box that is not inside the picture or has no area.
-    """
+    """Regions of boxes, exactly: cells lie between the lines through their sides; `ValueError` as `check_box`."""
     for each in picture.objects:
         check_box(each.box, picture.height, picture.width)
     left, top, width, height = np.array([each.box for each in picture.objects], dtype=np.float64).reshape(-1, 4).T
@@ -71,11 +67,7 @@ def box_regions(picture: Picture) -> Regions:
 
 
 def segmentation_regions(picture: Picture) -> Regions:
-    """Regions of segmentations; the cells are the pixels.
-
-    Raises:
-        ValueError: a segmentation that cannot be.
-    """
+    """Regions of segmentations; the cells are the pixels. `ValueError` as `rasterise_segmentation`."""
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for each in picture.objects:
         cells[picture.classes.index(each.class_name)] |= object_pixels(each, picture.height, picture.width)
@@ -83,11 +75,7 @@ def segmentation_regions(picture: Picture) -> Regions:
 
 
 def object_pixels(each: Object, height: int, width: int) -> Mask:
-    """The pixels of an object's segmentation; of its box where there is none that holds a pixel's centre.
-
-    Raises:
-        ValueError: as `rasterise_segmentation`.
-    """
+    """The pixels of an object's segmentation; of its box where there is none that holds a pixel's centre."""
     if each.segmentation is not None:
         pixels = rasterise_segmentation(each.segmentation, height, width)
         if pixels.any():
@@ -100,13 +88,7 @@ REASONS = ("single_class", "crowd", "crowd_covered", "nothing_remains", "overlap
 
 @dataclass(frozen=True)
 class Limits:
-    """Shares of an area.
-
-    Attributes:
-        delta1: of a class that stays, less is covered.
-        delta2: a class of which more is covered goes too.
-        delta3: of the picture, less is covered.
-    """
+    """Shares: δ1 of a class that stays, δ2 of one that goes too, δ3 of the picture; see `eligible`."""
 
     delta1: float
     delta2: float
@@ -115,13 +97,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Eligible:
-    """A class that can be removed.
-
-    Attributes:
-        removed: {c_r} ∪ C_r+, sorted.
-        remaining: the classes that stay, sorted.
-        share: area(B') / area(x).
-    """
+    """What goes with a class that can be removed, {c_r} ∪ C_r+, and what stays, both sorted; area(B') / area(x)."""
 
     removed: tuple[str, ...]
     remaining: tuple[str, ...]

@@ -30,13 +30,9 @@ Tally = Counter[tuple[str, str, str]]  # (split, class, column) → how many
 
 @dataclass(frozen=True)
 class Drawing:
-    """Which removals of a training picture are used; of other pictures all are.
+    """Which removals of a training picture are used: one, all, or none; of other pictures all are.
 
-    Attributes:
-        training: one, all, or none of them.
-        named: by picture, the classes that its captions name.
-        prefer_named: draw one of these where it can be removed.
-        seed: of the draws.
+    `named` are by picture the classes that its captions name; one of these is preferred where `prefer_named` says so.
     """
 
     training: Literal["one", "all", "none"]
@@ -109,11 +105,7 @@ def _removal(picture: Picture, class_name: str, decision: Eligible, pixels: Mask
 
 
 def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions) -> Mask:
-    """The pixels of B', the region of all objects of the removed classes.
-
-    Raises:
-        ValueError: as `rasterise_boxes`.
-    """
+    """The pixels of B', the region of all objects of the removed classes; `ValueError` as `rasterise_boxes`."""
     if regions.areas is None:
         return np.logical_or.reduce([regions.cells[regions.classes.index(name)] for name in removed])
     going = [each.box for each in picture.objects if each.class_name in removed]
@@ -141,11 +133,7 @@ def find_empty_boxes(
 ) -> Iterator[Removal]:
     """A box of every picture without anything that is annotated, as removals of no class.
 
-    Args:
-        pictures: any order; a picture's box depends on the picture alone.
-        tries: places drawn in a picture before giving up.
-        seed: of the draws.
-        rejected: takes the counts of pictures without a box, by EMPTY_REASONS.
+    It depends on the picture and `seed` alone. `rejected` takes the counts of pictures without a box, by EMPTY_REASONS.
     """
     for picture in pictures:
         boxes, (height, width) = [each.box for each in picture.objects], (picture.height, picture.width)

@@ -28,13 +28,9 @@ _ROWS = 32  # of image shards that are read at a time
 
 @dataclass(frozen=True)
 class StoredPictures:
-    """Pictures that are encoded together, each (name, encoded bytes); read when they are asked for.
+    """Pictures of image shards that are encoded together, each (name, encoded bytes); read when they are asked for.
 
     What is sent to another process are the bytes.
-
-    Attributes:
-        names: in their order.
-        files: the image shards that they are in.
 
     Raises:
         BadInput: when they are read: a shard is damaged, or a picture has no bytes.
@@ -96,13 +92,8 @@ def encode_batches(
 ) -> Iterator[tuple[Vectors, Scaled]]:
     """Of each batch the pictures' vectors, (n, d), and the pictures as the model scales them, (n, h, w, 3).
 
-    Where a GPU encodes a batch, processes read and decode the next ones meanwhile.
-
-    Args:
-        model: in evaluation mode.
-        batches: of pictures.
-        folder: see `scaled_pictures`.
-        batch_size: pictures encoded at a time; halved when GPU memory runs out.
+    Where a GPU encodes a batch, processes read and decode the next ones meanwhile; `batch_size` is halved when its
+    memory runs out.
     """
     device = next(model.module.parameters()).device
 

@@ -36,12 +36,7 @@ Match = Callable[[Sequence[Sequence[str]]], Sequence[NDArray[np.float32]]]  # sc
 
 
 def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
-    """Score each picture's candidate captions again.
-
-    Args:
-        match: scores.
-        texts: the gallery.
-        first: candidates by `top_captions`, (pictures, k).
+    """Score each picture's candidate captions, by `top_captions`, again.
 
     Returns:
         scores (pictures, k) float32, highest first, and rows of the gallery; equal scores by lower row.
@@ -55,14 +50,8 @@ def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]
 def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
     """Score each caption's candidate pictures again; each picture is looked at once, with all captions it is for.
 
-    Args:
-        match: scores.
-        pictures: how many the gallery has.
-        texts: the queries.
-        first: candidates by `top_captions`, (texts, k) rows of the gallery.
-
     Returns:
-        scores (texts, k) float32 and rows, in the order of `first`.
+        scores (texts, k) float32 and rows of so many pictures, in the order of `first`.
     """
     scores, rows = first
     asked: list[list[tuple[int, int]]] = [[] for _ in range(pictures)]
@@ -118,14 +107,7 @@ class PictureSet:
 
 @dataclass(frozen=True)
 class Retriever:
-    """A model with its gallery.
-
-    Attributes:
-        model: trained.
-        captions: of all splits.
-        gallery: (captions, d).
-        candidates: how many are scored again by a model with a second stage.
-    """
+    """A model with its gallery, (captions, d) of all splits; so many candidates are scored again by a second stage."""
 
     model: ShardedModel
     captions: Captions

@@ -44,12 +44,7 @@ MatchShard = tuple[str, Path, Sequence[Sequence[str]]]  # name of its file, file
 
 @dataclass(frozen=True)
 class EncodedPictures:
-    """Pictures that a model has encoded.
-
-    Attributes:
-        vectors: (n, d).
-        batches: the folder of each shard, and which rows its pictures are.
-    """
+    """Pictures that a model has encoded: vectors (n, d), and of each shard its folder and its pictures' rows."""
 
     vectors: Vectors
     batches: Sequence[tuple[Path, list[int]]]
@@ -62,14 +57,7 @@ class EncodedPictures:
 
 @dataclass(frozen=True)
 class ShardedModel:
-    """A trained model.
-
-    Attributes:
-        folder: that it was saved to.
-        picture_batch, caption_batch: how many are encoded together.
-        engine: says where.
-        work: folder for the files.
-    """
+    """A trained model: where it was saved, how many pictures and captions it encodes together, where, and into what."""
 
     folder: Path
     picture_batch: int
@@ -85,12 +73,7 @@ class ShardedModel:
         return [read_matrix(file) for file in self._map(encode, shards, "captions")]
 
     def encode_pictures(self, name: str, folder: Path, names: Sequence[str]) -> EncodedPictures:
-        """Pictures of a folder of image shards, in the order of `names`.
-
-        Args:
-            name: unlike that of any others.
-            folder: the image shards.
-            names: at least one.
+        """Pictures of a folder of image shards, in the order of `names`, at least one; `name` is unlike any other's.
 
         Raises:
             BadInput: a picture that is not there, or that cannot be decoded.
@@ -108,13 +91,7 @@ class ShardedModel:
         return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))
 
     def match(self, name: str, pictures: EncodedPictures, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """What the second stage says of each picture with each of its texts: n arrays, as long as the n lists.
-
-        Args:
-            name: unlike that of any others.
-            pictures: n, kept.
-            texts: n lists.
-        """
+        """What the second stage says of each of n pictures with each of its texts: n arrays, as long as the n lists."""
         shards = (
             (f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
             for number, (folder, rows) in enumerate(pictures.batches)
@@ -157,12 +134,7 @@ def encode_picture_shards(
 ) -> list[Path]:
     """Of each shard a folder with the vectors, and for a second stage the scaled pictures; unless it is there.
 
-    Args:
-        shards: in order.
-        model: folder.
-        work: folder of the folders.
-        source: the folder that the pictures are from, for messages.
-        batch_size: pictures encoded at a time.
+    `source` is the folder that the pictures are from, for messages.
     """
     folders = [work / name for name, _ in shards]
     new = [(pictures, work / name) for name, pictures in shards if not (work / name).exists()]

@@ -138,15 +138,7 @@ class Pictures:
 
 
 class Batches(Dataset[Batch]):
-    """Step → this process's part of its batch.
-
-    Args:
-        model: prepares and tokenises.
-        draws: which pairs.
-        pictures: their pictures.
-        seed: of what is drawn in preparing pictures.
-        process, processes: which of how many processes; each takes an equal part of the batch.
-    """
+    """Step → this process's part of its batch, one of equal parts; `seed` is of what is drawn in preparing pictures."""
 
     def __init__(
         self, model: RetrievalModel, draws: Draws, pictures: Pictures, *, seed: int, process: int, processes: int

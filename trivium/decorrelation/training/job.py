@@ -63,11 +63,7 @@ class TrainParameters(Parameters):
 class TrainJob:
     """What a training is told; picklable, so that every process gets it, and a worker elsewhere.
 
-    Attributes:
-        cell: of the matrix.
-        settings: of its kind of model.
-        parameters: of the stage.
-        raw, pairs, painted, base: inputs of the stage; `base` is the model's own folder.
+    `raw`, `pairs`, `painted` and `base`, the model's own folder, are inputs of the stage.
     """
 
     cell: Cell
@@ -98,17 +94,9 @@ def train_job(
 
 
 def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) -> Metrics:
-    """Train as this process's part of the job; the first process validates and saves.
+    """Train as this process's part of the job; the first process validates and saves. Returns the stage's metrics.
 
-    Args:
-        told: the job, the folder for checkpoints, and the folder that gets the model.
-        log: takes a step and values.
-
-    Returns:
-        The stage's metrics.
-
-    Raises:
-        BadInput: see `training_pairs`, `start`, `train`.
+    `told` is the job, the folder for checkpoints, and the folder that gets the model; `log` takes a step and values.
     """
     job, checkpoints, out = told
     if job.parameters.threads is not None:

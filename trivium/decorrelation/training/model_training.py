@@ -17,11 +17,7 @@ from trivium.nets import training
 
 
 def optimiser_of(module: torch.nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
-    """Adam or AdamW over what is trained.
-
-    Raises:
-        BadInput: every weight is frozen.
-    """
+    """Adam or AdamW over what is trained; `BadInput` where every weight is frozen."""
     trained = [weights for weights in module.parameters() if weights.requires_grad]
     if not trained:
         raise BadInput("nothing to train: every weight is frozen", field="settings")
@@ -129,11 +125,7 @@ def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together:
     to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Some
     losses need more than embeddings; those see the whole batch.
 
-    Args:
-        model: in training mode.
-        batch: pairs of this process.
-        progress: share of the steps done.
-        together: largest mini-batch.
+    `progress` is the share of the steps done, `together` the largest mini-batch.
     """
     if model.contrast is not None and together < len(batch.pictures):
         return _cached(model, model.contrast, batch, progress, together, torch.initial_seed())

@@ -34,12 +34,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """D and D'; a pair is a picture with one of its texts.
-
-    Attributes:
-        original: pictures of D.
-        painted: pictures of D'.
-    """
+    """The pictures of D and of D'; a pair is a picture with one of its texts."""
 
     original: tuple[Shown, ...]
     painted: tuple[Shown, ...]
