@@ -188,7 +188,11 @@ def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: Entitie
         values: {row: {measure: (entities asked,)}}.
         parameters: of test and bootstrap.
     """
-    keys = {"confidence": parameters.confidence, "resamples": parameters.resamples, "seed": parameters.seed}
+    keys: dict[str, Any] = {
+        "confidence": parameters.confidence,
+        "resamples": parameters.resamples,
+        "seed": parameters.seed,
+    }
     rows: dict[str, Any] = {
         row: {
             name: {"value": float(column.mean()), "interval": list(bootstrap_interval(column, **keys))}

@@ -111,11 +111,11 @@ def _of_questions(better: str, other: tuple[str, str, str], value: str) -> Rows:
     """Rows of KVQAE's values by question; readers that were fine-tuned stand there with the seed of that."""
     row, table, block = other
     where = {"block": block} if block else {}
-    sides = [
+    ours, theirs = (
         {"row": name, **({"seed": "{training}"} if table == "read" and name.startswith("few_shot") else {})}
         for name in (better, row)
-    ]
-    return Rows(f"metrics/kvqae/{table}_per_query.parquet", where, *sides, "question", value)
+    )
+    return Rows(f"metrics/kvqae/{table}_per_query.parquet", where, ours, theirs, "question", value)
 
 
 def _of_cells(group: str, kind: str, value: str, top: int | None) -> Rows:

@@ -148,22 +148,6 @@ def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
         assert answer.text in reading.context
 
 
-def test_windows_made_ahead_of_a_gpu_give_the_same_bits(reader, monkeypatch, capfd):
-    asked = readings(questions(30))
-    texts = [each.question for each in asked], [each.context for each in asked]
-
-    def windows():
-        found, cut = windows_of(reader.tokenizer, *texts, max_tokens=64, stride=8)
-        return [(each.owner, each.ids.tolist(), each.first, each.offsets.tolist()) for each in found], cut
-
-    monkeypatch.setattr("trivium.complexity.readers.windows._CHUNK", 7)
-    here = windows(), reader.answer(asked, batch_size=5)
-    for module in ("windows", "kinds.extractive"):
-        monkeypatch.setattr(f"trivium.complexity.readers.{module}.feeders", lambda: 2)
-    assert (windows(), reader.answer(asked, batch_size=5)) == here
-    assert "s for input" in capfd.readouterr().out
-
-
 def test_layers_are_cut_and_frozen(base):
     made = ExtractiveReader.start(base, settings(layers=1, frozen_layers=1, frozen_embeddings=True))
     trained = {name for name, weights in made.module.named_parameters() if weights.requires_grad}

@@ -34,7 +34,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
-from trivium.formats.framed_texts import AnnotatedText, LexicalUnit, Span
+from trivium.formats.framed_texts import Span
 
 BESIEGING_BITS = -(2 / 3) * log2(2 / 3) - (1 / 3) * log2(1 / 3)
 
@@ -143,44 +143,6 @@ def test_inflections():
 def test_a_regular_form_known_by_another_lemma_alone_is_found(form, other, lemma):
     # ... unless it is spelt as a regular form of the trigger.
     assert Inflections([(form, other)]).presence(lemma, f"Où est-ce que cela {form} ?") == "spelling"
-
-
-@pytest.mark.parametrize(
-    ("form", "lemma"), [("commandant", "commander"), ("découvert", "découvrir"), ("portail", "porter"), ("mer", "mer")]
-)
-def test_other_forms_are_judged_by_the_table(form, lemma):
-    found = Inflections([(form, form)]).presence(lemma, f"Quel {form} ?")
-    assert found == ("lemma" if form == lemma else None)
-
-
-@pytest.mark.parametrize("reading", ["question", "both"])
-@pytest.mark.parametrize(
-    ("lemma", "part_of_speech", "question", "pair", "unknown", "known"),
-    [
-        ("attaque", "noun", "Qui a attaqué la ville ?", ("attaqué", "attaquer"), None, True),
-        ("installer", "verb", "Quelle installation ?", ("installation", "installation"), None, True),
-        ("attaquer", "verb", "Qui l’attaquait ?", ("attaquait", "attaquer"), None, False),
-        ("attaquer", "verb", "À quand remonte l’attaque ?", ("attaque", "attaque"), False, False),
-        ("attaquer", "verb", "Qui fut attaqué ?", ("attaqué", "attaquer"), False, False),
-    ],
-)
-def test_f3_does_not_turn_on_whether_the_texts_hold_a_word(
-    reading, lemma, part_of_speech, question, pair, unknown, known
-):
-    # The answer says what the question says, so that both readings agree.
-    text = AnnotatedText("t", "", question, (), ())
-    unit = LexicalUnit(lemma, part_of_speech, SIEGE.lexical_unit.span)
-    asked = replace(
-        EXAMPLES[0],
-        text=text,
-        frame=replace(SIEGE, lexical_unit=unit),
-        question=question,
-        answer=Span(0, len(question)),
-    )
-    for pairs, expected in (([], unknown), ([pair], known)):
-        values, metrics = column("f3", examples=[asked], inflections=Inflections(pairs), f3_reading=reading)
-        assert values == [expected]
-        assert metrics["f3_found_by_stem"] == metrics["f3_uncounted"] == (expected is None)
 
 
 def test_f3_agrees_with_the_gold_lemmas_of_the_sample_world():

@@ -132,14 +132,6 @@ def test_a_parser_is_saved_before_it_is_measured(tmp_path, base, corpus, monkeyp
     assert load_parser(tmp_path / "parser").labels.frames == ["Discovery", "Losing", "Realising"]
 
 
-def test_curves_are_tracked(trained):
-    _, metrics, points = trained
-    losses = [(step, values["loss"]) for step, values in points if "loss" in values]
-    assert [step for step, _ in losses] == list(range(1, 121))
-    assert losses[-1][1] == metrics["loss"] < losses[0][1] / 5
-    assert [step for step, values in points if "validation_frame_f1" in values] == [40, 80]
-
-
 def test_an_exported_parser_reads_the_same_whatever_the_batch(trained):
     folder, metrics, _ = trained
     test = make_texts(40, seed=2, prefix="test")

@@ -162,16 +162,6 @@ def test_majority_kappa_and_shares(tmp_path, world):
     }
 
 
-def test_csv_stands_beside_the_export(tmp_path, world):
-    run(tmp_path)
-    label(tmp_path, {("q1", "Ypres"): {"a": "correct"}})
-    write_csv(tmp_path, "q1,small,z,incorrect", "q4,large,z,correct")
-    metrics = run(tmp_path)
-    assert metrics["small_correct"] == 0  # one of two says correct
-    assert metrics["large_correct"] == 1
-    assert metrics["judgements"] == 3
-
-
 def test_judgements_of_former_answers_are_stale(tmp_path, world):
     run(tmp_path)
     label(tmp_path, {("q0", "L’armée belge"): {"a": "correct"}, ("q1", "Ypres"): {"a": "correct"}})

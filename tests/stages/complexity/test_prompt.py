@@ -1,13 +1,7 @@
 """Stage complexity-prompt: what is asked, what of it is scored, and answers that are never paid for twice."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import yaml
@@ -232,29 +226,6 @@ def write_parameters(world, **model):
     path.write_text(yaml.safe_dump({"run": {"mlflow": False}, "complexity": {"prompt": section}}))
     argv = [f"--{name.replace('_', '-')}={value}" for name, value in arguments(world).items()]
     return ["--params", str(path), *argv]
-
-
-def test_a_killed_run_goes_on_where_it_was(world):
-    def slowly(number, payload):
-        time.sleep(0.15)
-        return reader(number, payload)
-
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
-    with Loopback(slowly) as server:
-        argv = write_parameters(world, endpoint=server.address, parallel=2)
-        command = [sys.executable, "-m", "stages.complexity.prompt", *argv]
-        process = subprocess.Popen(command, cwd=world, env=environment, stderr=subprocess.DEVNULL)
-        while server.answered < 5 and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        answered, requests = server.answered, len(server.requests)
-        assert not (world / "prompted").exists()
-        server.behave = reader
-        metrics = execute(main, "complexity.prompt", PromptParameters, argv)
-        assert answered - 2 <= metrics["tiny_cached"] <= requests < 12
-        assert metrics["tiny_requests"] == 12 - metrics["tiny_cached"]
-    assert predictions(world).missing == 0
 
 
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(world, monkeypatch, capfd):

@@ -5,6 +5,7 @@ Each distinct context is read once, however many questions are asked about it.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -61,7 +62,11 @@ def annotate(
     texts = list(contexts)
     starts = range(0, len(texts), chunk_size)
     chunks = [texts[first : first + chunk_size] for first in starts]
-    feed = Feed(lambda number: parser.prepare(chunks[number]), len(chunks), workers := feeders(), ahead=1)
+
+    def make(number: int) -> tuple[Any, int]:
+        return parser.prepare(chunks[number])
+
+    feed = Feed(make, len(chunks), workers := feeders(), ahead=1)
     for first, chunk, (pieces, cut) in zip(starts, chunks, feed, strict=True):
         found = parser.parse(chunk, pieces)
         counts["sentences"] += len(pieces)

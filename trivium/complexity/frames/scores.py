@@ -59,6 +59,7 @@ def evaluate(
     without the lexicon's mask.
     """
     plain, gold = [text.text for text in texts], [text.frames for text in texts]
+    pieces: Any  # of the parser's kind
     pieces, cut = parser.prepare(plain)
     baseline = MostFrequentFrame(parser.labels)
     found = parser.parse(plain, pieces)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
-
-from trivium.nets.feeding import Feed, feeders
 
 _CHUNK = 250  # questions tokenised at once
 
@@ -81,7 +78,7 @@ def windows_of(
     max_tokens: int,
     stride: int,
 ) -> tuple[list[Window], int]:
-    """Every window of every pair, in order; processes tokenise them where a GPU waits.
+    """Every window of every pair, in order.
 
     Args:
         tokenizer: a fast one, which knows where its tokens come from.
@@ -94,13 +91,11 @@ def windows_of(
     """
     shortened = [_shorten(tokenizer, question, question_limit(max_tokens)) for question in questions]
     cut = sum(short != question for short, question in zip(shortened, questions, strict=True))
-    starts = range(0, len(questions), _CHUNK)
-
-    def make(number: int) -> list[Window]:
-        part = slice(starts[number], starts[number] + _CHUNK)
-        return list(_windows(tokenizer, starts[number], shortened[part], contexts[part], max_tokens, stride))
-
-    return list(chain.from_iterable(Feed(make, len(starts), feeders()))), cut
+    windows: list[Window] = []
+    for start in range(0, len(questions), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        windows += _windows(tokenizer, start, shortened[part], contexts[part], max_tokens, stride)
+    return windows, cut
 
 
 def padded(windows: Sequence[Window], filler: int) -> Inputs:

@@ -134,7 +134,7 @@ class LinearFrameParser:
         lexicon = [[*entry, count] for entry, count in sorted(self.triggers.lexicon.items())]
         extra = {"kind": "linear", "lexicon": lexicon, "threshold": self.elements.threshold}
         write_json(folder / labels_file, self.labels.to_json() | extra)
-        tensors = {}
+        tensors: dict[str, Any] = {}
         for name, weights in self._weights().items():
             columns = np.flatnonzero(weights)
             tensors |= {f"{name}.columns": columns, f"{name}.values": weights[columns]}

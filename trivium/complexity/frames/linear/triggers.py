@@ -70,7 +70,7 @@ class Triggers:
     """
 
     def __init__(self, lexicon: Mapping[Entry, int], weights: Weights | None = None) -> None:
-        self.lexicon, self.weights = lexicon, weights
+        self.lexicon, self.weights = lexicon, np.zeros(0) if weights is None else weights
         self._units: dict[Unit, Counter[str]] = defaultdict(Counter)
         self._forms: dict[str, Counter[Option]] = defaultdict(Counter)
         self._stems: dict[str, Counter[Option]] = defaultdict(Counter)

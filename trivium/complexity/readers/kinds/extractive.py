@@ -29,7 +29,7 @@ from trivium.complexity.readers.windows import Inputs, Window, padded, windows_o
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, pick_device
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
 
 _HEAD = "qa_outputs."
@@ -161,7 +161,6 @@ class ExtractiveReader(Reader):
             make=partial(padded, filler=self.tokenizer.pad_token_id),
             launch=self._spans,
             collect=_collected,
-            workers=feeders(),
         )
         for window, (score, start, end) in zip(windows, chain.from_iterable(pipeline), strict=True):
             left, right = window.characters(start, end)
@@ -169,8 +168,6 @@ class ExtractiveReader(Reader):
             # Equal scores: the earlier span, whatever the order of the windows.
             found = (-score, left, right, answer)
             best[window.owner] = min(found, best.get(window.owner, found))
-        if pipeline.workers:
-            print(f"answers: {pipeline}")
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
