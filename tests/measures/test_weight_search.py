@@ -54,16 +54,6 @@ def test_steps_that_do_not_divide_one_are_refused(systems, step):
         simplex_grid(systems, step)
 
 
-@pytest.mark.parametrize("systems", [2, 4])
-def test_sums_that_32_bits_cannot_tell_apart_are_made_again(systems):
-    for seed in range(4):
-        runs, qrels = world(seed, systems=systems)
-        # Fifths and eighths: no sum is exact in 32 bits, and many tie in 64.
-        search = search_weights(runs, qrels, step=0.2, depth=None, normalization="rank")
-        expected = [fused_and_measured(runs, qrels, row, None, "rank") for row in search.weights]
-        assert search.values == pytest.approx(expected, abs=1e-14)
-
-
 @pytest.mark.parametrize("depth", [None, 1, 5])
 @pytest.mark.parametrize("normalization", ["z_score", "min_max", "rank"])
 def test_values_equal_fusing_and_measuring_with_ties_and_empty_lists(depth, normalization):

@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import read_lines
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.framenet_xml import COUNTS
+from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
+from trivium.formats.framenet_xml import COUNTS, place_elements
 
 COLUMNS = 6
 # Candito and Crabbé's coarse tags of the French Treebank; P+D and P+PRO are a preposition and what it is joined to.
@@ -148,20 +148,13 @@ class _Reader:
             for span in spans:
                 self.counts["elements_given_twice"] += (span, name) in found
                 found[span, name] = None
-        elements = []
-        for span, name in sorted(found):
-            others = (other for other, named in found if (other, named) != (span, name))
-            self.counts["elements_overlapping"] += any(span.overlaps(other) for other in others)
-            core = self.core_types.get((instance.frame, name))
-            self.counts["elements_of_unknown_core_type"] += core is None
-            elements.append(FrameElement(name, span, core or "core"))
+        stretches = [(span, 1, name) for span, name in sorted(found)]
+        elements = place_elements(instance.frame, stretches, self.core_types, self.counts)
         first = instance.tokens[0]
         whole = first.features.get("mwelemma", "").replace("_", " ").strip() if len(instance.tokens) > 1 else ""
         lemma = whole or (first.lemma if first.lemma.replace("_", " ").strip() else first.form)
         tag = first.features.get("mwehead", first.tag) if whole else first.tag
-        return FrameInstance(
-            instance.frame, LexicalUnit(lemma, POS.get(tag, "other"), trigger, tuple(more)), tuple(elements)
-        )
+        return FrameInstance(instance.frame, LexicalUnit(lemma, POS.get(tag, "other"), trigger, tuple(more)), elements)
 
     def _found(self, token: _Token, name: str, form: re.Pattern[str]) -> Iterator[tuple[str, ...]]:
         for value in token.features.get(name, "").split(",") if name in token.features else ():

@@ -49,21 +49,9 @@ def check_box(box: Box, height: int, width: int) -> None:
 
 def encode(mask: Mask) -> str:
     """COCO's compressed run-length counts of a mask."""
-    flat = mask.T.ravel()
-    borders = np.flatnonzero(flat[1:] != flat[:-1]) + 1
-    start = [0, 0] if flat[0] else [0]  # the first run is of zeros, be it empty
-    lengths = np.diff(np.concatenate([start, borders, [flat.size]]))
-    rest = lengths.copy()
-    rest[3:] -= lengths[1:-2]
-    characters = np.zeros((len(rest), _GROUPS), dtype=np.uint8)
-    going_on = np.ones(len(rest), dtype=bool)
-    for place in range(_GROUPS):
-        group = rest & 31
-        rest >>= 5
-        more = np.where(group & 16, rest != -1, rest != 0)  # the last group's highest bit is the sign
-        characters[:, place] = np.where(going_on, group + 32 * more + ord("0"), 0)
-        going_on &= more
-    return characters[characters > 0].tobytes().decode("ascii")
+    from pycocotools import mask as coco  # only an extra brings it
+
+    return str(coco.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"], "ascii")
 
 
 def decode(counts: str, height: int, width: int) -> Mask:

@@ -115,44 +115,19 @@ def mean_reciprocal_ranks(
 def _first_ranks(
     scores: NDArray[np.float64], chosen: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Rank of the first relevant candidate for each weighting.
-
-    A matrix product says it, except where another candidate comes closer to the best relevant one than the product's
-    rounding: there the sums are made as `linear_fusion` makes them.
+    """Rank of the first relevant candidate for each weighting; the sums are made as `linear_fusion` makes them.
 
     Args:
         scores: (systems, n) normalised scores of a query's candidates, in ascending order of ids.
         chosen: columns of the relevant ones.
         weights: (weightings, systems) of sum 1.
     """
-    # In float32 weights, scores and their sums are off by (systems + 2) · 2⁻²⁴ of the largest score; twice for the
-    # difference of two, and as much again for the comparison's own rounding.
-    close = np.float32((len(weights[0]) + 2) * 2.0**-22 * np.abs(scores).max())
-    single = scores.astype(np.float32)
     ranks = np.empty(len(weights), dtype=np.int64)
     chunk = max(1, _CHUNK // scores.shape[1])
     for start in range(0, len(weights), chunk):
-        part = weights[start : start + chunk]
-        fused = part.astype(np.float32) @ single
-        best = fused[:, chosen].max(axis=1, keepdims=True)
-        higher = _count(fused > best + close)
-        ranks[start : start + chunk] = 1 + higher
-        unsure = np.flatnonzero(_count(fused >= best - close) > higher + 1)
-        if len(unsure):
-            ranks[start + unsure] = _exact_first_ranks(scores, chosen, part[unsure])
+        fused = weighted_sum(scores[:, None, :], weights[start : start + chunk].T[:, :, None])
+        first = chosen[fused[:, chosen].argmax(axis=1)]
+        best = np.take_along_axis(fused, first[:, None], axis=1)
+        before = (fused > best) | ((fused == best) & (np.arange(scores.shape[1]) < first[:, None]))
+        ranks[start : start + chunk] = 1 + np.count_nonzero(before, axis=1)
     return ranks
-
-
-def _exact_first_ranks(
-    scores: NDArray[np.float64], chosen: NDArray[np.int64], weights: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    fused = weighted_sum(scores[:, None, :], weights.T[:, :, None])
-    first = chosen[fused[:, chosen].argmax(axis=1)]
-    best = np.take_along_axis(fused, first[:, None], axis=1)
-    tied = (fused == best) & (np.arange(scores.shape[1]) < first[:, None])
-    return 1 + np.count_nonzero(fused > best, axis=1) + np.count_nonzero(tied, axis=1)
-
-
-def _count(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """True values of each row; several times faster than `count_nonzero` with an axis."""
-    return np.bitwise_count(np.packbits(marks, axis=1)).sum(axis=1, dtype=np.int64)
