@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from trivium.core.atomic import remove_folder, write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.matrix import read_cells
@@ -31,14 +30,12 @@ def main(
     metrics: dict[str, float] = {}
     retrieved = context.work / "retrieved"
     for name, cell in read_cells(used).items():
-        if cell.dataset not in parameters.candidates:
-            raise BadInput("no number of candidates for the data set", field="candidates", got=cell.dataset,
-                           choices=parameters.candidates)  # fmt: skip
+        candidates = parameters.candidates_of(cell.dataset)
         finished = context.work / f"{name}.json"
         if not finished.exists():
             counts = ask(
                 parameters,
-                candidates=parameters.candidates[cell.dataset],
+                candidates=candidates,
                 model=models / name,
                 raw=raw / cell.dataset,
                 removals=removals / cell.dataset,

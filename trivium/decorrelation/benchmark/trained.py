@@ -67,7 +67,7 @@ class TrainedModel:
                     self._folder, settings.picture_batch, settings.caption_batch, LocalEngine(1), Path(work)
                 )
                 gallery = encode_gallery(model, asked.captions.texts)
-                retriever = Retriever(model, asked.captions, gallery, settings.candidates[asked.dataset])
+                retriever = Retriever(model, asked.captions, gallery, settings.candidates_of(asked.dataset))
                 answers = SetAnswers(
                     np.array(retriever.lists(asked.painted, max(CUTOFFS))["captions"].to_pylist()),
                     retriever.image_to_text(asked.pictures),

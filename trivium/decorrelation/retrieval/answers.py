@@ -41,6 +41,13 @@ class RetrieveParameters(Parameters):
         description="Captions, or pictures, that BLIP scores again for a query, by data set (k_test)"
     )
 
+    def candidates_of(self, dataset: str) -> int:
+        """How many are scored again for a query; `BadInput` where no number stands for the data set."""
+        if dataset not in self.candidates:
+            raise BadInput("no number of candidates for the data set", field="candidates", got=dataset,
+                           choices=self.candidates)  # fmt: skip
+        return self.candidates[dataset]
+
 
 def ask(
     parameters: RetrieveParameters,
