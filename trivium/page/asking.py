@@ -133,10 +133,10 @@ def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()
     """A `data:` address of the asked picture, small, with a frame around the face; several faces have their numbers."""
     picture = decode(image, max_side=SIDE, max_pixels=PIXELS)
     drawing, width = ImageDraw.Draw(picture), max(2, max(picture.size) // 120)
-    for number, each in enumerate(faces if len(faces) > 1 else [face] if face is not None else [], 1):
-        left, top, right, bottom = each.box
+    for number, other in enumerate(faces if len(faces) > 1 else [face] if face is not None else [], 1):
+        left, top, right, bottom = other.box
         corners = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
-        colour = FRAME if each == face else OTHER
+        colour = FRAME if other == face else OTHER
         drawing.rectangle(corners, outline=colour, width=width)
         if len(faces) > 1:
             at, stroke = (max(corners[0], 0) + 2 * width, max(corners[1], 0) + width), width // 2

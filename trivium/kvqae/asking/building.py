@@ -167,7 +167,7 @@ def build(
         calibrations = {}
         for route in get_args(Route):
             own = [model for model in pictures if model.route == route]
-            every = [read_pictured(beside, each.name, settings.image_encoders[each.name].weight) for each in own]
+            every = [read_pictured(beside, one.name, settings.image_encoders[one.name].weight) for one in own]
             if systems := [system for system in every if len(system.pictures)]:
                 views = partial(_draw_views, shown=shown, models=own, store_of=store_of, limits=settings.limits)
                 calibrations[route] = vars(calibrate(systems, owners, eligible, views))
@@ -175,11 +175,9 @@ def build(
         for model in pictures:
             store_of[model.digest].keep_only(times)
         blanks = store_of[pictures[0].digest].blanks()
-        broken = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
-        problems = read_json(entries / PROBLEMS)
-        problems += [
-            dict(zip(PROBLEM, ("broken_picture", *each), strict=True)) for each in broken if each[1] != NO_FACE
-        ]
+        whys = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
+        broken = [{"kind": "broken_picture", "place": path, "detail": why} for path, why in whys if why != NO_FACE]
+        problems = read_json(entries / PROBLEMS) + broken
         write_csv(beside / LISTED, PROBLEM, problems)
         described = {
             "settings": settings.model_dump(mode="json"),

@@ -61,22 +61,20 @@ class VectorStore:
 
     def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str]) -> None:
         """Keep what an encoder made of some things: a vector, or why there is none."""
-        made = [
-            (None, each) if isinstance(each, str) else (np.asarray(each, "<f4").tobytes(), None) for each in vectors
-        ]
-        rows = [(self._digest, key, *pair) for key, pair in zip(keys, made, strict=True)]
+        rows = []
+        for key, vector in zip(keys, vectors, strict=True):
+            blank = vector if isinstance(vector, str) else None
+            rows.append((self._digest, key, None if blank else np.asarray(vector, "<f4").tobytes(), blank))
         with self._file:
             self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def take(self, keys: Sequence[str]) -> Vectors:
         """The vectors of these things, (things, width), (0, 0) of nothing; KeyError where a thing has none."""
-        chosen = "SELECT vector FROM vectors WHERE encoder = ? AND key = ?"
-        found = [self._file.execute(chosen, [self._digest, key]).fetchone() for key in keys]
-        if lacking := [key for key, row in zip(keys, found, strict=True) if row is None or row[0] is None]:
-            raise KeyError(lacking[0])
-        return np.array([np.frombuffer(row[0], "<f4") for row in found], np.float32).reshape(
-            len(keys), -1 if keys else 0
-        )
+        chosen = "SELECT vector FROM vectors WHERE encoder = ? AND key = ? AND vector IS NOT NULL"
+        stored = [self._file.execute(chosen, [self._digest, key]).fetchone() for key in keys]
+        if None in stored:
+            raise KeyError(keys[stored.index(None)])
+        return np.stack([np.frombuffer(row[0], "<f4") for row in stored]) if keys else np.zeros((0, 0), np.float32)
 
     def keep_only(self, keys: Iterable[str]) -> None:
         """Remove whatever else there is of this encoder; views stay with their pictures."""

@@ -112,18 +112,18 @@ class OwnBase(Base):
         """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
         picture = open_picture(image)
         pixels = np.asarray(picture)
-        found, places = self._faces(pixels)
-        if face is not None and not 0 <= face <= len(found):
-            expected = f"0, the whole picture{f', or 1 to {len(found)}, from left to right' if found else ''}"
+        faces, places = self._faces(pixels)
+        if face is not None and not 0 <= face <= len(faces):
+            expected = f"0, the whole picture{f', or 1 to {len(faces)}, from left to right' if faces else ''}"
             raise BadInput("no such face", field="--face", got=face, expected=expected)
         chosen = None
-        if found and face != 0:
-            best = max(range(len(found)), key=lambda place: (found[place].probability, -place))
+        if faces and face != 0:
+            best = max(range(len(faces)), key=lambda place: (faces[place].probability, -place))
             chosen = best if face is None else face - 1
         route: Route = "whole" if chosen is None else "face"
         shown = picture if chosen is None else align(pixels, places[chosen].landmarks)
-        seen = Seen(image, faces=found, face=None if chosen is None else found[chosen])
-        notes = [] if len(found) < 2 else [_which_face(found, chosen)]
+        seen = Seen(image, faces=faces, face=None if chosen is None else faces[chosen])
+        notes = [] if len(faces) < 2 else [_which_face(faces, chosen)]
         if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
             return replace(seen, notes=notes)
@@ -141,12 +141,10 @@ class OwnBase(Base):
 
     def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list[Face]]:
         """The faces from left to right, where the base has any; and where they are."""
-        detectors = [each.detector for each in self._encoders.values() if each.detector is not None]
+        detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
         faces = detectors[0].every(pixels) if detectors else []
-        height, width = pixels.shape[:2]
-        shares = [(face.box / [width, height, width, height]).tolist() for face in faces]
-        found = [FaceFound(tuple(box), face.probability, len(faces)) for box, face in zip(shares, faces, strict=True)]
-        return found, faces
+        sides = np.tile(pixels.shape[1::-1], 2)
+        return [FaceFound(tuple((face.box / sides).tolist()), face.probability, len(faces)) for face in faces], faces
 
     def _name(self, cosines: Cosines, route: Route) -> list[Recognised]:
         """The best entries for an answer."""
