@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trivium.commands.ask import ROW, add_reader, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
@@ -66,6 +66,9 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
 
     from trivium.page.asking import respond
 
+    def path_of(payload: Any) -> str | None:
+        return payload and str(payload.path)
+
     async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
         return path
 
@@ -83,10 +86,11 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
         if any(asker.base.invented for asker in bases.values()):
             gradio.Markdown(INVENTED)
         with gradio.Row():
-            sources = ["upload", "clipboard"]
-            image = gradio.Image(label="Picture", sources=sources, type="filepath", height=280, elem_id="picture")
+            image = gradio.Image(
+                label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
+            )
             # Whoever answers decodes it, with limits and messages of its own.
-            image.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
+            image.preprocess = path_of  # type: ignore[method-assign]
             image.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)

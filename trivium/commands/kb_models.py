@@ -27,7 +27,7 @@ from trivium.vision.image_encoding import LoadedEncoder
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
-PACE = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
+PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
 PAUSE = 60.0  # seconds that an endpoint which fails is left alone
 PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "

@@ -125,7 +125,7 @@ def test_a_jpeg_by_any_of_its_suffixes(tmp_path, kind):
 @pytest.mark.parametrize(
     ("cell", "found", "missing"),
     [
-        ("photos\\a.png", ["a.png"], []),
+        ("Photos\\A.PNG", ["a.png"], []),
         (".\\photos\\..\\photos\\a.png", ["a.png"], []),
         ("photos/a.png; photos\\b.png", ["a.png", "b.png"], []),
         ("photos/a.png|photos/b.png|", ["a.png", "b.png"], []),

@@ -145,7 +145,8 @@ def build(
     cut = read_table(entries / PASSAGES, ["article", "text"])
     passages = list(zip(titles.take(cut["article"]).to_pylist(), cut["text"].to_pylist(), strict=True))
     keys = [hashlib.sha256("\0".join(passage).encode()).hexdigest() for passage in passages]
-    store_of = {model.digest: VectorStore(stores, model.digest) for model in (*pictures, *texts)}
+    models: list[PictureModel | TextModel] = [*pictures, *texts]
+    store_of = {model.digest: VectorStore(stores, model.digest) for model in models}
     encoded, vectors = dict[str, int](), dict[str, int]()
     with write_atomically(out) as beside:
         beside.mkdir()
@@ -185,7 +186,7 @@ def build(
             "passages": len(passages),
             "pictures": len(shown),
             "pictures_with_vector": vectors,
-            "digests": {model.name: model.digest for model in (*pictures, *texts)},
+            "digests": {model.name: model.digest for model in models},
             "encoded_now": encoded,
             "counts": dict(Counter(problem["kind"] for problem in problems)),
         }

@@ -215,15 +215,17 @@ def find_file(folder: Path, name: str) -> Path | None:
             return folder / spelling
     path = folder
     for part in Path(name.replace("\\", "/")).parts:
-        path /= part if part == ".." else _names_in(path).get(fold(part), part)
+        names, look = _names_in(path), fold(part)
+        path /= part if part == ".." else names.get(look) or names.get(look.casefold(), part)
     return path if path != folder and is_file(path) else None
 
 
 @lru_cache(maxsize=64)
 def _names_in(folder: Path) -> dict[str, str]:
-    """Folded names → names in a folder."""
+    """Folded names, in any case where they stand in no other, → names in a folder."""
     try:
-        return {fold(path.name): path.name for path in folder.iterdir()}
+        names = {fold(path.name): path.name for path in folder.iterdir()}
+        return {name.casefold(): stored for name, stored in names.items()} | names
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return {}
 

@@ -74,10 +74,11 @@ class OwnBase(Base):
         count = len(self._article_of)
         self.texts = read_passage_texts(passages, folder / ARTICLES, np.arange(knowledge_base_size(passages)))
         models, texts = models_of(settings, foreign)
-        for model in (*models, *texts):
-            if described["digests"].get(model.name) != model.digest:
+        digests = {model.name: model.digest for model in models} | {text.name: text.digest for text in texts}
+        for name, digest in digests.items():
+            if described["digests"].get(name) != digest:
                 problem = "the model is another one than the base was made with: make the base again"
-                raise BadInput(problem, file=folder, field=model.name)
+                raise BadInput(problem, file=folder, field=name)
         self._calibrations = {name: Calibration(**each) for name, each in read_json(folder / CALIBRATION).items()}
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
         self._encoders = {}
