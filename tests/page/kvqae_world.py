@@ -17,7 +17,6 @@ from trivium.measures.runs import Run
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }}"
-PARAMETERS = {"questions": 3, "passages": 3, "image_side": 96, "seed": 0}
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
 # Passage 0 holds the answer of q0 and q1; passage 2 that of q2.
 TITLES = ("Ann", HOSTILE, "Long " * 30)
@@ -53,75 +52,41 @@ RERANKED = {
     "passage": block("Text", {"initial": 0.25, "text": 0.5, "text_image": 0.4}, p=0.01),
     "persons_known": block("Persons <known>", {"initial": 0.2, "text": 0.3, "text_image": 0.3}),
 }
-CHOICE = {
-    "image": {
-        "chosen": {"method": "linear", "normalization": "rank", "weights": {"arcface": 0.5, "rrt": 0.5}},
-        "chosen_mrr": 0.4,
-        "tried": 34,
-    },
-    "image_alone": {
-        "chosen": {"method": "linear", "normalization": "z_score", "weights": {"arcface": 0.7, "rrt": 0.3}},
-        "chosen_mrr": 0.42,
-        "paper": {"method": "posfuse", "probabilities": {"arcface": [0.5], "rrt": [0.25]}},
-        "paper_mrr": 0.41,
-        "tried": 34,
-    },
-    "text_image": {
-        "chosen": {"method": "linear", "normalization": "min_max", "weights": {"text": 0.6, "image": 0.4}},
-        "chosen_mrr": 0.5,
-        "paper": {"method": "linear", "normalization": "min_max", "weights": {"text": 1.0, "image": 0.0}},
-        "paper_mrr": 0.49,
-        "tried": 34,
-    },
-    "text_initial": {  # beyond the paper
-        "chosen": {"method": "linear", "normalization": "rank", "weights": {"text": 0.2, "initial": 0.8}},
-        "chosen_mrr": 0.45,
-        "tried": 34,
-    },
-}
-REBUILD = {
-    "annotated": 300.0,
-    "kept": 195.0,
-    "discarded": 98.0,
-    "dropped_naming_the_entity": 5.0,
-    "dropped_giving_the_answer": 2.0,
-    "kappa_discard": 0.354,
-    "kappa_discard_expected": 0.331,
-    "edited_share": 0.5,
-    "questions": 195.0,
-    "released_questions": 1700.0,
-    "most_frequent_answer_share": 0.004,
-}
-METRICS = {
-    "mentions": {"questions": 1000.0, "entities": 1500.0, "mentions": 900.0, "mentions_a_question": 0.9},
-    "link": {"mentions": 900.0, "linked": 495.0, "no_link": 405.0},
-    "subjects": {
-        "linked": 495.0,
-        "kept": 340.0,
-        "abstract_type": 50.0,
-        "living_person": 99.0,
-        "no_kb_image": 6.0,
-        "dropped_share": 149 / 495,
-    },
-    "candidate_images": {
-        "questions": 300.0,
-        "questions_without_image": 9.0,
-        "share_without_image": 0.03,
-        "no_commons_category": 5.0,
-        "licence_restricted": 40.0,
-    },
-    "rebuild": REBUILD,
-}
-READ = {
-    "few_shot_fused_f1": 0.3,
-    "few_shot_fused_em": 0.2,
-    "few_shot_fused_f1_sd": 0.01,
-    "few_shot_fused_em_sd": 0.02,
-    "few_shot_reranked_f1": 0.4,
-    "few_shot_reranked_em": 0.3,
-    "few_shot_reranked_over_few_shot_fused_em_p": 0.002,
-    "few_shot_reranked_over_few_shot_fused_em_difference": 0.1,
-}
+CHOICE, METRICS, READ = yaml.safe_load_all("""
+image:
+  chosen: {method: linear, normalization: rank, weights: {arcface: 0.5, rrt: 0.5}}
+  chosen_mrr: 0.4
+  tried: 34
+image_alone:
+  chosen: {method: linear, normalization: z_score, weights: {arcface: 0.7, rrt: 0.3}}
+  chosen_mrr: 0.42
+  paper: {method: posfuse, probabilities: {arcface: [0.5], rrt: [0.25]}}
+  paper_mrr: 0.41
+  tried: 34
+text_image:
+  chosen: {method: linear, normalization: min_max, weights: {text: 0.6, image: 0.4}}
+  chosen_mrr: 0.5
+  paper: {method: linear, normalization: min_max, weights: {text: 1.0, image: 0.0}}
+  paper_mrr: 0.49
+  tried: 34
+text_initial:   # beyond the paper
+  chosen: {method: linear, normalization: rank, weights: {text: 0.2, initial: 0.8}}
+  chosen_mrr: 0.45
+  tried: 34
+---
+mentions: {questions: 1000, entities: 1500, mentions: 900, mentions_a_question: 0.9}
+link: {mentions: 900, linked: 495, no_link: 405}
+subjects: {linked: 495, kept: 340, abstract_type: 50, living_person: 99, no_kb_image: 6, dropped_share: 0.301}
+candidate_images: {questions: 300, questions_without_image: 9, share_without_image: 0.03, no_commons_category: 5,
+  licence_restricted: 40}
+rebuild: {annotated: 300, kept: 195, discarded: 98, dropped_naming_the_entity: 5, dropped_giving_the_answer: 2,
+  kappa_discard: 0.354, kappa_discard_expected: 0.331, edited_share: 0.5, questions: 195, released_questions: 1700,
+  most_frequent_answer_share: 0.004}
+---
+{few_shot_fused_f1: 0.3, few_shot_fused_em: 0.2, few_shot_fused_f1_sd: 0.01, few_shot_fused_em_sd: 0.02,
+ few_shot_reranked_f1: 0.4, few_shot_reranked_em: 0.3, few_shot_reranked_over_few_shot_fused_em_p: 0.002,
+ few_shot_reranked_over_few_shot_fused_em_difference: 0.1}
+""")
 
 
 def answers(path: Path, lists: dict[str, list[int]], prediction: str) -> None:
@@ -191,24 +156,23 @@ def write_world(folder: Path) -> dict[str, Any]:
     factor = {"factor": "no_face", "yes": 1, "no": 2, **numbers}
     verdicts = dict.fromkeys(("validated", "significant", "holm_significant"), False)
     csv.write_csv(pa.Table.from_pylist([factor | verdicts]), measured / "difficulty.csv")
-    used = {
-        "world": {},
-        "statistics": {"significance": 0.01, "confidence": 0.95},
-        "cross_encoder": {"validation_questions": 40, "validation_passages": 20},
-        "image_encoders": {name: {} for name in IMAGE},
-        "fuse": {"weights": weights()},
-        "evaluate": {},
-        "evaluate_reranking": {},
-        "read": {"seeds": [0, 1], "rows": {}},
-        "rerank_finetune": {},
-        "rerankers": {"text": {"depth": 5}, "arcface": {"depth": 10}, "rrt": {"depth": 15}},
-        "initial": {"folder": "fused", "run": "dpr_few_shot_image"},
-        "rrt": {"use": True},
-        "difficulty": {},
-        "page": {"gallery": PARAMETERS},
-        "page_construction": {},
-        "page_retrieval": {},
-    }
+    used = yaml.safe_load("""
+world: {}
+statistics: {significance: 0.01, confidence: 0.95}
+cross_encoder: {validation_questions: 40, validation_passages: 20}
+evaluate: {}
+evaluate_reranking: {}
+read: {seeds: [0, 1], rows: {}}
+rerank_finetune: {}
+rerankers: {text: {depth: 5}, arcface: {depth: 10}, rrt: {depth: 15}}
+initial: {folder: fused, run: dpr_few_shot_image}
+rrt: {use: true}
+difficulty: {}
+page_construction: {}
+page_retrieval: {}
+""")
+    used |= {"image_encoders": {name: {} for name in IMAGE}, "fuse": {"weights": weights()}}
+    used["page"] = {"gallery": {"questions": 3, "passages": 3, "image_side": 96, "seed": 0}}
     world = {"kvqae": "sample", "kvqae_annotations": "sample"}
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": used, "world": world}, sort_keys=False))
     answers(folder / "answers/few_shot_fused.parquet", initial, "Cork")

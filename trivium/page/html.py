@@ -22,6 +22,7 @@ def environment() -> Environment:
     made = Environment(
         loader=PackageLoader("trivium.page"),
         autoescape=True,
+        extensions=["jinja2.ext.do"],
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -30,7 +31,7 @@ def environment() -> Environment:
         made.filters[shared.__name__] = shared
     for shared in (interval, between, figure, published, small, table):
         made.globals[shared.__name__] = shared
-    made.globals["column"] = Column
+    made.globals |= {"cell": Cell, "column": Column, "row": Row}
     return made
 
 

@@ -98,13 +98,7 @@ def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: b
 
 
 def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup | None:
-    """The claims of a pipeline, or None where `make thorough` has not run.
-
-    Args:
-        judged: all of them.
-        folder: of the results of `make thorough`, for their dates.
-        pipeline: its name.
-    """
+    """All claims of a pipeline, dated by the results in `folder`; None where `make thorough` has not run."""
     if not judged[0].worlds:
         return None
     results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]

@@ -11,7 +11,7 @@ from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curv
 from trivium.complexity.effects.regression import of_frames
 from trivium.page.complexity.material import Effect, Material, Metrics
 from trivium.page.figures import forest
-from trivium.page.html import between, decimal, figure, interval, p_value, percent, render, signed, small
+from trivium.page.html import decimal, figure, interval, percent, render, signed, small
 from trivium.page.thorough import claim_html
 
 METHODS = {  # analysis → its name, and its sign or source
@@ -96,7 +96,7 @@ def forest_html(of: Material) -> Markup:
     coded, balance = read_factors(of.data / "factors.parquet"), of.metrics("factors")
     constant = of_frames(coded.factors, coded.frames)
     whole = {name: balance.get(f"{name}_balance") for name, same in zip(coded.names, constant, strict=True) if same}
-    drawn, rows = [], []
+    drawn = []
     for model, by_factor in of.effects.items():
         series = {
             "plain δ": [_estimate(effect, "delta", "low", "high") for effect in by_factor.values()],
@@ -107,12 +107,7 @@ def forest_html(of: Material) -> Markup:
         label, measure = of.labels[model], f"points of {of.measure}"
         svg = forest(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
         drawn.append(figure(svg, Markup("<strong>{}</strong>").format(label)))
-        for factor, effect in by_factor.items():
-            tests = [p_value(effect[key]) for key in ("p", "p_holm", "p_frame", "joint_p", "p_all")]
-            plain = [signed(effect["delta"], 2), between(effect["low"], effect["high"])]
-            joint = [signed(effect["joint"], 2), between(effect["joint_low"], effect["joint_high"])]
-            rows.append([f"{label}, {factor}", effect["yes"], effect["no"], *plain, *tests[:3], *joint, *tests[3:]])
-    return render("complexity_forest.html", drawn=drawn, rows=rows, whole=whole, confidence=of.confidence)
+    return render("complexity_forest.html", of=of, drawn=drawn, whole=whole)
 
 
 def _estimate(effect: Effect, value: str, low: str, high: str) -> tuple[float, float, float] | None:
@@ -122,22 +117,7 @@ def _estimate(effect: Effect, value: str, low: str, high: str) -> tuple[float, f
 
 def shares_html(of: Material) -> Markup:
     """How many examples each factor calls harder, the threshold used, those it does not count; the paper's share."""
-    paper, metrics = of.printed_shares(), of.metrics("factors")
-    rows = []
-    for factor, name in of.names.items():
-        threshold = metrics.get(f"{factor}_threshold")
-        rows.append(
-            [
-                Markup("<b>{}</b> {}").format(factor, name),
-                percent(metrics[f"{factor}_share"]),
-                int(metrics[f"{factor}_uncounted"]),
-                None if threshold is None else f"{threshold:.4g}",
-                decimal(metrics.get(f"{factor}_balance"), 2),
-                decimal(metrics.get(f"{factor}_balance_corrected"), 2),
-                paper.get(factor),
-            ]
-        )
-    return render("complexity_shares.html", rows=rows, factors=list(of.names), metrics=metrics)
+    return render("complexity_shares.html", of=of, paper=of.printed_shares(), metrics=of.metrics("factors"))
 
 
 def expected_finds(curves: Curves, deltas: Iterable[tuple[str, float]], criterion: str) -> float:

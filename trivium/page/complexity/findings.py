@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from trivium.page.complexity.material import Effect, Material
 from trivium.page.complexity.reasons import PROPERTIES, breakdowns, corpus_of, reason
-from trivium.page.html import decimal, render
+from trivium.page.html import render
 
 _VERDICTS: dict[str, Callable[[Effect, float], bool]] = {  # by an effect that has a δ, and the risk
     "validated": lambda effect, _: effect["validated"],
@@ -132,21 +132,11 @@ def findings_html(of: Material) -> Markup:
             goes, stronger = reason(corpus, model, factor, effect["delta"] - known), abs(effect["delta"]) > abs(known)
             row["sizes"].append((of.labels[model], effect, paper, stronger, goes))
     levels, inside = sizes(of, {model: float(corpus.scores[model].mean()) for model in of.effects})
-    lines = [
-        [
-            row["label"],
-            *(decimal(row[name]) for name in ("room", "size", "half")),
-            f"{row['inside']} of {row['intervals']}",
-            decimal(row["paper_room"], 0),
-            decimal(row["paper_size"]),
-        ]
-        for row in levels
-    ]
     return render(
         "complexity_findings.html",
         of=of,
         rows=rows,
-        levels=lines,
+        levels=levels,
         inside=inside,
         properties=list(PROPERTIES),
         breakdowns=breakdowns(corpus, list(of.effects), of.labels),

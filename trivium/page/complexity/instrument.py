@@ -9,7 +9,7 @@ from trivium.complexity.effects.planted_effects import CRITERIA, Curves, by_curv
 from trivium.page.complexity.factors import METHODS, method_label, rate
 from trivium.page.complexity.material import MEASURES, Material
 from trivium.page.figures import curves, trends
-from trivium.page.html import Row, agreement_table, decimal, figure, interval, percent, render, signed
+from trivium.page.html import agreement_table, figure, interval, percent, render, signed
 
 CURVES = ("mann_whitney", "holm", "found", "found_holm")
 COLUMNS = {
@@ -36,11 +36,7 @@ _ENDS = 3  # frames shown as the hardest, and as the easiest
 
 
 def planted(effects: Mapping[str, float], published: Mapping[str, Any]) -> dict[str, float]:
-    """How strong the planted effects are, beside the paper's δ.
-
-    Args:
-        effects: planted, by factor, in [-1, 0].
-        published: tests/published/complexity.yaml.
+    """How strong the planted effects, in [-1, 0] by factor, are beside the paper's δ.
 
     Returns:
         `planted_weakest` and `planted_strongest`, in points before scores are cut to 0 … 1; `published_effects`, how
@@ -119,14 +115,10 @@ def parsers_html(of: Material) -> Markup:
     frames, syntax = of.metrics("frame_parser"), of.metrics("syntax")
     return render(
         "complexity_parsers.html",
-        rows=[
-            [name, *(percent(frames[f"{prefix}_{part}"]) for part in ("precision", "recall", "f1"))]
-            for prefix, name in _SCORED.items()
-        ],
+        scored=_SCORED,
         frames=frames,
         syntax=syntax,
         used=next(text for name, text in PARSERS.items() if syntax[f"parser_{name}"]),
-        attachment={name: syntax[name] for name in ("uas", "las", "upos", "lemmas") if name in syntax},
     )
 
 
@@ -143,7 +135,7 @@ def agreement_html(of: Material) -> Markup:
 def partitions_html(of: Material) -> Markup:
     """The score of every model by how many factors hold, and every partition from easiest to hardest."""
     metrics, settings = of.metrics("partition"), of.used["partition"]
-    measure, models = MEASURES[settings["measure"]], [MEAN, *of.models]
+    measure = MEASURES[settings["measure"]]
     parts: dict[str, dict[str, Any]] = {}
     for row in of.rows("partitions"):
         parts.setdefault(row["partition"], {**row, "scores": {}})["scores"][row["model"]] = row["score"]
@@ -155,24 +147,16 @@ def partitions_html(of: Material) -> Markup:
         ylabel=measure,
     )
     factors = [part for part in parts.values() if part["kind"] == "factor"]
-    rows: list[Row] = []
-    for title, group in (
-        ("By how many of the chosen factors hold", sorted(counts, key=lambda part: part["rank"])),
-        ("By each factor", sorted(factors, key=lambda part: -part["scores"][MEAN])),
-    ):
-        rows.append(Row([title], "group"))
-        for part in group:
-            name, level = f"{part['factor']} {part['level']}", str(part["level"])
-            if part["kind"] == "count":
-                name = f"{level} hold{'s' if level == '1' else ''}"
-            scores = [percent(part["scores"].get(model)) for model in models]
-            rows.append(Row([name, part["examples"], f"{percent(part['share'], 0)} %", *scores]))
+    groups = {
+        "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),
+        "By each factor": sorted(factors, key=lambda part: -part["scores"][MEAN]),
+    }
     return render(
         "complexity_partitions.html",
         drawn=svg,
         measure=measure,
-        rows=rows,
-        models=[of.labels[model] for model in of.models],
+        groups=groups,
+        models={model: of.labels[model] for model in of.models},
         chosen=[(factor, name) for factor, name in of.names.items() if metrics[f"uses_{factor}"]],
         assumed=bool(metrics["fallback"]),
         majority=settings["majority"],
@@ -187,13 +171,6 @@ def illustrations_html(of: Material) -> Markup:
     ends = [*frames[:_ENDS], *frames[max(_ENDS, len(frames) - _ENDS) :]]
     named = {illustration["frame"] for illustration in paper}
     shown = [*ends, *(row for row in frames if row["frame"] in named and row not in ends)]
-    rows = []
-    for row in sorted(shown, key=lambda row: row[MEAN]):
-        scores = [row[model] for model in of.models]
-        elements = f"{row['core_elements']} + {row['other_elements']}"
-        rows.append(
-            [row["frame"], row["examples"], decimal(row[MEAN], 2), f"{min(scores):.2f}–{max(scores):.2f}",
-             row["occurrences"], row["triggers"], decimal(row["entropy"], 2), elements]
-        )  # fmt: skip
+    shown.sort(key=lambda row: row[MEAN])
     measure = MEASURES[of.used["partition"]["measure"]]
-    return render("complexity_illustrations.html", rows=rows, frames=len(frames), measure=measure, paper=paper)
+    return render("complexity_illustrations.html", of=of, shown=shown, frames=len(frames), measure=measure, paper=paper)

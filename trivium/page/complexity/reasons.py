@@ -114,11 +114,6 @@ def breakdowns(found: Corpus, models: Sequence[str], labels: Mapping[str, str]) 
     """Mean score of every model by number of frame elements, by arcs, and by f3 among events that share participants.
 
     Each where its factor is asked.
-
-    Args:
-        found: the examples.
-        models: in the order of the page.
-        labels: what each model is called.
     """
     tables: dict[str, dict[str, NDArray[np.bool_]]] = {}
     if found.elements is not None:

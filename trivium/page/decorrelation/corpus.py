@@ -10,7 +10,7 @@ from pyarrow import csv
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.decorrelation.results import Results
-from trivium.page.html import Cell, decimal, percent, render, signed
+from trivium.page.html import decimal, render
 from trivium.page.published import DATASETS
 
 REJECTED = "rejected_"
@@ -30,12 +30,7 @@ ClassPair = tuple[str, Mapping[str, Any], Mapping[str, Any]]  # a class, its row
 
 
 def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> list[Mapping[str, Any]]:
-    """Of every class the one that most often stands beside it; those with the highest probability first.
-
-    Args:
-        table: rows of the co-occurrence table: class, other, probability, lift, pictures_with_class.
-        count: of rows.
-    """
+    """Of every class the row with what most often stands beside it; those with the highest probability first."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in table:
         known = row["probability"] is not None and row["lift"] is not None
@@ -46,13 +41,10 @@ def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> 
 
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
     """What stands beside what in training pictures, from `co_occurrence_{dataset}.csv` in the folder of the metrics."""
-    shown = {}
-    for name in datasets:
-        shown[DATASETS[name]] = [
-            [Cell(row["class"], "narrow"), row["other"], decimal(row["probability"], 2), decimal(row["lift"]),
-             row["pictures_with_class"]]
-            for row in partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist())
-        ]  # fmt: skip
+    shown = {
+        DATASETS[name]: partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist())
+        for name in datasets
+    }
     return render("decorrelation_co_occurrence.html", shown=shown)
 
 
@@ -115,24 +107,9 @@ def removals_html(
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """ODmAP@1 by removed class of CLIP's finetune and ours on COCO, the largest gain first.
-
-    Args:
-        rows: of the table that stage evaluate writes by class.
-    """
-    lines = [
-        [
-            Cell(name, "narrow"),
-            after["queries"],
-            percent(before["odmap@1"]),
-            percent(after["odmap@1"]),
-            signed(100 * (after["odmap@1"] - before["odmap@1"]), 1),
-            percent(before["removed_named"], 0),
-            percent(after["removed_named"], 0),
-        ]
-        for name, before, after in class_pairs(rows, "coco", "clip")
-    ]
-    return render("decorrelation_classes.html", rows=lines, opened=len(lines) <= _FEW, dataset=DATASETS["coco"])
+    """ODmAP@1 by removed class, as stage evaluate writes it, of CLIP's finetune and ours on COCO."""
+    pairs = class_pairs(rows, "coco", "clip")
+    return render("decorrelation_classes.html", pairs=pairs, opened=len(pairs) <= _FEW, dataset=DATASETS["coco"])
 
 
 def class_pairs(rows: Sequence[Mapping[str, Any]], dataset: str, model: str) -> list[ClassPair]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.page.html import between, percent, render, small
+from trivium.page.html import render
 
 ROWS = {
     "kvqae": "KVQAE's own CLIP (RN50; the sample's: like the others, trained otherwise)",
@@ -36,17 +36,11 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         confidence: of the intervals.
     """
     tests = {(test["row"], test["against"]): test for test in found["tests"] if test["measure"] == "mrr"}
-    rows = []
-    for name in [name for name in ROWS if name in found["rows"]]:
-        rows.append([ROWS[name] + small("one seed" if name in TRAINED else "")])
-        for measure in MEASURES:
-            value = found["rows"][name][measure]
-            rows[-1] += [percent(value["value"]), between(*(100 * bound for bound in value["interval"]))]
     return render(
         "decorrelation_entities.html",
         found=found,
-        rows=rows,
-        measures=MEASURES.values(),
+        rows={name: (label, name in TRAINED) for name, label in ROWS.items() if name in found["rows"]},
+        measures=MEASURES,
         confidence=confidence,
         trained=any(name in found["rows"] for name in TRAINED),
         tests=[{**test, "row": ROWS[row], "against": ROWS[other]} for (row, other), test in tests.items()],

@@ -38,14 +38,7 @@ _SETS = {
 
 
 def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:
-    """One sentence: what this comparison shows.
-
-    Args:
-        row: of comparisons.json.
-        expected: what would speak for the method.
-        level: of significance.
-        margin: difference in [0, 1] below which two values count as the same.
-    """
+    """One sentence: what a row of comparisons.json shows, where `margin` in [0, 1] still counts as the same."""
     sign, size = shown(row, level), f"{100 * abs(row['difference']):.1f} points"
     if row["low"] is None:
         return "From one picture: nothing can be said."
@@ -106,8 +99,7 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
     """The table of checks; what was not run says so.
 
     Args:
-        results: of stage evaluate.
-        evaluate: its parameters.
+        results, evaluate: what the stage found, and its parameters.
         level: of significance.
         margin: difference in [0, 1] below which two values count as the same.
         folder: of the metrics, see `notes`.

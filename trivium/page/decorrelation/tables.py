@@ -62,11 +62,7 @@ class Tables:
     ) -> list[Any]:
         """A row's values, below them those of `make thorough` where it was trained at most once here; or what runs it.
 
-        Args:
-            group: the row.
-            columns: set of queries and measure of each value.
-            scale: which trains this row.
-            further: cells behind them, where there are any.
+        `columns` are set of queries and measure of each value, `further` cells behind them; `scale` trains the row.
         """
         ran, thorough = group in self.results.groups, self.thorough
         if ran and len(self.results.members[group]) > 1:
@@ -90,14 +86,8 @@ class Tables:
     ) -> list[list[Any]]:
         """A row of a table for every model and variant that ran or that the paper prints: ours, the paper's, a verdict.
 
-        Beside a row's name stands by how much its first column is above finetuning on D.
-
-        Args:
-            dataset: of the row.
-            columns: set of queries and measure; the paper prints the first of them.
-            table: the paper's.
-            name: of the numbers in a published row.
-            tolerance: points within which ours agree.
+        Beside a row's name stands by how much its first column is above finetuning on D. Of the columns, set of queries
+        and measure, the paper prints the first, as `name` in the rows of its `table`; `tolerance` is in points.
         """
         rows, (kind, measure) = [], columns[0]
         for model, variant in MAIN:
@@ -141,11 +131,9 @@ class Tables:
         ]
         if not FILLINGS[cell.queries].inpaints:
             different.append("queries")
-        if (
-            cell.model == "blip"
-            and self.used["retrieve"]["candidates"][cell.dataset] != papers["candidates"][cell.dataset]
-        ):
-            different.append("retrieve.candidates")
+        if cell.model == "blip":
+            candidates = self.used["retrieve"]["candidates"][cell.dataset]
+            different += ["retrieve.candidates"] * (candidates != papers["candidates"][cell.dataset])
         if cell.variant != "zero_shot":
             different += [f"train.models.{cell.model}.{name}" for name in self.training_differs[cell.model]]
         if cell.synthetic and (cell.captions != "noun_phrase" or not FILLINGS[cell.filling].inpaints):
@@ -203,9 +191,7 @@ def table_2_html(of: Tables) -> Markup:
 def table_3_html(of: Tables, folder: Path) -> Markup:
     """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
 
-    Args:
-        of: what is shown.
-        folder: of the metrics, with `pairs_{dataset}_{filling}_{captions}.json`.
+    The folder of the metrics has `pairs_{dataset}_{filling}_{captions}.json`.
     """
     results, printed = of.results, of.published["table_3"]["rows"]
     reference = results.groups.get("coco_clip_ours")

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.page.figures import curves
-from trivium.page.html import Cell, Row, between, decimal, figure, p_value, percent, render, signed, small
+from trivium.page.html import Row, decimal, figure, percent, render, small
 from trivium.page.published import READING_ROWS, agreement, tolerances_of
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -93,12 +93,7 @@ def _published(row: Mapping[str, Any] | None) -> list[str]:
 
 
 def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Markup:
-    """What a model behind an endpoint answered: its words as they are, measured, and what they cost.
-
-    Args:
-        reader: what stage `read_prompted` says of the model.
-        metrics: of the stage.
-    """
+    """What a model behind an endpoint answered, as stage `read_prompted` told and measured it, and what it cost."""
     counts = [metrics.get("refused", 0), metrics.get("prompt_tokens"), metrics.get("completion_tokens")]
     cells = [*(percent(metrics[name]) for name in ("em", "f1", "contains")), *(decimal(count, 0) for count in counts)]
     row = Row(cells, "beyond")
@@ -123,25 +118,4 @@ def sweep_html(swept: pa.Table) -> Markup:
 
 def difficulty_html(rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, float], confidence: float) -> Markup:
     """Which factors make questions hard for the reader: rows and metrics of stage difficulty."""
-    lines = [
-        [
-            row["factor"].replace("_", " "),
-            row["yes"],
-            row["no"],
-            Cell(_delta(row), "validated" if row["validated"] else ""),
-            between(row["low"], row["high"]),
-            p_value(row["p"]),
-            p_value(row["p_holm"]),
-            signed(row["joint"], 1),
-            between(row["joint_low"], row["joint_high"]),
-        ]
-        for row in rows
-    ]
-    return render("kvqae_difficulty.html", rows=lines, metrics=metrics, confidence=confidence)
-
-
-def _delta(row: Mapping[str, Any]) -> str:
-    if row["delta"] is None:
-        return "–"
-    stars = "**" if row["holm_significant"] else "*" * bool(row["significant"])
-    return signed(row["delta"], 1) + "↓" * bool(row["validated"]) + stars
+    return render("kvqae_difficulty.html", factors=rows, metrics=metrics, confidence=confidence)

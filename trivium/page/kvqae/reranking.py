@@ -126,12 +126,7 @@ def image_note(choice: Mapping[str, Any]) -> str:
 
 
 def cross_encoder_html(metrics: Mapping[str, float], kvqae: Mapping[str, Any]) -> Markup:
-    """What text re-ranking alone does to the MRR of the initial list on validation.
-
-    Args:
-        metrics: of stage `rerank_finetune`.
-        kvqae: its section of the parameters.
-    """
+    """What text re-ranking alone does to the MRR of the initial list on validation: metrics of `rerank_finetune`."""
     before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
     trained, depth = kvqae["cross_encoder"] | kvqae["rerank_finetune"], kvqae["rerankers"]["text"]["depth"]
     return render("kvqae_cross_encoder.html", before=before, after=after, trained=trained, depth=depth)

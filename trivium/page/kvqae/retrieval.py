@@ -42,9 +42,7 @@ def label_of(row: str, labels: Mapping[str, str]) -> str:
 def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """What tables call the rows of the first stage: texts, image encoders in use, and fusions as their formulae.
 
-    Args:
-        image_encoders: in use.
-        weights: `kvqae.fuse.weights`, whose rows name their systems.
+    `weights` is `kvqae.fuse.weights`, whose rows name their systems.
     """
     labels = TEXT_LABELS | {row: _formula(list(systems)) for row, systems in weights.items()}
     for name in image_encoders:
@@ -55,13 +53,7 @@ def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, 
 
 
 def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str], initial: str) -> dict[str, str]:
-    """What tables call the rows of the re-ranking.
-
-    Args:
-        first_stage: what they call the rows of the first stage, see `labels_of`.
-        rerankers: in use.
-        initial: the row that they re-rank.
-    """
+    """What tables call the rows of the re-ranking, by the labels of the first stage and the row that is re-ranked."""
     names = tuple(rerankers)
     texts, images = (
         " + ".join(RERANKERS[name].symbol for name in that_see(names, *what)) for what in (("text",), ("face", "whole"))
