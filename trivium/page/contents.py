@@ -65,10 +65,6 @@ class Article:
         """The part that makes a section, `claim` or `picture`."""
         return {"claim": self.claim, "picture": RESULTS}.get(name) or self.sections[name].part
 
-    def made_by(self, part: str) -> set[str]:
-        """What a part makes: sections, and what stands first."""
-        return {name for name in (*self.sections, *FRONT) if self.part_of(name) == part}
-
 
 _CONTENTS = yaml.safe_load(Path(__file__).with_name("contents.yaml").read_text(encoding="utf-8"))
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
@@ -136,4 +132,5 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
 
 def _read(file: Path) -> dict[str, Any] | None:
     """What a part wrote, or None."""
-    return read_json(file) if file.exists() else None
+    made: dict[str, Any] | None = read_json(file) if file.exists() else None
+    return made

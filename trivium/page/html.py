@@ -1,7 +1,7 @@
 """What all sections of the page share: templates, the one table, numbers in words, and the file of a part."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,10 +27,10 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shared in (signed, probability, p_value, percent, decimal, thousands, points):
-        made.filters[shared.__name__] = shared
-    for shared in (interval, between, figure, published, small, table):
-        made.globals[shared.__name__] = shared
+    filters: list[Callable[..., Any]] = [signed, probability, p_value, percent, decimal, thousands, points]
+    functions: list[Callable[..., Any]] = [interval, between, figure, published, small, table]
+    made.filters |= {function.__name__: function for function in filters}
+    made.globals |= {function.__name__: function for function in functions}
     made.globals |= {"cell": Cell, "column": Column, "row": Row}
     return made
 

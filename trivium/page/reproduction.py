@@ -154,13 +154,15 @@ def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
 def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
     points = printed["tolerances"]["points"]
     for sections, stage in ((TABLES, "kvqae-evaluate"), (RERANKED_TABLES, "kvqae-evaluate_reranking")):
-        blocks = [(section, block) for section, shown in sections.items() for block in shown if block.published]
-        for section, block in blocks:
-            table, rows = section.replace("table-", "Table "), printed[block.published]["rows"]
-            for ours, theirs in (block.names or {name: name for name in rows}).items():
-                row = QUESTIONS.get(block.published, "") + rows[theirs]["label"]
+        blocks = [
+            (name, block, block.published) for name, shown in sections.items() for block in shown if block.published
+        ]
+        for section, block, name in blocks:
+            table, rows = section.replace("table-", "Table "), printed[name]["rows"]
+            for ours, theirs in (block.names or {row: row for row in rows}).items():
+                label = QUESTIONS.get(name, "") + rows[theirs]["label"]
                 for (measure, head), value in zip(MEASURES.items(), rows[theirs]["values"], strict=True):
-                    yield Cell(stage, table, row, head, f"{block.block}_{ours}_{measure}", (value,), points)
+                    yield Cell(stage, table, label, head, f"{block.block}_{ours}_{measure}", (value,), points)
     for ours, theirs in READING_ROWS.items():
         row = printed["table_7"]["rows"][theirs]
         tolerances = tolerances_of(row, printed["tolerances"])

@@ -64,8 +64,8 @@ def measured_cell(
     if key not in metrics:
         return again or Markup("–")
     low, high = (metrics.get(f"{key}_{end}") for end in ("low", "high"))
-    bounds = interval((low, high)) if bounded and low is not None and high is not None else Markup()
-    return percent(metrics[key]) + spread(metrics, key) + bounds + again
+    bounds = interval((low, high)) if bounded and low is not None and high is not None else ""
+    return Markup("{}{}{}{}").format(percent(metrics[key]), spread(metrics, key), bounds, again)
 
 
 def dagger(thorough: Thorough | None) -> Markup:
