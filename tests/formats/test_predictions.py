@@ -1,10 +1,7 @@
-"""Files of predictions: what is read, what is counted, what is refused."""
+"""Files of predictions: what is read and counted; `test_answer_files.py` has what is refused."""
 
 import json
 
-import pytest
-
-from trivium.core.errors import BadInput
 from trivium.formats.predictions import read_predictions, write_predictions
 
 
@@ -33,33 +30,6 @@ def test_missing_unknown_and_empty_are_counted(tmp_path, capsys):
     assert read.answers == {"q1": " \u00a0", "q2": "", "q3": "ça"}
     assert (read.missing, read.unknown, read.empty) == (1, 2, 1)
     assert "m.jsonl: 2 answers to unknown questions left out: 'x', 'y'\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (
-            [line("q1", "a"), line("q2", "b"), line("q1", "a")],
-            r"m\.jsonl:3: field 'id': second answer.*in row 1; got 'q1'",
-        ),
-        ([line("q1", "a"), {"id": "q2"}], r"m\.jsonl:2: field 'prediction': missing \(choices: id\)"),
-        ([{"prediction": "a"}], r"m\.jsonl:1: field 'id': missing"),
-        ([line("q1", None)], r"m\.jsonl:1: field 'prediction': not a text; got None"),
-        ([line("q1", ["a"])], r"m\.jsonl:1: field 'prediction': not a text"),
-        ([line(1, "a")], r"m\.jsonl:1: field 'id': not a text; got 1"),
-        ([line("", "a")], r"m\.jsonl:1: field 'id'"),
-        (["[]"], r"m\.jsonl:1: not a JSON object"),
-        ([line("q1", "a"), "{"], r"m\.jsonl:2: not JSON"),
-        (
-            [line("x", "a"), line("y", "")],
-            r"m\.jsonl: field 'id': no answer to any.*got \['x', 'y'\]; expected ids.*'q1'",
-        ),
-        ([], r"m\.jsonl: field 'id': no answer to any"),
-    ],
-)
-def test_bad_input(tmp_path, lines, message):
-    with pytest.raises(BadInput, match=message):
-        read_predictions(write(tmp_path / "m.jsonl", *lines), ["q1", "q2"])
 
 
 def test_unknown_ids_are_shown_in_short(tmp_path, capsys):

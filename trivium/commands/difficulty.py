@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from trivium.complexity.difficulty.analysis import Difficulty, difficulty
+from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.judges import LlmJudge
 from trivium.complexity.difficulty.material import DifficultySettings, Judge, Missing
+from trivium.complexity.difficulty.result import Difficulty
 from trivium.complexity.factors.free_factors import LABELS
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.errors import BadInput
@@ -90,23 +91,15 @@ def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
     Raises:
         BadInput: an endpoint without --judge llm, or that without an endpoint and model.
     """
-    given = arguments.endpoint is not None or arguments.judge_model is not None
+    told = [arguments.endpoint is not None, arguments.judge_model is not None]
     if arguments.judge != "llm":
-        if given:
-            raise BadInput(
-                "an endpoint is given, but no language model is the judge",
-                field="--judge",
-                got=arguments.judge,
-                expected="llm",
-            )
+        if any(told):
+            problem = "an endpoint is given, but no language model is the judge"
+            raise BadInput(problem, field="--judge", got=arguments.judge, expected="llm")
         return None
-    if arguments.endpoint is None or arguments.judge_model is None:
-        raise BadInput(
-            "the judge is a language model, but its endpoint or name is missing",
-            field="--judge",
-            got="llm",
-            expected="--endpoint and --judge-model too",
-        )
+    if not all(told):
+        problem = "the judge is a language model, but its endpoint or name is missing"
+        raise BadInput(problem, field="--judge", got="llm", expected="--endpoint and --judge-model too")
     values = {
         "label": "judge",
         "endpoint": arguments.endpoint,

@@ -34,13 +34,13 @@ class AnswerFile:
     Attributes:
         form: which of the forms the file has, in words.
         answers: by question, of the questions asked for that have one.
-        unknown: answers to other questions, left out.
+        unknown: other questions that it answered, left out.
         note: what else was left out, in words; "" for nothing.
     """
 
     form: str
     answers: dict[str, str]
-    unknown: int
+    unknown: tuple[str, ...]
     note: str
 
 
@@ -77,7 +77,7 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
         raise BadInput("no answer to any of the questions", file=path, field="id", got=unknown[:_SHOWN],
                        expected=f"ids such as {', '.join(shown)}")  # fmt: skip
     nulls = f"answers that are null, and count as missing: {missing}" if missing else ""
-    return AnswerFile(form, answers, len(unknown), "; ".join(filter(None, (note, nulls))))
+    return AnswerFile(form, answers, tuple(unknown), "; ".join(filter(None, (note, nulls))))
 
 
 Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there is none), where it stands

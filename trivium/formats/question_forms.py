@@ -55,7 +55,7 @@ def question_records(path: Path) -> tuple[str, Iterator[Record]]:
     records = list((root if isinstance(root.value, list) else root["data"]).items())
     if records and "paragraphs" in records[0].keys:
         _refuse_others(paragraph for record in records[:1] for paragraph in record["paragraphs"].items())
-        return "SQuAD’s tree", _tree(records)
+        return "SQuAD’s tree", tree_questions(records)
     return _form(records, "JSON")
 
 
@@ -90,7 +90,8 @@ def _flat(records: Iterable[Field]) -> Iterator[Record]:
         yield "" if title is None else title.text(), record["context"].text(), record, True
 
 
-def _tree(articles: Iterable[Field]) -> Iterator[Record]:
+def tree_questions(articles: Iterable[Field]) -> Iterator[Record]:
+    """The questions of SQuAD's tree."""
     for article in articles:
         title = article.get("title")
         for paragraph in article["paragraphs"].items():

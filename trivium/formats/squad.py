@@ -4,7 +4,7 @@
     "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +14,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.formats.framed_texts import Example, end_of
 from trivium.formats.json_fields import Field
+from trivium.formats.question_forms import tree_questions
 
 VERSION = "1.1"
 _LISTED = 10  # ids of questions with answers that stand elsewhere
@@ -78,7 +79,7 @@ def read_squad(path: Path) -> SquadSet:
     wrong: list[str] = []
     unified = 0
     first: dict[str, str] = {}
-    for title, context, asked in _asked(Field(read_json(path), path)):
+    for title, context, asked, _ in tree_questions(Field(read_json(path), path)["data"].items()):
         identifier = asked["id"].identifier()
         if identifier in first:
             asked["id"].refuse(f"id twice, the first in {first[identifier]}")
@@ -142,16 +143,6 @@ def write_squad(path: Path, questions: Sequence[SquadQuestion]) -> None:
         ]
         data.append({"title": title, "paragraphs": paragraphs})
     write_json(path, {"version": VERSION, "data": data})
-
-
-def _asked(root: Field) -> Iterator[tuple[str, str, Field]]:
-    """Title, context and record of each question."""
-    for article in root["data"].items():
-        title = article.get("title")
-        for paragraph in article["paragraphs"].items():
-            context = paragraph["context"].text()
-            for asked in paragraph["qas"].items():
-                yield "" if title is None else title.text(), context, asked
 
 
 def _record(question: SquadQuestion) -> dict[str, Any]:

@@ -2,39 +2,21 @@
 
 import logging
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
+from trivium.language.spacy_pipelines import load_pipeline
 
 
 def load_spacy(name: str) -> Any:
-    """A pipeline.
-
-    Raises:
-        BadInput: it is not there (says how to get it), or it has no parser.
-    """
-    import spacy  # either package takes seconds to import
-
-    try:
-        pipeline = spacy.load(name)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"spaCy's pipeline cannot be loaded: {str(error).partition(chr(10))[0]}",
-            field="spacy_model",
-            got=name,
-            expected=(
-                f"a folder, or a package for spaCy {spacy.about.__version__} got by `python -m spacy download {name}` "
-                "(French: fr_core_news_sm, _md, _lg, fr_dep_news_trf), or complexity.syntax.parser: conllu or stanza"
-            ),
-        ) from error
-    if "parser" not in pipeline.pipe_names:
-        raise BadInput(
-            "spaCy's pipeline has no dependency parser", field="spacy_model", got=name, choices=pipeline.pipe_names
-        )
-    return pipeline
+    """A pipeline; see `load_pipeline`."""
+    package = f"a folder, or a package for spaCy {version('spacy')} got by `python -m spacy download {name}` "
+    choices = "(French: fr_core_news_sm, _md, _lg, fr_dep_news_trf), or complexity.syntax.parser: conllu or stanza"
+    return load_pipeline(name, expected=package + choices)
 
 
 def parse_spacy(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Sentence]]:

@@ -9,9 +9,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from trivium.complexity.difficulty.analysis import LEAST_MODELS, Difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS, UNKNOWN
 from trivium.complexity.difficulty.judges import RIGHT
+from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import LABELS, MADE_OF_OVERLAP, PROPERTIES

@@ -49,24 +49,6 @@ def test_a_planted_effect_is_found_and_comes_from_reading():
     assert by["good", "long_answer"]["comes_from"] is None
 
 
-def test_an_effect_that_random_spans_have_too_comes_from_the_measure():
-    """A model that draws spans has a gain, or loss, that is the measure's; so has the one that picks a sentence."""
-    from trivium.complexity.difficulty.scores import random_spans
-    from trivium.complexity.factors.free_factors import read_text
-    from trivium.language.reading.languages import LANGUAGES
-
-    english, questions = LANGUAGES["en"], SET.questions
-    texts = {each.context: read_text(each.context, english) for each in questions}
-    spans = random_spans(questions, texts, english, np.random.default_rng(9))
-    found = analyse({"spans": dict(zip((each.id for each in questions), spans, strict=True))})
-    row = rows(found)["spans", "long_answer"]
-    assert row["delta"] > 4
-    assert row["p"] < 0.01, "the measure alone makes it significant"
-    assert row["random_span"] == pytest.approx(row["delta"], abs=6)
-    assert row["random_span_p_holm"] > 0.05
-    assert row["random_span_low"] < 0 < row["random_span_high"]
-
-
 def test_the_difference_to_a_baseline_is_a_clustered_regression():
     found = analyse({"long": reader(0.95, 0.5)})
     row, code = rows(found)["long", "long_answer"], found.factors.codes["long_answer"]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.complexity.difficulty.asked import question
-from trivium.complexity.difficulty.analysis import Difficulty, difficulty
+from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import UNKNOWN
 from trivium.complexity.difficulty.material import DifficultySettings
+from trivium.complexity.difficulty.result import Difficulty
 from trivium.complexity.difficulty.scores import best_overlap_answers, random_spans
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP, ReadText, free_factors, read_text
 from trivium.formats.question_sets import QuestionSet, read_question_set

@@ -137,5 +137,5 @@ def test_auto_chunks_by_spacy_where_its_pipeline_is_and_says_so(tmp_path):
 
 def test_auto_refuses_a_pipeline_that_is_there_and_cannot_chunk(tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(BadInput, match="no dependency parser"):
+    with pytest.raises(BadInput, match="has no parser"):
         run(write_coco(tmp_path / "raw"), tmp_path, chunker="auto", spacy_model=str(tmp_path / "blank"))

@@ -96,7 +96,7 @@ def test_an_installed_pipeline_is_only_pointed_at(monkeypatch, sentences, tmp_pa
     installed = spacy.blank("en")
     installed.add_pipe("parser")
     installed.add_pipe("ner")
-    monkeypatch.setattr(spacy, "load", lambda name: {"en_core_web_lg": installed}[name])
+    monkeypatch.setattr(spacy, "load", lambda name, **_: {"en_core_web_lg": installed}[name])
     parameters = PARAMETERS.model_copy(update={"model": "en_core_web_lg"})
     assert main(parameters, None, annotated=sentences, out=tmp_path / "spacy") == {"trained": 0.0}
     assert json.loads((tmp_path / "spacy" / "pipeline.json").read_text()) == {"model": "en_core_web_lg"}
@@ -115,7 +115,7 @@ def test_a_pipeline_that_is_not_installed(sentences, tmp_path):
 
 
 def test_a_pipeline_without_recogniser(monkeypatch, sentences, tmp_path):
-    monkeypatch.setattr(spacy, "load", lambda name: spacy.blank("en"))
+    monkeypatch.setattr(spacy, "load", lambda name, **_: spacy.blank("en"))
     parameters = PARAMETERS.model_copy(update={"model": "blank"})
     with pytest.raises(BadInput, match="has no parser, ner"):
         main(parameters, None, annotated=sentences, out=tmp_path / "spacy")

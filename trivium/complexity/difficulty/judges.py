@@ -5,8 +5,8 @@ cache. What matches a reference exactly is right and what is empty is wrong, wit
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,19 @@ from trivium.prompting.asking import EndpointModel, ask_all
 RIGHT = 0.5  # a score at which an answer counts as right
 
 
-@dataclass(frozen=True)
-class HumanVerdicts:
+class HumanVerdicts(NamedTuple):
     """What people said.
 
     Attributes:
         right: by model and question, whether more than half of the annotators say `correct`.
-        counts: `items`, `items_of_one_annotator`, `kappa` (Fleiss', among the annotators, where it is defined),
-            `stale` (verdicts on answers that no model gives).
+        counts: those of `agreement`, and `stale`, the verdicts on answers that no model gives.
     """
 
     right: Mapping[str, Mapping[str, bool]]
     counts: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Kappa:
+class Kappa(NamedTuple):
     """Cohen's κ of a judge and the people, with its interval; None where one of them always says the same."""
 
     answers: int
@@ -55,11 +52,9 @@ def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> Human
     Raises:
         BadInput: see `read_judgements`.
     """
-    ids = set(next(iter(answers.values())))
-    judgements, counts = read_judgements(path, ids, answers)
-    return HumanVerdicts(
-        correct_answers(judgements, answers), agreement(judgements) | {"stale": float(counts["stale"])}
-    )
+    judgements, counts = read_judgements(path, set(next(iter(answers.values()))), answers)
+    told = agreement(judgements) | {"stale": float(counts["stale"])}
+    return HumanVerdicts(correct_answers(judgements, answers), told)
 
 
 def kappa(
@@ -87,8 +82,8 @@ def kappa(
     if min(table.sum(axis=0).min(), table.sum(axis=1).min()) == 0:
         return Kappa(answers, agreed, None, None, None)
     found = cohens_kappa(table)
-    half = float(ndtri((1 + confidence) / 2) * found.std_kappa)
-    return Kappa(answers, agreed, float(found.kappa), float(found.kappa) - half, float(found.kappa) + half)
+    half = ndtri((1 + confidence) / 2) * found.std_kappa
+    return Kappa(answers, agreed, *map(float, (found.kappa, found.kappa - half, found.kappa + half)))
 
 
 PROMPT = """You judge an answer to a question about a text. The reference answers are correct.

@@ -50,14 +50,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Answers:
-    """What the models answered to a set's questions.
+    """What the models answered to a set's questions, by model.
 
     Attributes:
-        texts: by model, (questions,) answers; "" where one is missing.
-        missing: by model, (questions,) which are.
-        unknown: by model, answers to questions that the set does not have.
-        abstained: by model, of the unanswerable questions that it answered, the share without an answer; None where the
-            set has none, or the model answered none of them.
+        texts: (questions,) answers; "" where one is missing.
+        missing: (questions,) which are.
+        unknown: answers to questions that the set does not have.
+        abstained: of the unanswerable questions that it answered, the share without an answer; None without any.
     """
 
     texts: dict[str, list[str]]
@@ -65,8 +64,13 @@ class Answers:
     unknown: dict[str, int]
     abstained: dict[str, float | None]
 
+    def by_question(self, questions: Sequence[AskedQuestion]) -> dict[str, dict[str, str]]:
+        """By model and id; of the set's questions."""
+        ids = [question.id for question in questions]
+        return {model: dict(zip(ids, texts, strict=True)) for model, texts in self.texts.items()}
 
-def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say) -> Answers:
+
+def take_answers(found: QuestionSet, given: Mapping[str, str | Path | Given], say: Say) -> Answers:
     """Every model's answers; what is missing is said.
 
     Args:
@@ -83,9 +87,9 @@ def take_answers(found: QuestionSet, given: Mapping[str, Path | Given], say: Say
     ids = found.ids
     by_text = {(fold(each.question), fold(each.context)): each.id for each in (*found.questions, *found.unanswerable)}
     for model, source in given.items():
-        if isinstance(source, Path):
-            read = read_answers(source, ids, by_text)
-            answers, unknown[model] = read.answers, read.unknown
+        if not isinstance(source, Mapping):
+            read = read_answers(Path(source), ids, by_text)
+            answers, unknown[model] = read.answers, len(read.unknown)
             if read.note:
                 say(f"{model}: {read.note}.")
         else:
@@ -112,30 +116,28 @@ def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | 
     """Which questions are analysed, (questions,).
 
     Args:
-        lacking: by model, which questions have no answer, or no verdict.
+        lacking: by model, which questions have no answer.
         missing: what is done about them.
         say: told in words what is done.
 
     Raises:
         BadInput: a model lacks more than a tenth and nobody said what to do; or nothing is left.
     """
-    kept = np.ones(len(next(iter(lacking.values()))), dtype=bool)
-    most, share = max(((model, each.mean()) for model, each in lacking.items()), key=lambda pair: pair[1])
-    if share > MOST_MISSING and missing is None:
-        raise BadInput(
-            f"the model {most!r} lacks more than a tenth of the answers",
-            field="missing",
-            got=f"{lacking[most].sum()} of {len(kept)} missing",
-            expected="zero (they score 0) or drop (their questions are left out for every model)",
-        )
-    if share and missing != "drop":
-        say("Missing answers score 0.")
-    if missing == "drop":
-        kept = ~np.any(list(lacking.values()), axis=0)
-        if not kept.any():
-            raise BadInput("no question has an answer of every model", field="missing", got="drop", choices=("zero",))
-        if not kept.all():
-            say(f"The {(~kept).sum()} questions that some model lacks are left out; {kept.sum()} are analysed.")
+    most = max(lacking, key=lambda model: lacking[model].mean())
+    count, questions = int(lacking[most].sum()), len(lacking[most])
+    if count > MOST_MISSING * questions and missing is None:
+        problem, choices = f"the model {most!r} lacks more than a tenth of the answers", "zero (they score 0) or drop"
+        raise BadInput(problem, field="missing", got=f"{count} of {questions} missing",
+                       expected=f"{choices} (their questions are left out for every model)")  # fmt: skip
+    if missing != "drop":
+        if count:
+            say("Missing answers score 0.")
+        return np.ones(questions, dtype=bool)
+    kept: NDArray[np.bool_] = ~np.any(list(lacking.values()), axis=0)
+    if not kept.any():
+        raise BadInput("no question has an answer of every model", field="missing", got="drop", choices=("zero",))
+    if not kept.all():
+        say(f"The {(~kept).sum()} questions that some model lacks are left out; {kept.sum()} are analysed.")
     return kept
 
 

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from trivium.complexity.difficulty.judges import LlmJudge
+from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import ReadText
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language
+from trivium.language.reading.spaced import FRENCH
 
 Words = Callable[[str], Sequence[str]]
 _CACHED = 1 << 17  # references and answers whose words are remembered
@@ -112,3 +115,36 @@ def random_spans(
         span = words[first : first + length]
         answers.append(question.context[span[0].span.start : span[-1].span.end] if span else "")
     return answers
+
+
+def score_models(
+    asked: Sequence[AskedQuestion], texts: Mapping[str, Sequence[str]], language: Language
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """By measure and model; the paper's setting of ROUGE-L is for French, for which the paper used it."""
+    scorer = Scorer(asked, language)
+    measures = {"exact_match": scorer.exact_match, "f1": scorer.f1, "rouge_l": scorer.rouge_l}
+    if language is FRENCH:
+        measures["rouge_l_paper"] = scorer.rouge_l_paper
+    return {name: {model: score(each) for model, each in texts.items()} for name, score in measures.items()}
+
+
+def score_baselines(
+    asked: Sequence[AskedQuestion],
+    texts: Mapping[str, ReadText],
+    language: Language,
+    settings: DifficultySettings,
+    judge: LlmJudge | None,
+) -> dict[str, NDArray[np.float64]]:
+    """What the judge says of answers that need no reading; a judge that is paid for sees one random span a question."""
+    scorer = Scorer(asked, language)
+
+    def score(answers: Sequence[str]) -> NDArray[np.float64]:
+        if judge is not None:
+            return np.nan_to_num(judge.judge(asked, answers, scorer.exact_match(answers)), nan=0.0)
+        values: NDArray[np.float64] = getattr(scorer, settings.judge)(answers)
+        return values
+
+    rng = np.random.default_rng(settings.seed)
+    draws = [score(random_spans(asked, texts, language, rng)) for _ in range(1 if judge else settings.draws)]
+    sentences = score(best_overlap_answers(asked, texts, language))
+    return {"random_span": np.mean(draws, axis=0), "best_overlap": sentences}

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_json_records
+from trivium.language import spacy_pipelines
 
 POINTER = "pipeline.json"
 T = TypeVar("T")
@@ -113,7 +114,9 @@ def load_pipeline(folder: Path) -> Language:
     """
     if (folder / POINTER).exists():
         return load_package(read_json(folder / POINTER)["model"])
-    return _load(folder, expected=f"a spaCy pipeline, or {POINTER}", field=str(folder))
+    return spacy_pipelines.load_pipeline(
+        folder, expected=f"a spaCy pipeline, or {POINTER}", needed=_NEEDED, field=str(folder)
+    )
 
 
 def load_package(name: str) -> Language:
@@ -123,21 +126,7 @@ def load_package(name: str) -> Language:
         BadInput: it is not installed, or has no parser or no recogniser of named entities.
     """
     expected = f"a package got by `python -m spacy download {name}`, or model: trained"
-    return _load(name, expected=expected, field="kvqae.mention_model.model")
-
-
-def _load(name: str | Path, *, expected: str, field: str) -> Language:
-    try:
-        pipeline = spacy.load(name)
-    except (OSError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        problem = f"spaCy's pipeline cannot be loaded: {reason}"
-        raise BadInput(problem, field=field, got=str(name), expected=expected) from None
-    missing = [pipe for pipe in _NEEDED if pipe not in pipeline.pipe_names]
-    if missing:
-        problem = f"spaCy's pipeline has no {', '.join(missing)}"
-        raise BadInput(problem, field=field, got=str(name), expected=expected, choices=pipeline.pipe_names)
-    return pipeline
+    return spacy_pipelines.load_pipeline(name, expected=expected, needed=_NEEDED, field="kvqae.mention_model.model")
 
 
 def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from trivium.core.errors import BadInput
 from trivium.language.english.lexicon import QUANTITIES
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.tagging import tag
+from trivium.language.spacy_pipelines import load_pipeline
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
 ChunkerName = Literal["rules", "spacy"]
@@ -79,24 +79,8 @@ class SpacyChunker:
     """
 
     def __init__(self, model: str, batch: int) -> None:
-        import spacy  # it takes seconds
-
-        try:
-            self._pipeline: Any = spacy.load(model, exclude=["ner"])
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                f"spaCy's pipeline cannot be loaded: {str(error).partition(chr(10))[0]}",
-                field="spacy_model",
-                got=model,
-                expected=f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules",
-            ) from error
-        if "parser" not in self._pipeline.pipe_names:
-            raise BadInput(
-                "spaCy's pipeline has no dependency parser, so no noun chunks",
-                field="spacy_model",
-                got=model,
-                choices=self._pipeline.pipe_names,
-            )
+        expected = f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules"
+        self._pipeline = load_pipeline(model, expected=expected, exclude=["ner"])
         self._batch = batch
 
     def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:

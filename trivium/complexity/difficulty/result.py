@@ -1,0 +1,130 @@
+"""What an analysis of difficulty gives: everything that the page, the files and the metrics are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.complexity.difficulty.judges import HumanVerdicts, Kappa
+from trivium.complexity.difficulty.material import Answers, DifficultySettings
+from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
+from trivium.complexity.factors.free_factors import FreeFactors
+from trivium.formats.question_sets import AskedQuestion, QuestionSet
+from trivium.language.reading.language import Language
+from trivium.language.reading.spaced import FRENCH
+from trivium.measures.agreement import HardnessAgreement
+from trivium.measures.rasch import Rasch
+from trivium.measures.rouge import mangled
+
+_SHORT = {"exact_match": "em"}  # as metrics have it
+LEAST_MODELS = 5
+"""For difficulties by IRT: m models tell m + 1 difficulties apart."""
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """All that was found; arrays over questions are in the order of `questions`.
+
+    Attributes:
+        found: the set as it was read.
+        questions: those analysed.
+        language: of the set.
+        settings: of the analysis.
+        notes: what was said on the way, in words: missing answers first.
+        unit: what questions come in clusters of, `article` or `context`.
+        clusters: (questions,) number of each one's cluster.
+        given: all answers, with what is missing.
+        answers: by model, those to the questions analysed.
+        missing: (models, questions) which of these are not there.
+        scores: by judge, by model, (questions,) in [0, 1].
+        baselines: by name of BASELINES, (questions,) of the judge that is analysed.
+        factors: of the questions.
+        rows: the effects, DIFFICULTY_COLUMNS a model and factor.
+        agreement: of the models on which questions are hard; None with one model.
+        irt: difficulties; None with fewer than LEAST_MODELS models.
+        verdicts: of people, if there are any.
+        kappas: by judge, agreement with them.
+    """
+
+    found: QuestionSet
+    questions: tuple[AskedQuestion, ...]
+    language: Language
+    settings: DifficultySettings
+    notes: tuple[str, ...]
+    unit: str
+    clusters: NDArray[np.int64]
+    given: Answers
+    answers: dict[str, list[str]]
+    missing: NDArray[np.bool_]
+    scores: dict[str, dict[str, NDArray[np.float64]]]
+    baselines: dict[str, NDArray[np.float64]]
+    factors: FreeFactors
+    rows: list[Row]
+    agreement: HardnessAgreement | None
+    irt: Rasch | None
+    verdicts: HumanVerdicts | None
+    kappas: dict[str, Kappa]
+
+    @property
+    def models(self) -> list[str]:
+        """Names, in the order given."""
+        return list(self.answers)
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """(models, questions) right answers: by the judge that is a language model, else by exact match."""
+        return right_answers(self.scores)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Flat numbers: counts, the models' means, their agreement, the effects."""
+        references = [text for question in self.questions for text in question.answers]
+        numbers = {
+            "questions": len(self.questions),
+            "unanswerable": len(self.found.unanswerable),
+            "contexts": len({question.context for question in self.questions}),
+            "clusters": int(self.clusters.max()) + 1,
+            "left_out": self.found.dropped,
+            **self.found.counts,
+        }
+        metrics = {name: float(value) for name, value in numbers.items()}
+        metrics |= shares(self.factors.codes, self.factors.cuts)
+        if self.language is FRENCH:
+            metrics["mangled_references"] = float(np.mean([mangled(text) for text in references]))
+        for model in self.models:
+            metrics |= {f"{model}_{name}": value for name, value in self.of_model(model).items()}
+        if self.agreement is not None:
+            metrics |= {name: value for name, value in self.agreement.means().items() if not np.isnan(value)}
+        return metrics | effect_metrics(self.rows)
+
+    @property
+    def worse(self) -> list[Row]:
+        """Effects below 0 that are significant after Holm's correction and whose interval over clusters is below 0."""
+        return [row for row in self.rows if row["holm_significant"] and float(row["high"] or 0) < 0]
+
+    @property
+    def better(self) -> list[Row]:
+        """The same above 0."""
+        told = [row for row in self.rows if row["p_holm"] is not None and float(row["p_holm"]) <= self.settings.risk]
+        return [row for row in told if float(row["low"] or 0) > 0]
+
+    def of_model(self, model: str) -> dict[str, float]:
+        """A model's means, and how many of its answers are not there, empty, or to other questions."""
+        missing = self.given.missing[model]
+        blank = np.array([not text.strip() for text in self.given.texts[model]])
+        values = {_SHORT.get(name, name): float(of[model].mean()) for name, of in self.scores.items()}
+        values |= {"missing": float(missing.sum()), "empty": float((blank & ~missing).sum())}
+        values["unknown"] = float(self.given.unknown[model])
+        abstained = self.given.abstained[model]
+        if abstained is not None:
+            values["abstained"] = abstained
+        if self.irt is not None:
+            values["ability"] = float(self.irt.ability[self.models.index(model)])
+        return values
+
+
+def right_answers(scores: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> NDArray[np.bool_]:
+    """(models, questions) by the judge that is a language model, else by exact match."""
+    judge = "llm" if "llm" in scores else "exact_match"
+    return np.stack(list(scores[judge].values())) == 1

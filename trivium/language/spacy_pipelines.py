@@ -1,0 +1,39 @@
+"""Loading spaCy's pipelines, of any language: an installed package or a folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+def load_pipeline(
+    name: str | Path, *, expected: str, needed: Sequence[str] = ("parser",), exclude: Sequence[str] = (),
+    field: str = "spacy_model",
+) -> "Language":  # fmt: skip
+    """A pipeline.
+
+    Args:
+        name: of a package, or a folder.
+        expected: what to do about one that is not there.
+        needed: pipes that it must have.
+        exclude: pipes that are not loaded.
+        field: the parameter that names it.
+
+    Raises:
+        BadInput: it is not there, or lacks a pipe.
+    """
+    import spacy  # it takes seconds
+
+    try:
+        pipeline = spacy.load(name, exclude=list(exclude))
+    except (OSError, ValueError) as error:
+        problem = f"spaCy's pipeline cannot be loaded: {str(error).partition(chr(10))[0]}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected) from error
+    if missing := [pipe for pipe in needed if pipe not in pipeline.pipe_names]:
+        problem = f"spaCy's pipeline has no {', '.join(missing)}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected, choices=pipeline.pipe_names)
+    return pipeline
