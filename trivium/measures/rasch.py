@@ -58,15 +58,15 @@ def rasch(correct: ArrayLike, answered: ArrayLike | None = None) -> Rasch:
     from scipy.optimize import minimize  # its import takes a fifth of a second
     from scipy.special import expit, log_expit, logsumexp
 
-    correct = np.asarray(correct, dtype=bool)
-    if correct.ndim != 2 or 0 in correct.shape:
-        raise ValueError(f"expected models × questions, got shape {correct.shape}")
-    known = np.ones_like(correct) if answered is None else np.asarray(answered, dtype=bool)
-    if known.shape != correct.shape:
-        raise ValueError(f"answered should have shape {correct.shape}, got {known.shape}")
-    correct = correct & known
-    models, questions = correct.shape
-    solved, right = correct.sum(axis=1), correct.sum(axis=0)
+    given = np.asarray(correct, dtype=bool)
+    if given.ndim != 2 or 0 in given.shape:
+        raise ValueError(f"expected models × questions, got shape {given.shape}")
+    known = np.ones_like(given) if answered is None else np.asarray(answered, dtype=bool)
+    if known.shape != given.shape:
+        raise ValueError(f"answered should have shape {given.shape}, got {known.shape}")
+    given = given & known
+    models, questions = given.shape
+    solved, right = given.sum(axis=1), given.sum(axis=0)
     masks, group = np.unique(known.T, axis=0, return_inverse=True)  # which models answered, and each question's case
     group = group.reshape(-1)
     tallies = [np.bincount(right[group == number], minlength=models + 1) for number in range(len(masks))]
