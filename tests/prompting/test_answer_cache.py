@@ -1,10 +1,8 @@
 """Answers that were paid for: what a kill, a full disk, two processes or an experiment of DVC's leave of them."""
 
-import fcntl
 import json
 import resource
 import sys
-import threading
 
 import pytest
 import yaml
@@ -16,7 +14,7 @@ from tests.stages.complexity.test_prompt import INSTRUCTION, MODEL, example, rea
 from trivium.complexity.prompting import JOURNAL
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
-from trivium.prompting.answer_cache import FILE, AnswerCache, Reply, key_of
+from trivium.prompting.answer_cache import FILE, AnswerCache, Reply
 
 
 def test_the_cache_survives_a_line_cut_short(tmp_path):
@@ -90,31 +88,6 @@ def test_answers_of_two_folders_are_joined(tmp_path):
     assert (len(copied), copied.broken) == (3, 0)
     assert [copied.get(key) for key in "abc"] == [cache.get(key) for key in "abc"]
     assert kept.read_bytes() == before
-
-
-def test_an_answer_waits_while_another_process_is_in_the_middle_of_a_line(tmp_path):
-    cache = AnswerCache(tmp_path)
-    cache.put("a", Reply("a", "stop", 1, 1), model="m")
-    line = (tmp_path / FILE).read_bytes().replace(b'"a"', b'"b"')
-    with (tmp_path / FILE).open("ab") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        other.write(line[:20])
-        other.flush()
-        waiting = threading.Thread(target=cache.put, args=("c", Reply("c", "stop", 1, 1)), kwargs={"model": "m"})
-        waiting.start()
-        waiting.join(0.3)
-        assert waiting.is_alive()
-        other.write(line[20:])
-    waiting.join(30)
-    again = AnswerCache(tmp_path)
-    assert ([again.get(key).content for key in "abc"], again.broken) == (["a", "b", "c"], 0)
-
-
-def test_keys_tell_apart_whatever_decides_an_answer():
-    asked = {"model": "m", "messages": [{"role": "user", "content": "é"}], "sampling": {"t": 0.0}}
-    others = [{"model": "n"}, {"messages": []}, {"sampling": {"t": 1.0}}, {}]
-    assert len({key_of(**asked | other) for other in others}) == 4
-    assert key_of(**asked) == key_of(**{name: asked[name] for name in reversed(asked)})
 
 
 @pytest.fixture

@@ -109,16 +109,6 @@ def test_answers_tell_how_much_was_read_and_whether_they_end(base):
     assert cut.read < len(long)
 
 
-def test_a_tokenizer_without_padding_will_do(reader):
-    asked = readings(questions(6))
-    features, answers = reader.features(questions(4)).items, reader.answer(asked, 3)
-    loss = float(reader.loss(features))
-    reader.tokenizer.pad_token = None
-    assert reader.tokenizer.pad_token_id is None
-    assert reader.answer(asked, 3) == answers
-    assert float(reader.loss(features)) == pytest.approx(loss, rel=1e-6)
-
-
 def test_the_adapter_alone_is_saved_and_finds_its_base(reader, base, tmp_path):
     asked = readings(questions(8))
     models = tmp_path / "models"

@@ -248,20 +248,3 @@ def test_one_id_for_two_things_is_refused(mine: Path):
     write_squad(raw.fquad["validation"], [replace(world.fquad["validation"][0], id="train-1")])
     with pytest.raises(BadInput, match=r"validation\.json: field 'id': question id also in train\.json; got 'train-1'"):
         validate_complexity(raw)
-
-
-def test_sample_of_the_grammar_is_valid_and_leaks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The real generator, small: the validator of any world accepts it, and no text is in two splits."""
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    sizes = {"seed": 0, "train": 120, "validation": 20, "evaluation": 60, "frame_texts": 40}
-    monkeypatch.setattr("tests.stages.complexity.test_world.SIZES", sizes)
-    metrics = run(tmp_path)
-    assert metrics["fquad_train_questions"] == 120
-    assert metrics["calor_questions"] == 60
-    assert metrics["calor_questions_with_chain"] > 0
-    nothing = [name for name in metrics if any(part in name for part in ("_in_", "dropped", "unified", "beside"))]
-    assert len(nothing) >= 15
-    leaks = {name: metrics[name] for name in nothing if not name.startswith("sample_") and metrics[name]}
-    assert leaks == {}
-    assert metrics["calor_questions_without_syntax"] == 0

@@ -1,7 +1,7 @@
 """The paper's validation on factors of any kind: δ, Mann-Whitney, Holm, clustered interval, joint regression (§5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import analyse, effects_table, large_enough
 from trivium.core.csv_tables import write_csv
-from trivium.measures.effects import NEITHER, YES
+from trivium.measures.effects import NEITHER, NO, YES
 
 _VERDICTS = ("validated", "significant", "holm_significant")
 COLUMNS = ("model", "factor", "yes", "no", "delta", "delta_floor", "low", "high", "p", "p_holm",
@@ -43,15 +43,22 @@ def effect_rows(
             correction and of the regression, too.
         resamples, confidence, seed: of the bootstrap.
     """
-    alike, codes = np.full(len(clusters), ""), np.stack(list(factors.values()))
-    table = FactorTable((), np.asarray(clusters), alike, alike, tuple(factors), codes)
-    effects = analyse(np.stack(list(scores.values())), table, risk=risk, smallest_set=smallest_set,
-                      resamples=resamples, confidence=confidence, seed=seed)  # fmt: skip
-    delta = np.where(large_enough(codes, smallest_set), effects.delta, np.nan)
-    rows: list[Row] = (
-        effects_table(replace(effects, delta=delta), list(scores), table.names).select(COLUMNS).to_pylist()
-    )
-    return rows
+    alike = np.full(len(clusters), "")
+    found: dict[tuple[str, str], Row] = {}
+    large = large_enough(np.stack(list(factors.values())), smallest_set)
+    if kept := list(compress(factors, large)):
+        table = FactorTable((), np.asarray(clusters), alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
+        effects = analyse(np.stack(list(scores.values())), table, risk=risk, smallest_set=smallest_set,
+                          resamples=resamples, confidence=confidence, seed=seed)  # fmt: skip
+        rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
+        found = {(row["model"], row["factor"]): row for row in rows}
+    nothing: Row = dict.fromkeys(COLUMNS) | dict.fromkeys(_VERDICTS, False)
+    sizes = {name: {"yes": int((code == YES).sum()), "no": int((code == NO).sum())} for name, code in factors.items()}
+    return [
+        found.get((model, name), nothing | {"model": model, "factor": name} | sizes[name])
+        for model in scores
+        for name in factors
+    ]
 
 
 def write_effects(path: Path, rows: Sequence[Row]) -> None:
