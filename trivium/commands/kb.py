@@ -136,8 +136,9 @@ def write_project(out: Path, settings: "BaseSettings") -> None:
     for name, content in ((PARAMS, {SECTION: settings.model_dump(mode="json")}), (GRAPH, {"stages": stages})):
         with write_atomically(out / name) as beside:
             beside.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), "utf-8")
-    (out / ".dvc").mkdir(exist_ok=True)
-    (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
+    if not (out / ".dvc").is_dir():
+        (out / ".dvc").mkdir()
+        (out / ".dvc" / "config").write_text("[core]\n    no_scm = true\n    analytics = false\n", "utf-8")
 
 
 def reproduce(out: Path) -> None:
