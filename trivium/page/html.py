@@ -176,20 +176,7 @@ def agreement_table(
         names: of the models.
         metrics: concordance and mean_spearman, as far as they are defined.
     """
-    rows = [[name, *map(_pair, pairs)] for name, pairs in lines]
-    caption = (
-        "Spearman’s ρ of the scores of two models, and in brackets the share of the examples in the hardest quarter of "
-        "either that are in both. Scores equal to the quarter’s limit belong to it, so that it is more than a quarter "
-        "of the examples for a model with many answers at 0."
-    )
-    return render("complexity_agreement.html", metrics=metrics, table=table(["Model", *names], rows, caption))
-
-
-def _pair(pair: Mapping[str, Any] | None) -> Markup | str:
-    if pair is None or pair["spearman"] is None:
-        return "–"
-    overlap = "–" if pair["hardest_overlap"] is None else f"{percent(pair['hardest_overlap'], 0)} %"
-    return signed(pair["spearman"], 2) + Markup('<span class="interval">[{}]</span>').format(overlap)
+    return render("complexity_agreement.html", lines=lines, names=list(names), metrics=metrics)
 
 
 def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
@@ -208,12 +195,5 @@ def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Ra
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> Markup:
     """Every parameter that differs from the paper's scale, with both values."""
     theirs = dict(flatten(paper))
-    rows = [
-        (Markup("<code>{}</code>").format(name), str(value), Cell(str(theirs[name]), "published"))
-        for name, value in sorted(flatten(used))
-        if theirs.get(name, value) != value
-    ]
-    introduction = "What this run used where it differs from the scale of the paper (<code>scales/paper.yaml</code>)."
-    return Markup(f"<p>{introduction}</p>\n") + table(
-        ["Parameter", "used", Column("paper", "published")], rows, style="used"
-    )
+    changed = [(name, value, theirs[name]) for name, value in sorted(flatten(used)) if theirs.get(name, value) != value]
+    return render("sizes.html", changed=changed)

@@ -10,7 +10,7 @@ from pyarrow import csv
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.decorrelation.results import Results
-from trivium.page.html import decimal, render
+from trivium.page.html import render
 from trivium.page.published import DATASETS
 
 REJECTED = "rejected_"
@@ -85,13 +85,9 @@ def removals_html(
                 "removals": counted({key: found[key] for key in found if not key.startswith(REJECTED)}),
                 "rejected": counted(found, REJECTED),
                 "painted": [
-                    [
-                        FILLINGS[settings["filling"]].label,
-                        *(decimal(made[part], 0) for part in ("train", "test", "empty")),
-                    ]
+                    (FILLINGS[settings["filling"]].label, read(f"inpaint_{painting}"))
                     for painting, settings in paintings.items()
                     if settings["dataset"] == name
-                    for made in (read(f"inpaint_{painting}"),)
                 ],
                 "pairs": [
                     (f"{captions.replace('_', ' ')} × {painter}", counted(read(f"pairs_{name}_{painter}_{captions}")))

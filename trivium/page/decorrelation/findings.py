@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from trivium.page.decorrelation.checks import Expected, checks, notes
 from trivium.page.decorrelation.results import Results, model_label, shown
-from trivium.page.html import Cell, percent, points, probability, render, small
+from trivium.page.html import percent, probability, render
 from trivium.page.published import DATASETS
 from trivium.page.thorough import claim_html, not_asked_html, verdict
 
@@ -104,41 +104,22 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
         margin: difference in [0, 1] below which two values count as the same.
         folder: of the metrics, see `notes`.
     """
-    usual, rows = evaluate["partner_probability"], []
-    below = Markup('{}<span class="interval">{}</span>')
+    usual, lines = evaluate["partner_probability"], []
     for asked in checks(results.datasets):
         row, wanted = results.comparison(**asked.wanted), asked.wanted
         measure = MEASURES[wanted["set"], wanted["measure"]] + SUBSETS[wanted["subset"]]
-        heading = asked.question + small(f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}")
-        if row is None:
-            rows.append([heading, Cell(Markup("not in this run; see <em>Thorough</em>, if below"), "absent", 6)])
-            continue
-        said = notes(results, wanted, level, folder, usual)
-        difference, seeds = points(row["difference"]), _seeds(row)
-        if row["low"] is not None:
-            difference = below.format(difference, f"[{points(row['low'])}, {points(row['high'])}]")
-        if row["difference_sd"] is not None:
-            seeds = below.format(seeds, f"± {percent(row['difference_sd'])}")
-        rows.append(
-            [
-                heading,
-                answer(row, asked.expected, level, margin)
-                + Markup().join(Markup('<p class="small">{}</p>').format(note) for note in said),
-                Markup("{} <br>against {}").format(side(row, ""), side(row, "other_")),
-                below.format(percent(row["value"]), percent(row["other_value"])),
-                difference,
-                probability(row["p"]).removeprefix("= "),
-                seeds,
-            ]
-        )
+        line = {
+            "question": asked.question,
+            "about": f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}",
+            "row": row,
+        }
+        if row is not None:
+            line["answer"] = answer(row, asked.expected, level, margin)
+            line["notes"] = notes(results, wanted, level, folder, usual)
+            line["sides"] = [side(row, ""), side(row, "other_")]
+        lines.append(line)
     return render(
-        "decorrelation_findings.html", rows=rows, level=level, margin=margin, usual=usual,
+        "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=usual,
         confidence=evaluate["confidence"], gain=results.against_finetune("coco", "clip", "synthetic", "odmap@1"),
         cost=results.against_finetune("coco", "clip", "image_to_text", "r@1"),
     )  # fmt: skip
-
-
-def _seeds(row: Comparison) -> str:
-    if row["seeds"] == row["other_seeds"]:
-        return "one seed" if row["seeds"] == 1 else f"{row['seeds']} seeds"
-    return f"{row['seeds']} and {row['other_seeds']} seeds"
