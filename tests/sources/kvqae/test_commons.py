@@ -8,7 +8,7 @@ from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.download import Patience
-from trivium.sources.kvqae.commons import category_files, fetch_picture, plain_text
+from trivium.sources.kvqae.commons import PictureFetcher, category_files, plain_text
 from trivium.sources.mediawiki import TOGETHER, MediaWiki
 
 HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
@@ -92,7 +92,8 @@ def test_answers_are_kept(wiki, commons):
 def test_we_say_who_we_are(wiki, commons):
     lark(wiki)
     (file, address), *_ = category_files(commons, "Ada Lark", 1, 512, Counter())
-    assert fetch_picture(file, address, commons.folder / "pictures", HASTY) == b"picture 1"
+    fetcher = PictureFetcher(commons.folder / "pictures", HASTY, Counter(), "failed")
+    assert list(fetcher.fetch([(file.name, address, file.sha1)])) == [(file.name, b"picture 1")]
     assert all(headers["User-Agent"].startswith("Trivium/") for _, headers in wiki.requests)
 
 

@@ -182,7 +182,7 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
 @pytest.mark.parametrize(("gone", "stops"), [({1, 2, 3}, True), ({1, 2, 4, 5}, False)])
 def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monkeypatch, gone, stops):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 3)
+    monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 3)
     wiki.categories = {"Ada Lark": [wiki.page(number, f"File:{number}.jpg") for number in range(1, 6)]}
     for number in gone:
         del wiki.pictures[f"/thumb/{number}/512px-x.jpg"]
@@ -197,9 +197,9 @@ def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monk
 
 def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.construction.MISSING_IN_A_ROW", 1)
+    monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
-    with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*File:V 1.jpg: not found"):
+    with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*V 1.jpg: not found"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert not (tmp_path / "sources").exists()
     wiki.pictures["/thumb/2/512px-x.jpg"] = picture

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -111,25 +110,60 @@ def plain_text(markup: str) -> str:
     return _SPACE.sub(" ", html.unescape(_TAG.sub(" ", markup))).strip()
 
 
-def fetch_picture(file: CommonsFile, address: str, folder: Path, patience: Patience) -> bytes:
-    """A file's preview, kept in `folder` by the file's SHA-1 and the address' last part."""
-    target = folder / f"{file.sha1}{Path(unquote(urlsplit(address).path)).suffix.lower()}"
-    return download(Request(address, file.title, agent=AGENT), target, patience).path.read_bytes()
-
-
 WIDTH = 500  # pixels: one of the widths that Commons keeps ready
 CONNECTIONS = 2
 BYTES_A_SECOND = 25e6 / 8
 LONGEST_QUERY = 6000  # characters of an address's list of titles
 MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
+Wanted = tuple[str, str, str]  # a picture's name, its address, and what its file is called without suffix
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """An image's name in the knowledge base, and the address of its preview; None: Commons has no such file."""
+class PictureFetcher:
+    """Downloads pictures, two at a time and no faster than Commons allows; files that are there are not asked for.
 
-    name: str
-    address: str | None
+    Args:
+        folder: where they are kept.
+        patience: how long a download insists.
+        counts: counts, under `failed`, those that cannot be fetched: files disappear from Commons every day.
+        failed: see `counts`.
+    """
+
+    def __init__(self, folder: Path, patience: Patience, counts: Counter[str], failed: str) -> None:
+        self._folder, self._patience, self._counts, self._failed = folder, patience, counts, failed
+        self._missing = 0
+        counts[failed] += 0
+
+    def fetch(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
+        """Stream (name, encoded picture) of those that can be had, in order.
+
+        Raises:
+            BadInput: `MISSING_IN_A_ROW` pictures one after the other, of all calls, cannot be fetched.
+        """
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            for (name, address, _), got in zip(wanted, pool.map(self._download, wanted), strict=True):
+                if isinstance(got, Path):
+                    self._missing = 0
+                    yield name, got.read_bytes()
+                    continue
+                self._counts[self._failed] += 1
+                self._missing += 1
+                print(f"left out: {got}", file=sys.stderr)
+                if self._missing == MISSING_IN_A_ROW:
+                    several = f"{self._missing} pictures in a row could not be fetched; run again to go on"
+                    raise BadInput(f"{several}. The last: {got}", file=self._folder, got=address) from got
+
+    def _download(self, wanted: Wanted) -> Path | BadInput:
+        """The kept file, or why there is none."""
+        name, address, stem = wanted
+        target = self._folder / f"{stem}{PurePosixPath(unquote(urlsplit(address).path)).suffix.lower()}"
+        started, there = time.monotonic(), target.exists()
+        try:
+            got = download(Request(address, name, agent=AGENT), target, self._patience)
+        except BadInput as problem:
+            return problem
+        if not there:
+            time.sleep(max(0.0, got.size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)))
+        return got.path
 
 
 def fetch_thumbnails(
@@ -145,29 +179,17 @@ def fetch_thumbnails(
         counts: counts those that are `kb_images_not_on_commons` and `kb_images_not_fetched`.
 
     Raises:
-        BadInput: see `MediaWiki.ask`; or `MISSING_IN_A_ROW` previews one after the other cannot be fetched.
+        BadInput: see `MediaWiki.ask` and `PictureFetcher.fetch`.
     """
-    counts.update(kb_images_not_on_commons=0, kb_images_not_fetched=0)
-    missing = 0
-    with (
-        ThreadPoolExecutor(CONNECTIONS) as pool,
-        tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar,
-    ):
+    fetcher = PictureFetcher(folder, patience, counts, "kb_images_not_fetched")
+    counts["kb_images_not_on_commons"] += 0
+    with tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar:
         for batch in _batches(names):
-            found = _addresses(batch, shelf)
-            there = [picture for picture in found if picture.address]
-            counts["kb_images_not_on_commons"] += len(found) - len(there)
-            for picture, got in zip(there, pool.map(lambda each: _fetch(each, folder, patience), there), strict=True):
-                if isinstance(got, BadInput):
-                    counts["kb_images_not_fetched"] += 1
-                    missing += 1
-                    print(f"left out: {got}", file=sys.stderr)
-                    if missing == MISSING_IN_A_ROW:
-                        several = f"{missing} pictures in a row could not be fetched; run again to go on"
-                        raise BadInput(f"{several}. The last: {got}", file=folder, got=picture.address) from got
-                else:
-                    missing = 0
-                    yield picture.name, got.read_bytes()
+            keys = [hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest() for name in batch]
+            found = zip(batch, _addresses(batch, shelf), keys, strict=True)
+            there = [(name, address, f"{key[:2]}/{key}") for name, address, key in found if address]
+            counts["kb_images_not_on_commons"] += len(batch) - len(there)
+            yield from fetcher.fetch(there)
             bar.update(len(batch))
 
 
@@ -191,8 +213,8 @@ def _title(name: str) -> str:
     return f"File:{commons_file_name(unquote(name))}"
 
 
-def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[_Picture]:
-    """Where the preview of each is; a file that was moved since is found by its old name."""
+def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
+    """The preview's address of each, or None; a file that was moved since is found by its old name."""
     asked = {
         "action": "query", "titles": "|".join(dict.fromkeys(map(_title, names))), "redirects": "1",
         "prop": "imageinfo", "iiprop": "url", "iiurlwidth": str(WIDTH),
@@ -206,19 +228,4 @@ def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[_Picture]:
         info = known.get(moved.get(title, title), {})
         return info.get("thumburl") or info.get("url")
 
-    return [_Picture(name, address(_title(name))) for name in names]
-
-
-def _fetch(picture: _Picture, folder: Path, patience: Patience) -> Path | BadInput:
-    """The kept preview, or why there is none."""
-    key = hashlib.sha1(picture.name.encode(), usedforsecurity=False).hexdigest()
-    suffix = PurePosixPath(unquote(urlsplit(str(picture.address)).path)).suffix.lower()
-    target = folder / key[:2] / f"{key}{suffix}"
-    started, there = time.monotonic(), target.exists()
-    try:
-        got = download(Request(str(picture.address), picture.name, agent=AGENT), target, patience)
-    except BadInput as problem:
-        return problem
-    if not there:
-        time.sleep(max(0.0, got.size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)))
-    return got.path
+    return [address(_title(name)) for name in names]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import tarfile
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -23,7 +22,7 @@ from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.kvqae.commons import COMMONS, category_files, fetch_picture
+from trivium.sources.kvqae.commons import COMMONS, PictureFetcher, category_files
 from trivium.sources.kvqae.local import bring_images
 from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins
@@ -33,7 +32,6 @@ WIKIDATA = "https://www.wikidata.org/w/api.php"
 MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
 _ABOVE = ("P31", "P106", "P21", "P279")
 KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
-MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
 
 
 def fetch_sources(
@@ -60,10 +58,10 @@ def fetch_sources(
 
     Raises:
         BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; a member of the archive is missing; or
-            `MISSING_IN_A_ROW` pictures one after the other cannot be fetched. Fewer are counted.
+            see `PictureFetcher.fetch`.
     """
     pins = pins or Pins()
-    counts: Counter[str] = Counter(commons_not_fetched=0)
+    counts: Counter[str] = Counter()
     with Hub(downloads, pins, patience) as hub:
         archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
         kept = hub.claim(KEPT)
@@ -85,7 +83,8 @@ def fetch_sources(
             parsed = list(map(parse_entity, entities.values()))
             subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
             known: list[CommonsFile] = []
-            pictures = _pictures(subjects, shelf, kept / f"pictures_{width}", files, width, patience, known, counts)
+            fetcher = PictureFetcher(kept / f"pictures_{width}", patience, counts, "commons_not_fetched")
+            pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
             counts["commons_images"] = write_images(beside / "images", pictures)
             write_json_lines(beside / "commons.jsonl", map(_record, known))
             (beside / "annotated.jsonl").touch()
@@ -169,34 +168,21 @@ def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path)
 
 
 def _pictures(
-    subjects: list[Entity], shelf: MediaWiki, folder: Path, files: int, width: int, patience: Patience,
+    subjects: list[Entity], shelf: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
     known: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
-    """(name, bytes) of every picture once; `known` fills with a line a category and file.
-
-    Files disappear from Commons every day: one that cannot be fetched is counted and has no picture.
-    """
+    """(name, bytes) of every picture once; `known` fills with a line a category and file."""
     names: set[str] = set()
-    missing = 0
     named = {category for subject in subjects for category in subject.values("P373")[:1]}
     categories = sorted({category.removeprefix("Category:").replace("_", " ") for category in named})
     for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
+        new: dict[str, tuple[str, str, str]] = {}
         for file, address in category_files(shelf, category, files, width, counts):
             known.append(file)
             if file.name not in names:
-                names.add(file.name)
-                try:
-                    data = fetch_picture(file, address, folder, patience)
-                except BadInput as problem:
-                    counts["commons_not_fetched"] += 1
-                    missing += 1
-                    print(f"left out: {problem}", file=sys.stderr)
-                    if missing == MISSING_IN_A_ROW:
-                        several = f"{missing} pictures in a row could not be fetched; run again to go on"
-                        raise BadInput(f"{several}. The last: {problem}", file=folder, got=address) from problem
-                    continue
-                missing = 0
-                yield file.name, data
+                new.setdefault(file.name, (file.name, address, file.sha1))
+        names |= new.keys()
+        yield from fetcher.fetch(list(new.values()))
 
 
 def _record(file: CommonsFile) -> dict[str, Any]:

@@ -4,12 +4,10 @@
 `delg_files` (features that DELG's own tool has extracted). `none` says that the re-ranker is left out.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
-
-from PIL import Image
+from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
@@ -24,62 +22,36 @@ KINDS = ("sift", "delg", DELG_FILES)
 WHY_NOT = (*REASONS, NO_FILES, SHARED)
 
 
-class PictureExtractor(Protocol):
-    """Describes pictures; `global_dimension` is g."""
+@dataclass(frozen=True)
+class Extractor:
+    """Describes images given by name and encoded bytes.
+
+    Attributes:
+        global_dimension: g.
+        prepare: what `describe` looks at; made without the device.
+        describe: descriptors of one prepared image, or one of `WHY_NOT`.
+    """
 
     global_dimension: int
-
-    def __call__(self, images: Sequence[Image.Image]) -> list[Description]:
-        """Global and local descriptors of RGB pictures."""
-        ...
+    prepare: Callable[[str, bytes], Picture | str]
+    describe: Callable[[Any], Description | str]
 
 
-class Extractor(Protocol):
-    """Describes images given by name and encoded bytes; `global_dimension` is g."""
+def _of_pictures(extractor: Any, max_side: int, max_pixels: int) -> Extractor:
+    """An extractor that looks at pictures; `extractor` describes a list of them."""
 
-    global_dimension: int
-
-    def prepare(self, name: str, data: bytes) -> Picture | str:
-        """What `describe` looks at; made without the device."""
-        ...
-
-    def describe(self, prepared: Picture | str) -> Description | str:
-        """Descriptors of one image, or one of `WHY_NOT`."""
-        ...
-
-
-class _Decoding:
-    """Decodes images for an extractor that looks at pictures."""
-
-    def __init__(self, extractor: PictureExtractor, max_side: int, max_pixels: int) -> None:
-        self.global_dimension = extractor.global_dimension
-        self._extractor, self._max_side, self._max_pixels = extractor, max_side, max_pixels
-
-    def prepare(self, name: str, data: bytes) -> Picture | str:
+    def prepare(name: str, data: bytes) -> Picture | str:
         try:
-            return decode_picture(data, max_side=self._max_side, max_pixels=self._max_pixels)
+            return decode_picture(data, max_side=max_side, max_pixels=max_pixels)
         except Unreadable as problem:
             return problem.reason
 
-    def describe(self, prepared: Picture | str) -> Description | str:
+    def describe(prepared: Picture | str) -> Description | str:
         if isinstance(prepared, str):
             return prepared
-        return replace(self._extractor([prepared.image])[0], flaws=prepared.flaws)
+        return replace(extractor([prepared.image])[0], flaws=prepared.flaws)
 
-
-class _Reading:
-    """Takes what DELG's tool wrote about an image of this name."""
-
-    def __init__(self, files: DelgFiles) -> None:
-        self.global_dimension = files.global_dimension
-        self._files = files
-
-    def prepare(self, name: str, data: bytes) -> str:
-        return name
-
-    def describe(self, prepared: Picture | str) -> Description | str:
-        assert isinstance(prepared, str)  # the image's name
-        return self._files(prepared)
+    return Extractor(extractor.global_dimension, prepare, describe)
 
 
 def read_kind(folder: Path) -> object:
@@ -102,7 +74,7 @@ def load_extractor(
     Args:
         folder: with `extractor.json`.
         most: local descriptors kept an image.
-        max_side, max_pixels: see `images.decode_picture`.
+        max_side, max_pixels: see `decoding.decode_picture`.
         files, shared: folder of DELG's files and names that two images share there, for the kind `delg_files` alone.
 
     Raises:
@@ -112,12 +84,12 @@ def load_extractor(
     if kind == "sift":
         from trivium.vision.local_descriptors.sift import SiftExtractor
 
-        return _Decoding(SiftExtractor(most), max_side, max_pixels)
+        return _of_pictures(SiftExtractor(most), max_side, max_pixels)
     if kind == "delg":
         from trivium.nets.device import pick_device
         from trivium.vision.local_descriptors.delg import DelgExtractor
 
-        return _Decoding(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
+        return _of_pictures(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
     if kind == DELG_FILES:
         dimension = read_json(folder / CONFIG).get("global_dimension")
         if not isinstance(dimension, int) or dimension < 1:
@@ -127,5 +99,5 @@ def load_extractor(
             raise BadInput("no folder of DELG's files", field="world.local.kvqae_models", got=str(files),
                            expected="NAME.delg_global and NAME.delg_local of the images that `python -m trivium delg` "
                            "asks for (docs/kvqae-formats.md); or no RRT, with kvqae.rrt.use: false")  # fmt: skip
-        return _Reading(DelgFiles(files, most, dimension, shared))
+        return Extractor(dimension, lambda name, data: name, DelgFiles(files, most, dimension, shared))
     raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)
