@@ -45,7 +45,7 @@ SOURCES = {
 }
 _OVERLAP = (
     "Where this comes from cannot be told: the sentence with most of the question’s words is no judge of a factor that "
-    "is made of these words, and random spans do not lose the same."
+    "is made of these words, and random spans are not shown to lose as much."
 )
 _SHOWN = 8  # examples on either side
 _AROUND = 220  # characters of the context on either side of an answer
