@@ -49,7 +49,7 @@ def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path, pictures: P
         SEEK | {"data_id": "e3", "question": "Where?", "data_split": "val_unseen_entity", "image_id": "oven_2"},
     ]
     path = write_lines(tmp_path / "infoseek_val.jsonl", records)
-    answers = {"Where?": "the city of Ur", "How tall?": "20 m", "How wide?": "10 m"}
+    answers = {"Where?": "\u200fthe city of U\u00adr", "How tall?": "20 m", "How wide?": "10 m"}
     scores, lines = run("infoseek", path, pictures, answers)
     assert [line["right"] for line in lines] == ["1.0", "0.0", "1.0", "0.0", "0.0"]
     assert "nobody knows" in lines[3]["problem"]

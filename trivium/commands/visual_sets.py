@@ -1,12 +1,14 @@
 """`trivium ask --kb BASE --batch FILE --set infoseek`: public sets of questions about pictures, answered and scored."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.tables import write_json
 from trivium.formats.visual_questions import (
     ENCYCLOPEDIC_PARTS,
@@ -140,7 +142,8 @@ def answer_set(
     if len(problems) == len(lines):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=out)
     answers = [str(line["answer"]) for line in lines]
-    right = [SETS[name].score(*pair) for pair in zip(questions, answers, strict=True)]
+    folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
+    right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
     if judge is not None:
         right = _judged(questions, answers, right, judge)
     write_csv(out, [*OWN, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])

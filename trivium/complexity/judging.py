@@ -21,6 +21,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_csv_records, read_table
 from trivium.formats import label_studio
@@ -173,7 +174,8 @@ def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str])
         if not line["annotator"]:
             raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
         identifier, model = line["id"], line["model"]
-        if line.get("prediction", answers[model][identifier]) != answers[model][identifier]:
+        given = answers[model][identifier]
+        if fold(line.get("prediction", given)) != fold(given):
             counts["stale"] += 1
             continue
         item = f"{model}/{identifier}"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from PIL import ImageDraw
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_table
@@ -115,7 +116,7 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
         question=question,
         answer=answer,
         expected=expected,
-        right=expected is not None and bool(exact_match(answer.text, expected.answers)),
+        right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
         place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
         picture=None if answer.picture is None else framed(answer.picture, answer.face, answer.faces),
         supports=[(each, each.mark or (len(each.text), len(each.text))) for each in supports],
