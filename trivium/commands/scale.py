@@ -143,7 +143,7 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
     yaml.Representer = _WithNull
-    trees = []
+    trees: list[Any] = []
     for file in (params, scale):
         try:
             tree = yaml.load(read_text(file))
@@ -152,7 +152,7 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
         if not isinstance(tree, Mapping):
             raise BadInput("not a mapping of sections", file=file)
         trees.append(tree)
-    changes = list(merge(*trees, scale))
+    changes = list(merge(trees[0], trees[1], scale))
     if changes:
         with write_atomically(params) as beside:
             yaml.dump(trees[0], beside)

@@ -227,7 +227,7 @@ def card_of(output: Output, prepared: Prepared) -> str:
         Artifacts(output.project).use(path)
         values = read_json(output.project / path).items()
         scores |= {name: float(value) for name, value in values if re.fullmatch(said.get("measures", MEASURES), name)}
-    licences = licences_of(output) if said["kind"] == "dataset" else [start] * (start is not None)
+    licences = licences_of(output) if said["kind"] == "dataset" else [start] if start else []
     fields: dict[str, Any] = {"language": said.get("language"), "tags": ["trivium", *said.get("tags", ())]}
     stated = {one.licence for one in licences}
     if stated and None not in stated:
@@ -251,8 +251,8 @@ def card_of(output: Output, prepared: Prepared) -> str:
             {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in files.items()]}
             for name, files in prepared.configs.items()
         ]
-        data = DatasetCardData(pretty_name=title, task_categories=[said["task"]], configs=configs, **fields)
-        return f"{DatasetCard.from_template(data, str(TEMPLATE), **shown)}\n"
+        of_data = DatasetCardData(pretty_name=title, task_categories=[said["task"]], configs=configs, **fields)
+        return f"{DatasetCard.from_template(of_data, str(TEMPLATE), **shown)}\n"
     names, task = ", ".join(output.data) or "its own data", said.get("task")
     own, of = ("trivium-sample", f"the sample's invented counterparts of {names}") if invented else ("trivium", names)
     results = [EvalResult(task or "other", own, of, name, round(value, 4)) for name, value in scores.items()]

@@ -149,16 +149,18 @@ def _odmap(output: Output, cell: str) -> dict[str, float]:
 def prepare_partitions(output: Output) -> Prepared:
     """The parts of the evaluation set, a configuration each, in SQuAD's columns; their own cards become notes."""
     files: dict[str, Path | bytes] = {}
-    notes, configs = [], {}
+    notes: list[str] = []
+    configs: dict[str, dict[str, str]] = {}
     for folder in sorted(path for path in output.source.iterdir() if path.is_dir()):
         text = (folder / CARD).read_text("utf-8").split("---\n", 2)[-1]
         lines = [line for line in text.splitlines() if not line.startswith(("- format:", "- cut from:"))]
         notes.append("\n".join(f"##{line}" if line.startswith("#") else line for line in lines).strip())
         rows = []
         for question in read_squad(folder / "data.json").questions:
-            texts, starts = zip(*question.answers, strict=True) if question.answers else ((), ())
             row = {name: getattr(question, name) for name in ("id", "title", "context", "question")}
-            rows.append({**row, "answers": {"text": texts, "answer_start": starts}})
+            answers = {"text": [text for text, _ in question.answers],
+                       "answer_start": [start for _, start in question.answers]}  # fmt: skip
+            rows.append({**row, "answers": answers})
         name = f"{folder.name}/test.parquet"
         files[name] = output.work / name
         write_table(output.work / name, pa.Table.from_pylist(rows, SQUAD))

@@ -60,7 +60,7 @@ class Pipeline:
         starts = [module for module in _COMMAND.findall(command) if module in code.modules]
         if not starts:
             return None
-        chosen = {}
+        chosen: dict[str, list[str]] = {}
         for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
             with suppress(KeyError):
                 told = _REFERENCE.sub(lambda name: str(_at(values, name[1])), text)

@@ -66,7 +66,9 @@ def read_facts(source: bytes, path: str) -> Facts:
         raise BadInput(f"cannot be read: {error}", file=path, row=getattr(error, "lineno", None)) from None
     words: list[str] = []
     _write_words(tree, words)
-    imports, texts, says_file = set(), set(), False
+    imports: set[tuple[str, str]] = set()
+    texts: set[str] = set()
+    says_file = False
     for node in _executed(tree):
         if isinstance(node, ast.ImportFrom):
             imports |= {(node.module or "", alias.name) for alias in node.names}
