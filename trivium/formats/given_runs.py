@@ -124,7 +124,10 @@ def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int
             for query, relevant in zip(given.queries, given.relevant, strict=True)
         }
     if isinstance(given, str | PathLike):
-        return dict(read_grades(Path(given), vocabulary))
+        found = read_grades(Path(given), vocabulary)
+        return {
+            query: {document: float(grade) for document, grade in grades.items()} for query, grades in found.items()
+        }
     graded: dict[str, dict[int, float]] = {}
     for query, document, grade in _judged(given):
         grades = graded.setdefault(query, {})
@@ -142,7 +145,9 @@ def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int
 def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]], name: Callable[[int], str]) -> None:
     """Warn of each run of which no document is judged for its query; judgements of ours are those that are relevant."""
     known = next(((query, next(iter(found))) for query, found in judged.items() if found), None)
-    for run in runs if known else ():
+    if known is None:
+        return
+    for run in runs:
         lists = dict(zip(run.queries, run.documents.tolist(), strict=True))
         retrieved = [(query, document) for query, found in lists.items() for document in found if document != PADDING]
         if retrieved and all(document not in judged.get(query, ()) for query, document in retrieved):
