@@ -81,7 +81,8 @@ def sensitivity_html(of: Material) -> Markup:
     """The smallest δ that is found, by factor and criterion, and curves of power over δ."""
     wanted, groups = of.used["simulate"]["sensitivity"]["power"], by_curve(of.powers)
     factors = {power.factor: of.names[power.factor] for power in of.powers}
-    tables, figures = {}, []
+    tables: dict[str, list[Any]] = {}
+    figures = []
     for size in dict.fromkeys(power.size for power in of.powers):
         tables[size] = []
         for criterion in CRITERIA:

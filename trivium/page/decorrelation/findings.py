@@ -62,7 +62,7 @@ def answer(row: Comparison, expected: Expected, level: float, margin: float) -> 
 def side(row: Comparison, other: str) -> str:
     """The row of the tables and the set that one side of a comparison is; `other` is empty or begins its fields."""
     name, kind = row[f"{other}variant"], row[f"{other}set"]
-    variant = SHORT.get(name, name)
+    variant = str(SHORT.get(name, name))
     if row["set"] == row["other_set"]:
         return variant
     zeroed = kind == "synthetic" and row["variant"] == "zero"
@@ -108,7 +108,7 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
     for asked in checks(results.datasets):
         row, wanted = results.comparison(**asked.wanted), asked.wanted
         measure = MEASURES[wanted["set"], wanted["measure"]] + SUBSETS[wanted["subset"]]
-        line = {
+        line: dict[str, Any] = {
             "question": asked.question,
             "about": f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}",
             "row": row,

@@ -91,8 +91,8 @@ def gallery_html(
     asked = _reference(cells)
     reference, short = cells[asked], "Ours" if asked == FIRST[-1] else _name(*asked)
     judged = evaluated.filter(pc.equal(evaluated["cell"], reference)).to_pylist()
-    sides = [sorted(row["query"] for row in judged if bool(row["odmap@1"]) is side) for side in (False, True)]
-    chosen = half_each(*sides, settings["examples"], random.Random(settings["seed"]))
+    wrong, right = (sorted(row["query"] for row in judged if bool(row["odmap@1"]) is good) for good in (False, True))
+    chosen = half_each(wrong, right, settings["examples"], random.Random(settings["seed"]))
 
     columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
     of_query = rows_by(data / "removals" / dataset / "removals.parquet", "removal", chosen, columns)

@@ -98,7 +98,7 @@ class Tables:
             verdict = self.agrees(group, columns[: len(ODMAP)], printed, tolerance)
             fields = {"dataset": dataset, "model": model, "variant": variant, "other_variant": "finetune"}
             row = self.results.comparison(**fields, set=kind, measure=measure)
-            against = row and f"{points(row['difference'])} on finetune, p {probability(row['p'])}"
+            against = f"{points(row['difference'])} on finetune, p {probability(row['p'])}" if row else None
             said = self.seeds(group, against, verdict and f"paper: {verdict}")
             heading = Markup("{} {}{}").format(model_label(model), small(VARIANTS[variant]), said)
             rows.append([heading, *self.cells(group, columns), *paper_cells(paper and paper[name])])

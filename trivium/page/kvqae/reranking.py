@@ -146,7 +146,7 @@ def overlap_blocks_html(
         return Markup()
     (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
     asked = [
-        pair | {"block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
+        {**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
         for shown in rest
     ]
     found = findings_html(retrieval_findings(blocks, asked, told["significance"]))
