@@ -48,7 +48,7 @@ PARAMETERS = {
 
 def write_world(folder: Path, *, questions: int = 40) -> dict[str, Path]:
     """Question `who is w3 ?` is answered by the passage of article w3 that says so, not by its other one."""
-    articles = pa.table({"title": [f"w{row}" for row in range(questions)], "wikipedia_id": [""] * questions})
+    articles = pa.table({"title": [f"w{row}" for row in range(questions)], "wikidata_id": [""] * questions})
     write_table(folder / "articles.parquet", articles)
     texts = [f"who is the answer{row // 2} ?" if row % 2 else "where w59" for row in range(2 * questions)]
     passages = pa.table({"article": [row // 2 for row in range(2 * questions)], "text": texts})
