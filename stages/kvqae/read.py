@@ -11,14 +11,16 @@ from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
 from trivium.kvqae.reader.answered_rows import (
     Seed,
     answer_rows,
+    check_rows,
     choose_passages,
+    compare_rows,
     measure,
+    measure_initial,
     summarize,
     write_answers,
     write_per_query,
 )
 from trivium.kvqae.reader.inputs import ReadParameters, retrieved, select_passages, texts_of
-from trivium.kvqae.reader.table7 import check_rows, compare_rows, measure_initial
 
 
 def main(

@@ -86,11 +86,6 @@ def test_viquae_sees_the_knowledge_base_and_triviaqa_everything(
     assert set(triviaqa.queries) == {"test-t1", "test-t3"}
 
 
-def test_titles_are_searched(world: dict[str, Path], metrics: dict[str, float]) -> None:
-    run = read_run(world["bm25_triviaqa"] / "test.trec").select(["test-t3"])
-    assert {6, 7} <= set(run.documents[0].tolist())  # "Nothing else." is found by its title, Hollow Hill
-
-
 def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path], metrics: dict[str, float]) -> None:
     with world["grid.csv"].open() as file:
         rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]

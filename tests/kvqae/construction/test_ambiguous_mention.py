@@ -10,7 +10,6 @@ from trivium.kvqae.construction.generation import (
     possible_mentions,
     repeat_mention,
     replace_mentions,
-    replaced_span,
 )
 from trivium.kvqae.construction.mentions import Mention
 
@@ -153,15 +152,3 @@ def test_the_type_is_drawn_before_the_mention():
     occupations = Counter(each.text for each in drawn if each.type == "occupation")
     assert len(occupations) == 8
     assert min(occupations.values()) > 80
-
-
-def test_a_draw_depends_on_seed_and_key_alone():
-    possible = [AmbiguousMention("occupation", f"this {name}") for name in "abcdefgh"]
-    assert draw_mention(possible, seed=1, key="q") == draw_mention(list(possible), seed=1, key="q")
-    assert len({draw_mention(possible, seed=seed, key="q") for seed in range(40)}) > 4
-    assert len({draw_mention(possible, seed=1, key=f"q{key}") for key in range(40)}) > 4
-
-
-def test_the_span_never_loses_the_mention():
-    asked = mention("Is it Yahoo! that failed?", "Yahoo!", "nsubj")
-    assert replaced_span(asked) == (6, 12)

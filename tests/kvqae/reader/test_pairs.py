@@ -59,11 +59,6 @@ def test_starts_and_ends_of_overlapping_aliases(tokenizer):
     assert (pairs.offsets[0, ends[0, :2], 1] - shift).tolist() == [4, 9]
 
 
-def test_at_most_so_many_positions(tokenizer):
-    answers, _ = found(tokenizer, ["hull"], "bob", "hull " * 12, most=10)
-    assert answers == ["hull"] * 10
-
-
 def test_no_answer_points_at_cls(tokenizer):
     pairs = tokenize(tokenizer, ["where ?"], [("bob", "he lived at home")], 64)
     starts, ends, cut = answer_targets(pairs, [[]], 10)
@@ -81,9 +76,3 @@ def test_an_answer_beyond_the_cut_is_counted_and_points_at_cls(tokenizer):
 
 def test_no_answer_across_title_and_text():
     assert answer_characters(AnswerMatcher(["hull home", "sep"]), ("hull", "home")) == []
-
-
-def test_an_answer_in_the_question_is_no_target(tokenizer):
-    pairs = tokenize(tokenizer, ["where is hull ?"], [("bob", "in hull")], 64)
-    starts, _, _ = answer_targets(pairs, [answer_characters(AnswerMatcher(["hull"]), ("bob", "in hull"))], 10)
-    assert pairs.token_type_ids[0, starts[starts >= 0]].tolist() == [1]

@@ -5,7 +5,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import trivium.kvqae.reader.reader_training as module
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain
@@ -15,7 +14,6 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.pairs import answer_characters
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of
 from trivium.kvqae.reader.reading import load_reader
 from trivium.measures.runs import Run
@@ -105,19 +103,6 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
     )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
-
-
-def test_answers_are_looked_for_in_relevant_passages_only(world, tmp_path, monkeypatch):
-    read = []
-
-    def counted(matcher, passage):
-        read.append(passage)
-        return answer_characters(matcher, passage)
-
-    monkeypatch.setattr(module, "answer_characters", counted)
-    train(world, tmp_path, steps=3)
-    assert len(read) == 3 * 4  # one a question; what it is read beside has none
-    assert all("was born in" in text for _, text in read)
 
 
 def test_no_question_has_a_relevant_passage(world, tmp_path):

@@ -4,10 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 import trivium.kvqae.rerankers.cross_encoder_training as module
-from stages.kvqae.rerank_finetune import main as finetune
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import (
     CROSS_ENCODER,
@@ -60,19 +58,6 @@ def test_training_learns_to_rank(world, tmp_path):
     rates = [rate for _, rate in ran.tracker.points["learning_rate"]]
     assert rates[4] == max(rates) == pytest.approx(3e-3)  # 10 % of warm-up, then down
     assert all(later < earlier for earlier, later in pairwise(rates[4:]))
-
-
-def test_fine_tuning_starts_from_the_pretrained_cross_encoder(world, tmp_path):
-    _, pretrained = train(world, tmp_path / "pretrained")
-    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
-    shared["base"] = tmp_path / "pretrained" / "model"
-    slow = CrossEncoderTrainingParameters(**CROSS_ENCODER | {"learning_rate": 1e-12})
-    finetune(slow, context(tmp_path / "w"), **shared, out=tmp_path / "few_shot")
-    tuned = load_file(tmp_path / "few_shot" / "model.safetensors")
-    assert all(torch.allclose(tuned[name], pretrained[name], atol=1e-8) for name in pretrained)
-    assert "trained on: ViQuAE" in (tmp_path / "few_shot" / "README.md").read_text()
-    with pytest.raises(BadInput, match="weights are missing"):
-        finetune(slow, context(tmp_path / "w"), **shared | {"base": world.base}, out=tmp_path / "none")
 
 
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):

@@ -18,7 +18,6 @@ from trivium.kvqae.rerankers.rrt_training import (
     train_rrt,
     validate,
 )
-from trivium.vision.local_descriptors.folder import FeatureFolder
 
 PARAMETERS = {
     "layers": 2,
@@ -157,12 +156,3 @@ def test_the_gradient_does_not_depend_on_how_many_pairs_fit() -> None:
         mean_loss_gradient(model, stored_pairs(features, pairs, same), together)
         gradients.append(model.global_projection.weight.grad.clone())
     torch.testing.assert_close(gradients[0], gradients[1])
-
-
-def test_unreadable_photographs_are_left_out(tmp_path: Path) -> None:
-    features, shown = landmark_photographs(8, 3)
-    counts = features.counts.copy()
-    counts[[0, 5]] = -1
-    unreadable = FeatureFolder(features.names, counts, features.overall, features.local, features.scales)
-    _, metrics = train_rrt(unreadable, shown, parameters(), seed=1, work=tmp_path, log=lambda *_, **__: None)
-    assert metrics["training_images"] + metrics["held_out_images"] == 22

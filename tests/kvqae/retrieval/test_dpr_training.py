@@ -19,10 +19,9 @@ from trivium.kvqae.retrieval.dpr_training import (
     PairTokens,
     add_in_batch_gradient,
     batch_features,
-    train_model,
     validation_mrr,
 )
-from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.kvqae.retrieval.training_pairs import Pairs
 from trivium.measures.runs import Run
 from trivium.nets import training
@@ -240,24 +239,6 @@ def test_batches_are_those_that_the_tokenizer_makes(model_and_pairs):
     for found, own in zip((question, *passages), expected, strict=True):
         assert all(torch.equal(found[name], own[name]) for name in ("input_ids", "attention_mask"))
         assert found["input_ids"].dtype == found["attention_mask"].dtype == torch.int64
-
-
-def test_each_text_is_tokenised_once_for_all_epochs(model_and_pairs, tmp_path, monkeypatch):
-    model, tokenizer, texts, pairs, _ = model_and_pairs
-    asked = []
-
-    def counted(tokenizer, read, max_tokens, *, titles=None):
-        asked.extend(read)
-        return tokenize(tokenizer, read, max_tokens, titles=titles)
-
-    monkeypatch.setattr(dpr_training, "tokenize", counted)
-    parameters = DprParameters(**PARAMETERS | {"batch_size": 2, "epochs": 3, "validate_every": 1})
-    first = Pairs(pairs.questions[:1], pairs.positives[:1], pairs.negatives[:1])
-    metrics = train_model(model, tokenizer, pairs, first, texts, parameters, work=tmp_path, log=lambda *_, **__: None)
-    assert metrics["steps"] == 6
-    train = pairs.questions + [f"w{row}" for row in range(12)]
-    validation = [pairs.questions[0], "w0", "w4", "w8"]
-    assert asked == train + validation
 
 
 def backward(model, features, size):

@@ -1,8 +1,7 @@
 import gzip
 import math
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -65,23 +64,6 @@ def test_bad_input_leaves_nothing_behind(tmp_path: Path) -> None:
     for documents, message in (([], "nothing to index"), (["fine", " "], "1: empty document")):
         with pytest.raises(BadInput, match=message):
             index(tmp_path / "index", documents)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("after", [0, 1])
-def test_what_lucene_cannot_write_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """Its folder goes away before a document is added, and before its buffer is written."""
-    monkeypatch.setattr("trivium.kvqae.retrieval.lucene._DOCUMENTS_A_BATCH", 1)
-
-    def documents() -> Iterator[tuple[int, str]]:
-        for number in range(2):
-            if number == after:
-                shutil.rmtree(next(tmp_path.glob(".index.*")) / "lucene")
-            if number <= after:
-                yield number, "the river"
-
-    with pytest.raises(Exception, match="NoSuchFile"):
-        build_index(tmp_path / "index", documents(), analyzer="standard", threads=1, heap_gib=1)
     assert not list(tmp_path.iterdir())
 
 

@@ -2,12 +2,11 @@
 
 import json
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sample.kvqae.annotators import Annotators, Trait, Traits, any_seen, expected_kappa
+from sample.kvqae.annotators import Trait, any_seen, expected_kappa
 from sample.kvqae.simulated_export import AnnotationsParameters, simulate
 from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
@@ -82,24 +81,6 @@ def test_simulated_annotators_agree_as_expected(tmp_path, without_choice):
     ]
     assert sum(words) / sum(word > 0 for word in words) == pytest.approx(expected["edit_words"])  # known exactly
     assert edits["edit_words"] == pytest.approx(expected["edit_words"], abs=0.15)
-
-
-def test_each_kind_of_edit_changes_the_words_that_it_says(tmp_path):
-    questions = write_generated(tmp_path / "g.jsonl", [record(n) for n in range(4)])
-    annotators = Annotators(Traits(*[Trait(1, 0)] * 3), np.random.default_rng(0))
-    seen = {}
-    for question in questions.values():
-        for _ in range(60):
-            edit = annotators.rephrase(question)
-            fake = SimpleNamespace(text=edit.text)
-            assert edited_words(fake, question) == edit.words > 0
-            seen[question.human, edit.text.replace(question.text, "…")] = edit.words
-    assert seen[True, "Where was this man seen?"] == 6  # without "This man is from the 1700s."
-    assert seen[True, "In this picture: …"] == 3
-    texts = {text for _, text in seen}
-    assert "He is from the 1700s. Where was this man seen?" in texts
-    assert "This writer is from the 1700s. Where was this man seen?" in texts
-    assert {seen[key] for key in seen if key[1].startswith("This vessel is")} == {2}  # "tall ship" → "vessel"
 
 
 def folder(tmp_path, records):

@@ -113,16 +113,6 @@ def test_a_preview_stands_for_its_file(tmp_path):
     assert (metrics["reference"], metrics["near_duplicate"], metrics["reference_not_at_hand"]) == (1, 1, 0)
 
 
-def test_a_preview_in_another_format_stands_for_its_file(tmp_path):
-    files = [commons_file("Ada Lark", name) for name in ("Arms of X.svg", "Arms of X.jpg")]
-    reference = "512px-Arms_of_X.svg.png"
-    metrics, found = run(
-        tmp_path, files, subjects=[subject(reference=reference)], base={reference: picture(0)},
-    )  # fmt: skip
-    assert found["q1_0"]["images"] == ["Arms of X.jpg"]
-    assert metrics["reference"] == 1
-
-
 def test_the_threshold_of_near_duplicates(tmp_path):
     file = commons_file("Ada Lark", "x.jpg")
     pale = {"pictures": {"x.jpg": picture(7, darkest=220)}, "base": {"Ref.jpg": picture(0, darkest=220)}}

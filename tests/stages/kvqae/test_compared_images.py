@@ -84,14 +84,6 @@ def test_a_list_holds_a_name_a_line(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_of_all_kinds_come_back(tmp_path: Path) -> None:
-    names = ["Curaçao, 1900.jpg", " x.png", "a\u2028b.jpg", "tab\t.gif "]
-    write_list(tmp_path / "list.txt", names)
-    assert read_list(tmp_path / "list.txt") == names
-    write_list(tmp_path / "list.txt", [])
-    assert read_list(tmp_path / "list.txt") == []
-
-
 def re_ranked(features: str) -> dict[str, Run]:
     """The runs of RRT on these folders of features."""
     tree = yaml.safe_load(Path("params.yaml").read_text())

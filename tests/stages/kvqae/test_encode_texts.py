@@ -127,11 +127,6 @@ def test_nan_names_the_passage(world):
     assert not (world / "out").exists()
 
 
-def test_values_beyond_float16():
-    with pytest.raises(BadInput, match="f:12: embedding with NaN, infinity or a value beyond float16"):
-        text_encoding.half_precision(np.array([[1.0], [70000.0]], np.float32), Path("f"), 10)
-
-
 def test_question_without_a_token(world):
     write_json_lines(world / "test.jsonl", [question("a", "w1"), question("b", "\u200b\ufffd")])
     with pytest.raises(BadInput, match="test.jsonl:2: field 'input': question without a token"):

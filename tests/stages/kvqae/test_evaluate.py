@@ -125,9 +125,3 @@ def test_a_text_encoder_that_is_not_the_papers_has_rows(files, tmp_path):
     assert "passage_plain_image_mrr" not in metrics
     (tmp_path / "plain_image").symlink_to(tmp_path / "bm25_image")
     assert write_tables(parameters, **files)["passage_plain_image_mrr"] == 1 / 2
-
-
-def test_a_missing_text_encoder_is_named(files):
-    parameters = PARAMETERS.model_copy(update={"text_encoders": {"dpr_few_shot": {}}})
-    with pytest.raises(BadInput, match="no run for the rows of block 'article_face'; got \\['dpr_zero_shot'\\]"):
-        write_tables(parameters, **files)

@@ -155,16 +155,6 @@ def test_without_a_list_there_is_no_split(files):
     assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
 
 
-def test_no_question_with_a_face(files):
-    routing = pq.read_table(files["routing"]).to_pydict()
-    pq.write_table(pa.table(routing | {"face": [False] * 12}), files["routing"])
-    (files["reranked"] / "arcface" / "test.trec").write_text("")
-    metrics = main(PARAMETERS, None, **files)
-    assert "article_face" not in rows_of(files)
-    assert not [name for name in metrics if name.startswith("article_face_")]
-    assert metrics["article_rrt_mrr"] == 1 / 2
-
-
 def test_without_rrt_its_rows_are_left_out(files):
     leave_out(files["landmarks"])
     (files["landmarks"] / "landmarks.txt").unlink()

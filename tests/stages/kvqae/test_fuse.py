@@ -71,15 +71,6 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
     assert read_json(tmp_path / "fused" / "bm25_image" / "fusion.json") == {"depth": 6, "weights": alphas}
 
 
-def test_a_weight_of_one_keeps_the_ranking_of_that_system(tmp_path, folders):
-    only = {"bm25": 0.0, "dpr_few_shot": 1.0}
-    write_fused(parameters(depth=10, bm25_dpr_few_shot=only), **given(folders), out=tmp_path / "fused")
-    alone = read_run(tmp_path / "runs" / "dpr_few_shot" / "test.trec")
-    fused = read_run(tmp_path / "fused" / "bm25_dpr_few_shot" / "test.trec").select(alone.queries)
-    # The last passage ties with those that DPR did not return: they have its minimum.
-    np.testing.assert_array_equal(fused.documents[:, :9], alone.documents[:, :9])
-
-
 def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     path = tmp_path / "runs" / "arcface" / "test_articles.trec"
     run = read_run(path)

@@ -170,18 +170,6 @@ def test_routing_and_counts(world: Path) -> None:
     }
 
 
-def test_a_split_does_not_depend_on_the_others(world: Path) -> None:
-    run(world)
-    alone = {path.name: path.read_bytes() for path in (world / "runs" / "clip").iterdir()}
-    write_questions(world / "train.jsonl", {"face": ("a_place.jpg", "Q3"), "other": ("a_face.jpg", "Q0")})
-    run(world, splits=("train", "test"))
-    both = {path.name: path.read_bytes() for path in (world / "runs" / "clip").iterdir()}
-    assert set(both) == {f"{split}{kind}.trec" for split in ("train", "test") for kind in ("", "_articles")}
-    assert alone.items() <= both.items()
-    assert list(ranked(world / "runs" / "clip" / "train.trec")) == ["face"]
-    assert list(ranked(world / "runs" / "arcface" / "train.trec")) == ["other"]
-
-
 def test_agrees_with_brute_force(world: Path) -> None:
     """Forty random images, each of one or two articles, against a loop in plain Python."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json_lines
-from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, clean_paragraphs
+from trivium.kvqae.knowledge_base.articles import clean_paragraphs
 
 
 def article(number: int, *paragraphs: str, **changes: Any) -> dict[str, Any]:
@@ -121,8 +121,3 @@ def test_bad_input_leaves_nothing_behind(tmp_path: Path, articles: list[dict[str
     with pytest.raises(BadInput, match=message):
         run(tmp_path, articles, [entity(1, P18=["one.jpg"])], ["one.jpg"])
     assert not list(tmp_path.glob("*articles.parquet*"))
-
-
-def test_unknown_image_property_is_refused() -> None:
-    with pytest.raises(ValueError, match="P999.*choices: P18"):
-        KnowledgeBaseParameters(image_properties=("P18", "P999"))

@@ -7,7 +7,7 @@ import spacy
 from spacy.lookups import Lookups
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import write_json, write_json_lines
+from trivium.core.tables import write_json_lines
 from trivium.kvqae.retrieval.lexical_overlap import (
     LexicalOverlapParameters,
     content_stems,
@@ -87,16 +87,6 @@ def test_a_pipeline_in_a_folder_gives_lemmas(lemmatizer):
     assert lemmas("Where did the geese fly?") == {"goose", "fly"}
     assert overlap("Where did the geese fly?", "A goose flew away.", lemmas) == 2 / 2
     assert overlap("Where did the geese fly?", "A goose flew away.", content_stems) == 0 / 2
-
-
-def test_a_folder_of_stage_mention_model_leads_to_its_package(tmp_path):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("parser").add_label("dep")
-    nlp.add_pipe("ner").add_label("PERSON")
-    nlp.initialize()
-    with_lemmatizer(nlp).to_disk(tmp_path / "package")
-    write_json(tmp_path / "spacy" / "pipeline.json", {"model": str(tmp_path / "package")})
-    assert spacy_lemmas(str(tmp_path / "spacy"))("Where geese flew") == {"goose", "fly"}
 
 
 def test_a_pipeline_without_lemmas_is_refused(tmp_path):

@@ -71,11 +71,6 @@ def test_every_way_to_link_or_not(tmp_path, surface, links, answers, expected):
     assert one(tmp_path, surface, links, answers) == expected
 
 
-def test_the_threshold_is_a_distance_that_still_counts(tmp_path):
-    assert one(tmp_path, "Lark", ["Ada Lark"], max_distance=0.5) == "Ada Lark"
-    assert one(tmp_path, "Lark", ["Ada Lark"], max_distance=0.49) == "distance_too_large"
-
-
 QUESTIONS = {
     "q1": ("Was Ada Lark or Bo Finch born in a town?", ["Tarn", "Port Vell"], ["Bo Finch", "Ada Lark"]),
     "q2": ("What is Cy Wren's town?", ["Tarn"], ["Cy Wren"]),
@@ -149,12 +144,6 @@ def test_the_order_of_all_inputs_does_not_matter(tmp_path):
     metrics, rows = link(tmp_path, QUESTIONS, MENTIONS)
     turned = dict(reversed([(name, (*rest, links[::-1])) for name, (*rest, links) in QUESTIONS.items()]))
     assert link(tmp_path, turned, MENTIONS[::-1], articles=ARTICLES[::-1]) == (metrics, rows)
-
-
-def test_no_mention_at_all_gives_an_empty_table(tmp_path):
-    metrics, rows = link(tmp_path, QUESTIONS, [])
-    assert not rows
-    assert metrics["kept_share"] == 0
 
 
 def test_bad_input_is_named(tmp_path):

@@ -119,26 +119,6 @@ def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.Monke
     assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == whole
 
 
-@pytest.mark.parametrize(
-    ("kind", "gpu", "on_gpu"), [("sift", True, False), ("delg", True, True), ("delg", False, False)]
-)
-def test_a_network_has_few_processes_on_a_gpu(
-    stage: list[str], monkeypatch: pytest.MonkeyPatch, kind: str, gpu: bool, on_gpu: bool
-) -> None:
-    monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
-    Path("extractor/extractor.json").write_text(f'{{"kind": "{kind}"}}')
-    asked = []
-
-    def record(*_: object, on_gpu: bool, **__: object) -> None:
-        asked.append(on_gpu)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(LocalEngine, "map", record)
-    with pytest.raises(KeyboardInterrupt):
-        run(stage)
-    assert asked == [on_gpu]
-
-
 def test_pictures_decoded_ahead_of_a_gpu_give_the_same(
     stage: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

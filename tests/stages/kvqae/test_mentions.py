@@ -169,25 +169,6 @@ def test_entities_that_are_joined_to_a_mention_are_not_part_of_it(text, stretch)
     assert mention.text[mention.subtree_start : mention.subtree_end] == stretch
 
 
-def test_of_joined_owners_the_first_bears_no_mark():
-    owners = "Where|7|advmod is|7|aux Ada|6|poss|PERSON and|2|cc Bo|2|conj|PERSON 's|4|case cat|7|nsubj asleep|7|ROOT"
-    ((mention, *_), _) = found(owners)
-    assert mention.text[mention.subtree_start : mention.subtree_end] == "Ada"
-    assert not mention.possessive
-
-
-def test_a_conjunct_is_dropped_by_its_dependency():
-    mentions, counts = found(BOTH)
-    assert [mention.surface for mention in mentions] == ["Ada", "Bo"]
-    assert [mention.possessive for mention in mentions] == [True, False]
-    assert counts == {"entities": 3, "dropped_dependency": 1}
-
-
-def test_the_root_may_be_a_mention():
-    ((mention,), _) = found(ROOT)
-    assert (mention.dependency, mention.head, mention.subtree_end) == ("root", "Dor", 4)
-
-
 def ask(pipeline, texts):
     for number, text in enumerate(texts):
         yield TriviaQuestion(f"tc_{number}", analyse(pipeline.vocab, text).text, "x", ("x",), ())

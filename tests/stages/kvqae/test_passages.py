@@ -59,21 +59,6 @@ def test_sentences_of_random_text_are_those_of_spacy() -> None:
     assert 0 < irregular < 1500  # both ways were taken
 
 
-def test_words_with_a_mark_have_the_kinds_of_spacy() -> None:
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = [first + second + last for first in ("", "M", "zo") for second in letters + "XD" for last in letters]
-    marked = {before + word + after for word in words for before in ("", "(", '"') for after in (*',;:)".!?', "'s", "")}
-    closing = set(NLP.get_pipe("sentencizer").punct_chars)
-    checked = 0
-    for stretch in random.Random(0).sample(sorted(marked), 20_000) + sorted(NLP.tokenizer.rules):
-        kinds = SPLITTER._look_up_kinds(stretch)
-        if kinds != "?":
-            tokens = NLP.tokenizer(stretch)
-            assert kinds == "".join("C" if t.text in closing else "P" if t.is_punct else "W" for t in tokens), stretch
-            checked += 1
-    assert checked > 19_000
-
-
 def test_packing_is_greedy_and_a_longer_sentence_stands_alone() -> None:
     def sentences(*lengths: int) -> list[tuple[str, int]]:
         return [(f"s{length}", length) for length in lengths]

@@ -144,23 +144,6 @@ def test_another_checkpoint_is_refused(fields, files, message, fetch, tmp_path, 
     assert "unpickled" not in capsys.readouterr().out
 
 
-def test_without_use_nothing_is_fetched(tmp_path):
-    out = tmp_path / "out"
-    assert (
-        main(
-            PublishedCheckpointsParameters(use=False),
-            None,
-            system="dpr",
-            source="hub",
-            dataset="rebuilt",
-            base=tmp_path,
-            out=out,
-        )
-        == {}
-    )
-    assert [path.name for path in out.iterdir()] == ["provenance.json"]
-
-
 @pytest.mark.parametrize("source", ["sample", "local"])
 def test_only_the_hub_has_them(tmp_path, source):
     with pytest.raises(BadInput, match=r"published_checkpoints.use.*false where world.kvqae is"):

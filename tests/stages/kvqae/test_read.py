@@ -15,9 +15,9 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
+from trivium.kvqae.reader.answered_rows import measure_initial
 from trivium.kvqae.reader.inputs import ReadParameters, Row, select_passages, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
-from trivium.kvqae.reader.table7 import measure_initial
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import Run
 
@@ -186,16 +186,6 @@ def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
     empty = pq.read_table(out / "answers" / "few_shot_semi_oracle.parquet").to_pylist()
     assert {(row["prediction"], row["score"], row["passage"]) for row in empty} == {("", 0.0, -1)}
     assert all(row["passages"] == row["starts"] == row["ends"] == [] for row in empty)
-
-
-def test_questions_without_results_are_wrong_and_counted(world, tmp_path):
-    lists = {f"v{n}": {2 * n: 1.0} for n in range(11)}
-    write_run(tmp_path / "runs" / "fused" / "test.trec", Run.from_dict(lists, name="fused"))
-    given = arguments(world, tmp_path)
-    given["runs"][0] = tmp_path / "runs" / "fused" / "test.trec"
-    metrics = main(ReadParameters(**PARAMETERS), context(tmp_path / "work"), **given)
-    assert metrics["few_shot_fused_em"] == pytest.approx(11 / 12)
-    assert metrics["few_shot_fused_questions_without_passage"] == 1
 
 
 def test_oracles_select_what_the_paper_says(world):

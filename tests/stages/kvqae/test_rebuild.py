@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, read_questions
-from trivium.kvqae.construction.rebuilding import Kept, RebuildParameters, image_names
+from trivium.kvqae.construction.rebuilding import RebuildParameters
 from trivium.kvqae.source_questions import check_no_leak
 
 THIRDS = {"train": 1.0, "validation": 1.0, "test": 1.0}
@@ -170,13 +170,6 @@ def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
     assert metrics["discarded_share"] == 1 / 6
     assert metrics["unannotated_tasks"] == 1
     assert metrics["agreement_questions"] == 1
-
-
-def test_new_names_are_unique_and_safe(tmp_path):
-    records = [record(0, images=["../a.JPG", "a/b", 'c".svg;x', "é.png"]), record(2, images=["../a.JPG"])]
-    first, second = write_generated(tmp_path / "g.jsonl", records).values()
-    names = image_names([Kept(second, "", "../a.JPG"), *(Kept(first, "", image) for image in first.images)])
-    assert names == {"../a.JPG": "Q0_1.jpg", "a/b": "Q0_2", 'c".svg;x': "Q0_3", "é.png": "Q0_4.png"}
 
 
 def test_too_few_questions(tmp_path):

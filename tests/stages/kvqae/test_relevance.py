@@ -7,7 +7,7 @@ from stages.kvqae.relevance import RelevanceParameters, main
 from tests.kvqae.tiny_wikipedia import write_questions, write_wikipedia
 from trivium.formats.questions import SPLITS, Question
 from trivium.formats.trec import read_qrels, write_run
-from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
+from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages
 from trivium.measures.runs import Run
 
 
@@ -48,13 +48,6 @@ def test_an_article_is_its_whole_text(tmp_path: Path) -> None:
         [6, 7],
     ]
     assert [ids.tolist() for ids in judge_articles(asked, lists([0, 1], [3, 1]), **wikipedia).relevant] == [[1], [3]]
-
-
-def test_pool_is_the_union_of_the_tops() -> None:
-    asked = [question("a", "x"), question("b", "x")]
-    first = Run.from_dict({"a": {5: 2.0, 1: 1.0, 9: 0.5}})
-    second = Run.from_dict({"b": {7: 1.0}, "a": {1: 3.0, 2: 2.0, 3: 1.0}})
-    assert [ids.tolist() for ids in pool_runs(asked, [first, second], 2)] == [[1, 2, 5], [7]]
 
 
 def run_stage(folder: Path, *texts: str) -> dict[str, float]:

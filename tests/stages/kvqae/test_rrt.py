@@ -7,7 +7,7 @@ import torch
 import yaml
 from torch import nn
 
-from sample.landmarks import OTHER_VIEWS, choose_photographs, draw_photographs, known_things
+from sample.landmarks import choose_photographs, draw_photographs, known_things
 from sample.render.difficulty import Difficulty
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources.loopback import serve
@@ -59,21 +59,6 @@ def run(source: str, local: str = "") -> dict[str, float]:
     section = yaml.safe_load(Path("params.yaml").read_text())["kvqae"]["rrt"] | {"local": local}
     Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": section}, "run": {"workers": 1}}))
     return execute(main, "kvqae.rrt", RrtParameters, ["--source", source, *WORLD, "--out", "rrt"])
-
-
-def test_photographs() -> None:
-    known = known_things(5, 60, 10)[:3]
-    chosen = choose_photographs(known, landmarks=8, persons=0.5, views=2)
-    assert len({photograph.name for photograph in chosen}) == len(chosen) == 22
-    assert [photograph.kind for photograph in chosen[:8]] == ["person"] * 8
-    assert all(photograph.kind != "person" for photograph in chosen[8:])
-    assert [photograph.view for photograph in chosen[:4]] == [0, 1, 0, 1]
-    # What the knowledge base shows is never view 0, which is its own photograph.
-    assert [(each.kind, each.identity) for each in chosen[16::2]] == [entity.picture for entity in known]
-    assert [photograph.view for photograph in chosen[16:18]] == [OTHER_VIEWS, OTHER_VIEWS + 1]
-    drawn = dict(draw_photographs(chosen[:3], LocalEngine(1), size=64, difficulty=Difficulty(**EASY)))
-    assert list(drawn) == ["0_0.jpg", "0_1.jpg", "1_0.jpg"]
-    assert len(set(drawn.values())) == 3
 
 
 def test_sample() -> None:
@@ -223,17 +208,6 @@ def test_left_out(source: str) -> None:
     assert is_left_out(Path("rrt"))
     assert read_kind(Path("rrt/extractor")) == NONE
     assert not Path("rrt/landmarks.txt").exists()
-
-
-@pytest.mark.parametrize("source", ["hub", "local"])
-def test_left_out_while_its_features_are_not_given(source: str) -> None:
-    """DELG's files of one side are not enough."""
-    section = SECTION | {"use": "given"}
-    Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": section}, "run": {"workers": 1}}))
-    Path("mine/delg/kb").mkdir(parents=True)
-    Path("mine/delg/kb/a.delg_global").touch()
-    assert run(source, "mine") == run(source) == {"left_out": 1}
-    assert read_kind(Path("rrt/extractor")) == NONE
 
 
 @pytest.mark.parametrize(

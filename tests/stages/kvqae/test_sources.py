@@ -16,7 +16,7 @@ from tests.sources.loopback import serve
 from tests.sources.small_wiki import serve_wiki
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images, write_images
+from trivium.core.image_shards import Images
 from trivium.core.stage import Context
 from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.core.tracking import Tracker
@@ -251,17 +251,6 @@ def test_your_own_sources_are_refused(sample, tmp_path, name, content, message):
     with pytest.raises(BadInput, match=message):
         check_sources(tmp_path / "mine", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_sentences_may_be_left_out_and_images_may_lack(sample, tmp_path):
-    shutil.copytree(sample[1], tmp_path / "mine")
-    (tmp_path / "mine" / "annotated.jsonl").unlink()
-    shutil.rmtree(tmp_path / "mine" / "images")
-    first = next(iter(read_commons(tmp_path / "mine" / "commons.jsonl")))
-    write_images(tmp_path / "mine" / "images", [(first.name, b"x")])
-    metrics = check_sources(tmp_path / "mine", tmp_path / "out")
-    assert metrics["commons_files_without_image"] == metrics["commons_files"] - 1
-    assert (tmp_path / "out" / "annotated.jsonl").read_bytes() == b""
 
 
 def test_sources_are_named(sample, tmp_path):

@@ -94,17 +94,6 @@ def test_the_reference_is_the_image_that_the_knowledge_base_has(tmp_path):
     assert metrics["no_kb_image"] == 2
 
 
-def test_a_mention_whose_article_has_no_item(tmp_path):
-    metrics, kept = run(tmp_path, [person("Q1", "Ada Lark")], items=[None, "Q1", "Q55", "Q1"])
-    assert (metrics["linked"], metrics["kept"], metrics["no_item"]) == (4, 2, 2)
-    assert set(kept) == {"Q1"}
-
-
-def test_an_entity_without_commons_category_is_kept_for_the_next_step(tmp_path):
-    _, kept = run(tmp_path, [person("Q1", "Ada Lark", P373=[])])
-    assert kept["Q1"]["commons"] is None
-
-
 def test_what_is_said_about_a_person(tmp_path):
     ada = person("Q1", "Ada Lark", P106=["Q202", "Q201", "Q202", "Q203"], P373=["Category:Ada_Lark"])
     ada["aliases"]["en"].append({"language": "en", "value": "The Nightingale"})

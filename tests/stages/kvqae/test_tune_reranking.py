@@ -9,7 +9,7 @@ import pytest
 from stages.kvqae import rerank_fuse
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.tables import read_json
-from trivium.formats.trec import read_qrels, read_run, write_qrels, write_run
+from trivium.formats.trec import read_qrels, read_run, write_run
 from trivium.kvqae.rerankers.fusion import (
     LinearFusion,
     PositionFusion,
@@ -210,33 +210,6 @@ def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders
         assert apart.scores.tolist() == together.scores.tolist()
 
 
-def test_the_order_of_lines_and_of_questions_does_not_matter(tmp_path, folders):
-    tune(tmp_path, folders)
-    before = read_json(tmp_path / "reranking.json")
-    for folder in folders.values():
-        path = folder / "validation.trec"
-        lines = path.read_text().splitlines()
-        path.write_text("\n".join(np.random.default_rng(0).permutation(lines)) + "\n")
-    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
-    write_qrels(tmp_path / "runs" / "validation_passage.qrels", qrels.select(qrels.queries[::-1]))
-    tune(tmp_path, folders)
-    after = read_json(tmp_path / "reranking.json")
-    for name in before:
-        assert after[name]["chosen_mrr"] == pytest.approx(before[name]["chosen_mrr"], abs=1e-14)
-        assert after[name]["chosen"] == before[name]["chosen"]
-
-
-def test_no_face_at_all_is_rrt_alone(tmp_path, folders):
-    for split in ("validation", "test"):
-        (folders["arcface"] / f"{split}.trec").write_text("")
-    tune(tmp_path, folders)
-    metrics = write_fused(tmp_path, folders)
-    assert metrics["test_arcface_questions"] == 0
-    assert read_choice(tmp_path / "reranking.json", SYSTEMS)["image"].systems == {"rrt"}
-    whole, image = read_run(folders["rrt"] / "test.trec"), read_run(tmp_path / "reranked_image" / "test.trec")
-    assert image.select(whole.queries).documents.tolist() == whole.documents.tolist()
-
-
 def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
     run = read_run(folders["rrt"] / "test.trec")
     write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
@@ -278,14 +251,3 @@ def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
         assert alone.documents[row].tolist()[: len(found)] == found.tolist()
         if query not in faces.queries:  # the text alone
             assert both.select([query]).documents.tolist() == text.select([query]).documents.tolist()
-
-
-def test_no_image_re_ranker_at_all(tmp_path, folders):
-    for system in ("arcface", "rrt"):
-        for split in ("validation", "test"):
-            (folders[system] / f"{split}.trec").write_text("")
-    assert tune(tmp_path, folders)["re_rankers_without_lists"] == 2
-    initial, text = (read_run(folders[name] / "test.trec") for name in ("initial", "text"))
-    alone, both = (read_run(tmp_path / f"reranked_{name}" / "test.trec") for name in ("image_alone", "text_image"))
-    assert alone.select(initial.queries).documents.tolist() == initial.documents.tolist()
-    assert both.select(text.queries).documents.tolist() == text.documents.tolist()

@@ -8,10 +8,10 @@ and measured on sentences with their gold analysis (`annotated.jsonl`).
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import spacy
-from pydantic import Field, StrictBool, StrictStr, ValidationInfo, field_validator
+from pydantic import Field, StrictBool, StrictStr
 from pydantic.dataclasses import dataclass
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -24,7 +24,6 @@ from trivium.core.tables import read_json, read_json_records
 from trivium.language import spacy_pipelines
 
 POINTER = "pipeline.json"
-T = TypeVar("T")
 _NEEDED = ("parser", "ner")
 Word = Annotated[int, Field(ge=0, strict=True)]  # a position
 
@@ -47,50 +46,30 @@ class GoldSentence:
     tags: tuple[StrictStr, ...]
     entities: tuple[tuple[Word, Word, StrictStr], ...]
 
-    @field_validator("spaces", "heads", "deps", "tags")
-    @classmethod
-    def _one_a_word(cls, values: tuple[T, ...], others: ValidationInfo) -> tuple[T, ...]:
-        words = others.data.get("words", values)
-        if len(values) != len(words):
-            raise ValueError(f"wrong length: {len(values)}, expected {len(words)}, one a word")
-        return values
-
-    @field_validator("heads")
-    @classmethod
-    def _form_trees(cls, heads: tuple[int, ...]) -> tuple[int, ...]:
-        if max(heads, default=0) >= len(heads):
-            raise ValueError(f"head outside the words: expected a position from 0 to {len(heads) - 1}")
-        for word in range(len(heads)):
-            place = word
-            for _ in heads:
-                place = heads[place]
-            if heads[place] != place:
-                raise ValueError("heads do not form a tree")
-        return heads
-
-    @field_validator("deps")
-    @classmethod
-    def _name_the_roots(cls, deps: tuple[str, ...], others: ValidationInfo) -> tuple[str, ...]:
-        for word, (head, dep) in enumerate(zip(others.data.get("heads", ()), deps, strict=False)):
+    def __post_init__(self) -> None:
+        """Refuse what spaCy could not learn from; the message begins with the field."""
+        size = len(self.words)
+        for name in ("spaces", "heads", "deps", "tags"):
+            if len(getattr(self, name)) != size:
+                raise ValueError(f"{name}: wrong length: {len(getattr(self, name))}, expected {size}, one a word")
+        if max(self.heads) >= size:
+            raise ValueError(f"heads: head outside the words: expected a position from 0 to {size - 1}")
+        for word, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
+            root = word
+            for _ in self.heads:
+                root = self.heads[root]
+            if self.heads[root] != root:
+                raise ValueError("heads: heads do not form a tree")
             if (head == word) != (dep == "ROOT"):
-                raise ValueError(
-                    f"a root not called ROOT, or a ROOT with another head: word {word}: {dep}, head {head}"
-                )
-        return deps
-
-    @field_validator("entities")
-    @classmethod
-    def _within_the_words(
-        cls, entities: tuple[tuple[int, int, str], ...], others: ValidationInfo
-    ) -> tuple[tuple[int, int, str], ...]:
-        words, end = len(others.data.get("words", ())), 0
-        for first, stop, _ in (ordered := tuple(sorted(entities))):
-            if not first < stop <= words:
-                raise ValueError(f"not an entity: expected [first word, end, label] within {words} words")
+                told = f"word {word}: {dep}, head {head}"
+                raise ValueError(f"deps: a root not called ROOT, or a ROOT with another head: {told}")
+        end = 0
+        for first, stop, _ in sorted(self.entities):
+            if not first < stop <= size:
+                raise ValueError(f"entities: not an entity: expected [first word, end, label] within {size} words")
             if first < end:
-                raise ValueError("entities overlap")
+                raise ValueError("entities: entities overlap")
             end = stop
-        return ordered
 
 
 def read_annotated(path: Path) -> list[GoldSentence]:
@@ -132,7 +111,7 @@ def load_package(name: str) -> Language:
 def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:
     """A spaCy document with the gold analysis."""
     tags = ["O"] * len(sentence.words)
-    for start, end, label in sentence.entities:
+    for start, end, label in sorted(sentence.entities):
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return Doc(
         pipeline.vocab, words=list(sentence.words), spaces=list(sentence.spaces), heads=list(sentence.heads),

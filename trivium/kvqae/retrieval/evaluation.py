@@ -80,10 +80,10 @@ def compare(
 ) -> tuple[list[dict[str, Any]], dict[str, list[list[float]]]]:
     """Means, intervals and letters of the rows of one block, and the p-values of all pairs.
 
-    Args:
-        values: {row: {measure: (queries,) values}}.
+    `values` are {row: {measure: (queries,) values}}.
     """
     rows: list[dict[str, Any]] = [{"name": name, "values": {}, "interval": {}, "better_than": {}} for name in values]
+    bootstrap = {"confidence": parameters.confidence, "resamples": parameters.resamples, "seed": parameters.seed}
     p_values = {}
     for name in MEASURES:
         matrix = np.array([per_query[name] for per_query in values.values()])
@@ -92,18 +92,14 @@ def compare(
         letters = superscripts(matrix, p, level=parameters.significance)
         for row, per_query, better_than in zip(rows, matrix, letters, strict=True):
             row["values"][name] = float(per_query.mean())
-            row["interval"][name] = bootstrap_interval(
-                per_query, confidence=parameters.confidence, resamples=parameters.resamples, seed=parameters.seed
-            )
+            row["interval"][name] = bootstrap_interval(per_query, **bootstrap)
             row["better_than"][name] = better_than
     return rows, p_values
 
 
 def subsets(routing: pa.Table) -> dict[str, list[str]]:
     """Question ids of every subset that a block is about; an entity without article is neither person nor not."""
-    rows = list(
-        zip(routing["question"].to_pylist(), routing["face"].to_pylist(), routing["human"].to_pylist(), strict=True)
-    )
+    rows = list(zip(*(routing[name].to_pylist() for name in ("question", "face", "human")), strict=True))
     return {
         "all": [question for question, _, _ in rows],
         "face": [question for question, face, _ in rows if face],
