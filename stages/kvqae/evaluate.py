@@ -9,27 +9,17 @@ from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.retrieval.evaluation import TEXT, EvaluateParameters, blocks_of, measure_blocks, subsets
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
 from trivium.kvqae.retrieval.lexical_overlap import LexicalOverlapParameters, write_overlaps
-from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of
-from trivium.kvqae.retrieval.text_encoders import TextEncoders
+from trivium.kvqae.retrieval.systems import SystemsInUse, system_of
 from trivium.measures.reorder import best_passages
 from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import SECTION, ImageEncoders
 
 TEST = "test.trec"
 
 
-class TablesParameters(EvaluateParameters, LexicalOverlapParameters):
+class TablesParameters(EvaluateParameters, LexicalOverlapParameters, SystemsInUse):
     """Section `kvqae.evaluate`."""
 
-    elsewhere: ClassVar = {
-        **EvaluateParameters.elsewhere,
-        "text_encoders": "kvqae.text_encoders",
-        "image_encoders": SECTION,
-        "name_encoders": NAMES,
-    }
-    text_encoders: TextEncoders
-    image_encoders: ImageEncoders
-    name_encoders: NameEncoders
+    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, **SystemsInUse.elsewhere}
 
 
 def main(

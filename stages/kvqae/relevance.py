@@ -7,32 +7,21 @@ import numpy as np
 from pydantic import Field
 
 from trivium.core.atomic import write_atomically
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_qrels
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
-from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, system_of, write_brought_runs
-from trivium.kvqae.retrieval.text_encoders import TextEncoders
+from trivium.kvqae.retrieval.systems import SystemsInUse, system_of, write_brought_runs
 from trivium.measures.answers import is_matchable
-from trivium.vision.encoder_registry import SECTION, ImageEncoders
 
 
-class RelevanceParameters(Parameters):
+class RelevanceParameters(SystemsInUse):
     """Section `kvqae.relevance`."""
 
-    elsewhere: ClassVar = {
-        "depth": "kvqae.depth",
-        "text_encoders": "kvqae.text_encoders",
-        "image_encoders": SECTION,
-        "name_encoders": NAMES,
-    }
+    elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
-    text_encoders: TextEncoders
-    image_encoders: ImageEncoders
-    name_encoders: NameEncoders
 
 
 def main(

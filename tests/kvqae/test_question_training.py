@@ -84,12 +84,6 @@ def test_the_schedule_says_which_weights_are_kept(training, kind, tmp_path, monk
     ]
 
 
-def test_a_constant_learning_rate_knows_no_warm_up(training, tmp_path):
-    ran = context(tmp_path / "work")
-    training.run(ran, tmp_path / "model", schedule="constant")
-    assert {rate for _, rate in ran.tracker.points["learning_rate"]} == {3e-3}
-
-
 @pytest.mark.parametrize("changes", [{}, {"schedule": "constant", "validate_every": 1}, {"frozen_layers": 1}])
 def test_interrupted_training_goes_on_to_the_same_weights(training, tmp_path, changes):
     whole_metrics, whole = training.train(tmp_path / "whole", **changes)
@@ -102,21 +96,6 @@ def test_interrupted_training_goes_on_to_the_same_weights(training, tmp_path, ch
     assert [step for step, _ in again.tracker.points["loss"]] == [3, 4, 5, 6]  # the checkpoint is of step 2
     assert same(whole, load_file(out / "model.safetensors"))
     assert metrics == whole_metrics
-
-
-def test_out_of_memory_halves_the_questions_read_together(training, kind, tmp_path, monkeypatch):
-    sizes, loss_of = [], LOSSES[kind].loss_of
-
-    def scarce(model, pairs_of, sampled, *rest):
-        sizes.append(len(sampled))
-        if len(sampled) > 1:
-            raise torch.OutOfMemoryError
-        return loss_of(model, pairs_of, sampled, *rest)
-
-    monkeypatch.setattr(LOSSES[kind], "loss_of", scarce)
-    metrics, _ = training.train(tmp_path, steps=1)
-    assert sizes == [4, 2, 1, 1, 1, 1]
-    assert np.isfinite(metrics["loss"])
 
 
 def states(model, ids):

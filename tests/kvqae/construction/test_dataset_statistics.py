@@ -3,7 +3,7 @@
 import pytest
 
 from trivium.formats.questions import Question
-from trivium.kvqae.construction.rebuilding import dataset_statistics, words
+from trivium.kvqae.construction.rebuilding import dataset_statistics
 
 
 def question(number, text, answer, image, entity):
@@ -34,7 +34,3 @@ def test_by_hand():
         "test_answers_in_train": pytest.approx(1 / 3),
         "test_entities_in_train": pytest.approx(1 / 3),
     }
-
-
-def test_words():
-    assert words("“Who”, then, is St. John's-wort… ?") == ["who", "then", "is", "st", "john's-wort"]

@@ -57,13 +57,6 @@ def test_scores_do_not_depend_on_batch_order_or_company(folder, texts, batch):
     assert score(folder, texts, PAIRS[::-1])[::-1].tolist() == whole.tolist()  # same batches, whatever the order
 
 
-def test_pairs_tokenised_ahead_of_a_gpu_give_the_same_bits(folder, texts, monkeypatch, capfd):
-    here = score(folder, texts, PAIRS, batch=5)
-    monkeypatch.setattr("trivium.kvqae.rerankers.cross_encoder.feeders", lambda: 2)
-    assert score(folder, texts, PAIRS, batch=5).tolist() == here.tolist()
-    assert "s for input" in capfd.readouterr().out
-
-
 def test_re_ranked_lists(folder, texts):
     questions = [Question(str(n), text, ("alba",), "alba") for n, text in enumerate((QUESTION, "where ?", "who ?"))]
     run = Run(("0", "1", "2"), [[4, 1, 9], [3, 8, -1], [-1] * 3], [[3, 2, 1], [2, 1, np.nan], [np.nan] * 3], "initial")

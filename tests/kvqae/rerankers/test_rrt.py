@@ -35,18 +35,6 @@ def test_scores_do_not_depend_on_batch_or_order(model: RerankingTransformer, fea
     assert score_pairs(model, features, features, ALL[:0], batch=4).shape == (0,)
 
 
-def test_pairs_read_ahead_of_a_gpu_give_the_same_bits(
-    model: RerankingTransformer,
-    features: FeatureFolder,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    here = score_pairs(model, features, features, ALL, batch=2)
-    monkeypatch.setattr("trivium.kvqae.rerankers.rrt.feeders", lambda: 2)
-    assert score_pairs(model, features, features, ALL, batch=2).tolist() == here.tolist()
-    assert "s for input" in capfd.readouterr().out
-
-
 def test_saved_and_loaded(model: RerankingTransformer, features: FeatureFolder, tmp_path: Path) -> None:
     save_rrt(model, tmp_path / "rrt")
     loaded = load_rrt(tmp_path / "rrt")

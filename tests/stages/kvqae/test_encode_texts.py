@@ -14,7 +14,6 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json_lines, write_table
 from trivium.kvqae.retrieval import text_encoder, text_encoding
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
-from trivium.nets import feeding
 
 TEXTS = ["w1", "w2 w3 w4 w5 w6", "w7 w8", "", "w9 w10 w11", "w1 w1 w1 w1 w1 w1 w1 w1", "w2", "w3 w3"]
 KB = 7  # the eighth passage is of an article without image
@@ -104,16 +103,6 @@ def test_killed_and_resumed(world, monkeypatch):
     assert encoded == [2, 1, 2, 2, 2, 2, 1, 2, 1]  # the two finished shards of passages are not made again
     for name in ("kb.npy", "queries.npy", "kb_ids.npy"):
         np.testing.assert_array_equal(np.load(world / "whole" / name), np.load(world / "resumed" / name))
-
-
-def test_tokens_made_ahead_of_a_gpu_give_the_same_bits(world, monkeypatch, capfd):
-    run(world, "one")
-    monkeypatch.setattr(feeding, "feeders", lambda: 2)
-    monkeypatch.setattr(text_encoding, "CHUNK", 3)
-    run(world, "ahead")
-    for name in ("kb.npy", "queries.npy", "kb_ids.npy"):
-        np.testing.assert_array_equal(np.load(world / "one" / name), np.load(world / "ahead" / name))
-    assert "s for tokens" in capfd.readouterr().out
 
 
 def test_nan_names_the_passage(world):

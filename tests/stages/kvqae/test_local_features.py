@@ -8,8 +8,7 @@ import yaml
 from PIL import Image
 
 from stages.kvqae.local_features import describe_side
-from tests.vision.local_descriptors.test_extractors import write_delg, write_network
-from trivium.core.engine import LocalEngine
+from tests.vision.local_descriptors.test_extractors import write_delg
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
@@ -117,20 +116,6 @@ def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.Monke
     run([*stage[:-1], "again"])
     assert described == ["shard-00000", "shard-00001", "shard-00001", "shard-00002"]
     assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == whole
-
-
-def test_pictures_decoded_ahead_of_a_gpu_give_the_same(
-    stage: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    write_network(Path("extractor"))
-    run(stage)
-    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
-    monkeypatch.setattr("trivium.nets.feeding.feeders", lambda: 2)
-    run([*stage[:-1], "ahead"])
-    assert read_table(Path("ahead/names.parquet"))["unreadable"].null_count == 4
-    for path in Path("features").iterdir():
-        assert path.read_bytes() == (Path("ahead") / path.name).read_bytes()
-    assert capfd.readouterr().out.count("s for pictures to be decoded") == 3  # shards
 
 
 DELG = Path("mine/delg/kb")  # in the user's folder, for the knowledge base's images

@@ -119,9 +119,3 @@ def test_a_pipeline_without_recogniser(monkeypatch, sentences, tmp_path):
     parameters = PARAMETERS.model_copy(update={"model": "blank"})
     with pytest.raises(BadInput, match="has no parser, ner"):
         main(parameters, None, annotated=sentences, out=tmp_path / "spacy")
-
-
-def test_too_few_sentences(sentences, tmp_path):
-    parameters = PARAMETERS.model_copy(update={"held_out": 0.001})
-    with pytest.raises(BadInput, match="too few sentences"):
-        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")

@@ -33,13 +33,6 @@ def test_title_and_text_count_but_not_across_them(tmp_path: Path) -> None:
     assert [ids.tolist() for ids in judged.relevant] == [[0, 1], [1], [], [], []]
 
 
-def test_only_the_pool_is_judged(tmp_path: Path) -> None:
-    wikipedia = write_wikipedia(tmp_path)
-    asked = [question("a", "bridge"), question("b", "bridge"), question("c", "bridge")]
-    judged = judge_passages(asked, lists([0, 1], [5, 0, 7], []), **wikipedia)
-    assert [ids.tolist() for ids in judged.relevant] == [[0], [0, 5], []]
-
-
 def test_an_article_is_its_whole_text(tmp_path: Path) -> None:
     wikipedia = write_wikipedia(tmp_path)
     asked = [question("joined", "Port Vell"), question("title", "Hollow Hill")]

@@ -59,18 +59,6 @@ def test_every_list_is_the_initial_best_in_a_new_order_then_the_rest_in_its_own(
     assert moved > 0
 
 
-def test_batch_and_order_play_no_role(world, tmp_path):
-    rerank(world, tmp_path / "a")
-    for split in ("validation", "test"):
-        initial = read_run(world.runs / "fused" / f"{split}.trec")
-        write_run(tmp_path / "runs" / f"{split}.trec", initial.select(initial.queries[::-1]))
-    rerank(world, tmp_path / "b", tmp_path / "runs", batch=1)
-    first, second = read_run(tmp_path / "a" / "test.trec"), read_run(tmp_path / "b" / "test.trec")
-    second = second.select(first.queries)
-    assert first.documents.tolist() == second.documents.tolist()
-    assert first.scores == pytest.approx(second.scores, abs=1e-6)
-
-
 def test_short_and_empty_lists_are_counted(world, tmp_path):
     shutil.copytree(world.runs / "fused", tmp_path / "runs")
     initial = read_run(world.runs / "fused" / "test.trec")

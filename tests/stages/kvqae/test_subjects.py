@@ -111,14 +111,6 @@ def test_what_is_said_about_a_person(tmp_path):
     assert {name: kept["Q1"][name] for name in expected} == expected
 
 
-def test_only_concrete_types_can_be_pointed_at(tmp_path):
-    _, kept = run(tmp_path, [entity("Q1", None, P31=["Q103", "Q102", "Q101"], **SPAN)])
-    assert kept["Q1"]["types"] == ["drawbridge", "bridge"]
-    assert kept["Q1"]["name"] == "Title 0"  # of the article, where Wikidata has no English label
-    assert not kept["Q1"]["human"]
-    assert kept["Q1"]["gender"] is None
-
-
 def test_what_is_not_known_of_persons_is_counted(tmp_path):
     people = [
         person("Q1", "A", P21=[]),

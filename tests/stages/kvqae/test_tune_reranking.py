@@ -221,33 +221,3 @@ def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_im
     )
     assert alone.select(["test1"]).documents.tolist() == initial.select(["test1"]).documents.tolist()
     assert alone.select(fused.queries).documents.tolist() == fused.documents.tolist()
-
-
-def test_without_rrt_faces_alone_re_rank_images(tmp_path, folders):
-    for split in ("validation", "test"):
-        (folders["rrt"] / f"{split}.trec").write_text("")
-    metrics = tune(tmp_path, folders)
-    assert metrics["re_rankers_without_lists"] == 1
-    # One list: PosFuse and three normalisations; text and image as before.
-    assert (metrics["image_alone_tried"], metrics["text_image_tried"]) == (1 + 3, 2 * (1 + 3 * 11))
-    choice = read_choice(tmp_path / "reranking.json", SYSTEMS)
-    assert choice["image"].systems == choice["image_alone"].systems == {"arcface"}
-    assert metrics["image_alone_paper_is_chosen"] == 1  # of one list's order every way is as good, the paper's first
-    counts = write_fused(tmp_path, folders)
-    assert (counts["test_rrt_questions"], counts["test_image_alone_kept_initial"]) == (0, 20)
-    qrels = read_qrels(tmp_path / "runs" / "validation_passage.qrels")
-    for name in SYSTEMS:
-        assert mrr(tmp_path / f"reranked_{name}" / "validation.trec", qrels) == pytest.approx(
-            metrics[f"{name}_mrr"], abs=1e-14
-        )
-    faces, initial, text = (read_run(folders[name] / "test.trec") for name in ("arcface", "initial", "text"))
-    fused, alone, both = (
-        read_run(tmp_path / f"reranked_{name}" / "test.trec") for name in ("image", "image_alone", "text_image")
-    )
-    assert fused.select(faces.queries).documents.tolist() == faces.documents.tolist()
-    for row, query in enumerate(alone.queries):
-        source = faces if query in faces.queries else initial
-        found = source.select([query]).documents[0]
-        assert alone.documents[row].tolist()[: len(found)] == found.tolist()
-        if query not in faces.queries:  # the text alone
-            assert both.select([query]).documents.tolist() == text.select([query]).documents.tolist()

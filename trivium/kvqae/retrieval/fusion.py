@@ -15,12 +15,12 @@ from pydantic import Field, ValidationInfo, field_validator
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.formats.trec import read_run
-from trivium.kvqae.retrieval.systems import NAMES, NameEncoders, is_brought, system_of
-from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, TextEncoders
+from trivium.kvqae.retrieval.systems import SystemsInUse, is_brought, system_of
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.runs import Run
 from trivium.measures.weight_search import simplex_grid
-from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
+from trivium.vision.encoder_registry import ENCODERS
 
 # Row → its text systems; the rows of images have image encoders, too. Beyond these a text encoder NAME may have a row
 # NAME_image of its own.
@@ -39,18 +39,10 @@ RECORD = "fusion.json"  # beside a row's runs: how they were made
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class FuseParameters(Parameters):
+class FuseParameters(SystemsInUse):
     """Section `kvqae.fuse`."""
 
-    elsewhere: ClassVar = {
-        "depth": "kvqae.depth",
-        "text_encoders": "kvqae.text_encoders",
-        "image_encoders": SECTION,
-        "name_encoders": NAMES,
-    }
-    text_encoders: TextEncoders
-    image_encoders: ImageEncoders
-    name_encoders: NameEncoders
+    elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
     weights: dict[str, dict[str, Weight]] = Field(

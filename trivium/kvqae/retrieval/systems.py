@@ -6,16 +6,21 @@ A brought run is one TREC file a system, of the questions of any splits.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
+from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
+from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.runs import PADDING, Run
+from trivium.vision.encoder_registry import SECTION as IMAGE_SECTION
+from trivium.vision.encoder_registry import ImageEncoders
 
 NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
 _SUFFIX = "_names"
@@ -24,6 +29,19 @@ NameEncoders = Annotated[
     dict[str, dict[str, Any]],
     Field(default_factory=dict, description="Image encoders whose text tower reads entities' names"),
 ]
+
+
+class SystemsInUse(Parameters):
+    """What sections share that ask which encoders are in use, and in which order."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "text_encoders": TEXT_SECTION,
+        "image_encoders": IMAGE_SECTION,
+        "name_encoders": NAMES,
+    }
+    text_encoders: TextEncoders
+    image_encoders: ImageEncoders
+    name_encoders: NameEncoders
 
 
 def system_of(encoder: str) -> str:
