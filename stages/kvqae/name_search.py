@@ -16,7 +16,7 @@ from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.kvqae.retrieval.image_search import (
     ARTICLES,
     VECTORS,
-    NameIndex,
+    ImageIndex,
     NameSearchParameters,
     illustrated_names,
 )
@@ -58,7 +58,7 @@ def main(
                 matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
         np.save(beside / ARTICLES, numbers)
     table, owner = read_table(articles, ["article"]), read_table(passages, ["article"])["article"].to_numpy()
-    index = NameIndex.read(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
+    index = ImageIndex.of_names(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
     metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
     system = system_of(encoder)
     with write_atomically(out) as beside:

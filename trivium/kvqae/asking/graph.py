@@ -26,7 +26,7 @@ from trivium.kvqae.reader.inputs import ReadParameters
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import RECORD, FuseParameters, WeightGridParameters, read_split
-from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, NameIndex
+from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.systems import is_brought, system_of
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
@@ -162,7 +162,7 @@ class _ImageSystems:
             self._encoders[system] = load_encoder(system, there)
         self._routes = by_route(search.image_encoders)
         self._names = {
-            name: NameIndex.read(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
+            name: ImageIndex.of_names(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
             for name in section.name_encoders
         }
 
@@ -188,7 +188,7 @@ class _ImageSystems:
         routed = self._routes["face" if face else "whole"]
         for system in dict.fromkeys((*routed, *self._names)):
             vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
-            indexes: dict[str, ImageIndex | NameIndex] = {system: self._indexes[system]} if system in routed else {}
+            indexes: dict[str, ImageIndex] = {system: self._indexes[system]} if system in routed else {}
             if system in self._names:
                 indexes[system_of(system)] = self._names[system]
             for name, index in indexes.items():

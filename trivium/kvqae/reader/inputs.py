@@ -16,6 +16,7 @@ from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
+from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Qrels, Run
 
 
@@ -35,8 +36,7 @@ def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
     Raises:
         BadInput: the run is empty, or has a question that is not among these.
     """
-    run = read_run_over(path, [question.id for question in questions])
-    return Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], run.name)
+    return first(read_run_over(path, [question.id for question in questions]), depth)
 
 
 def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:

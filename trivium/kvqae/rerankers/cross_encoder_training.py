@@ -16,16 +16,15 @@ from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled,
 from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
-from trivium.measures.ranking import reciprocal_rank
-from trivium.measures.runs import Qrels, Run, relevance_matrix
+from trivium.measures.ranking import evaluate
+from trivium.measures.runs import Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.device import pick_device
 
 
 def mean_mrr(run: Run, qrels: Qrels) -> float:
     """Mean reciprocal rank; 0 for a question without relevant passage."""
-    hits = relevance_matrix(run, qrels)
-    return float(reciprocal_rank(hits, hits.sum(axis=1), hits.shape[1]).mean())
+    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
 
 
 def validation_mrr(

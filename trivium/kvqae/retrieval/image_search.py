@@ -40,11 +40,11 @@ class ImageSearchParameters(Parameters):
 
 @dataclass(frozen=True)
 class ImageIndex:
-    """What is searched by one encoder, opened once for any number of queries.
+    """What is searched by one encoder, images or names, opened once for any number of queries.
 
     Attributes:
         matrix: (images, dimension) embeddings, memory-mapped.
-        rows: the rows of `matrix` that belong to the encoder's part of the knowledge base, ascending.
+        rows: the rows of `matrix` that are searched, ascending.
         owners: the articles of each of these rows.
         starts: (articles + 1,) first passage of each article.
     """
@@ -64,6 +64,12 @@ class ImageIndex:
             owners[image].append(article)
         rows = np.array(sorted(owners), dtype=np.int64)
         return cls(base.features.matrix(encoder), rows, owners, base.starts)
+
+    @classmethod
+    def of_names(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
+        """The names of articles, in a folder of vectors that stage `kvqae-name_search` wrote."""
+        owners = {row: [article] for row, article in enumerate(read_matrix(folder / ARTICLES).tolist())}
+        return cls(read_matrix(folder / VECTORS), np.arange(len(owners)), owners, starts)
 
     def search(
         self, queries: NDArray[np.floating], depth: int
@@ -167,37 +173,6 @@ class NameSearchParameters(Parameters):
     def model(self) -> Path:
         """The folder with both towers."""
         return self.settings["model"]
-
-
-@dataclass(frozen=True)
-class NameIndex:
-    """What is searched by one encoder, opened once for any number of queries.
-
-    Attributes:
-        matrix: (names, dimension) embeddings, memory-mapped.
-        articles: of each name, ascending.
-        starts: (articles + 1,) first passage of each article of any kind.
-    """
-
-    matrix: NDArray[np.float16]
-    articles: NDArray[np.int64]
-    starts: NDArray[np.int64]
-
-    @classmethod
-    def read(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
-        """Open a folder of vectors."""
-        return cls(read_matrix(folder / VECTORS), read_matrix(folder / ARTICLES), starts)
-
-    def search(
-        self, queries: NDArray[np.floating], depth: int
-    ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
-        """For each query picture (n, dimension) the articles' cosines and the passages' scores, best article first."""
-        cosines, names = exact_search(queries, self.matrix, depth, cosine=True)
-        ranked = [
-            dict(zip(self.articles[row[row >= 0]].tolist(), scores[row >= 0].tolist(), strict=True))
-            for row, scores in zip(names, cosines, strict=True)
-        ]
-        return ranked, [passages_of(articles, self.starts, depth) for articles in ranked]
 
 
 def illustrated_names(articles: Path) -> tuple[NDArray[np.int64], Sequence[str]]:

@@ -18,6 +18,7 @@ from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
+from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.encoder_registry import SECTION as IMAGE_SECTION
 from trivium.vision.encoder_registry import ImageEncoders
@@ -88,7 +89,7 @@ def by_split(path: Path, name: str, split_of: Mapping[str, str], passages: int, 
                        expected="an id of the training, validation or test questions")  # fmt: skip
     if (last := int(run.documents.max())) >= passages:
         raise BadInput("no such passage", file=path, field="document", got=last, expected=f"below {passages}")
-    kept = Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], name)
+    kept = first(run, depth)
     asked: dict[str, list[str]] = {}
     for query in kept.queries:
         asked.setdefault(split_of[query], []).append(query)

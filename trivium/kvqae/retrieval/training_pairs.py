@@ -15,6 +15,7 @@ from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import Ids, passages_of_articles
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
+from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
 SCHEMA = pa.schema(
@@ -79,8 +80,7 @@ def write_pairs(
     metrics: dict[str, float] = {}
     for split, out in outs.items():
         asked = read_questions(questions / f"{split}.jsonl")
-        run = read_run_over(runs / f"{split}.trec", [question.id for question in asked])
-        run = Run(run.queries, run.documents[:, :depth], run.scores[:, :depth])
+        run = first(read_run_over(runs / f"{split}.trec", [question.id for question in asked]), depth)
         own = own_passages(asked, passages, articles)
         table, counts = make_pairs(asked, run, own, passages, articles)
         if not len(table):
