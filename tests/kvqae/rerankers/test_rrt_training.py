@@ -3,9 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from sklearn.metrics import roc_auc_score
 
-from tests.kvqae.tiny_features import GLOBAL, landmark_photographs
+from tests.kvqae.tiny_features import GLOBAL, landmark_photographs, write
+from trivium.core.tasks import Curve
 from trivium.kvqae.rerankers import rrt_training
 from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
@@ -44,8 +46,10 @@ def parameters(**changes: object) -> RrtTrainingParameters:
 
 def train(work: Path, **changes: object) -> tuple[dict[str, torch.Tensor], dict[str, float]]:
     features, shown = landmark_photographs(8, 3)
-    model, metrics = train_rrt(features, shown, parameters(**changes), seed=1, work=work, log=lambda *_, **__: None)
-    return model.state_dict(), metrics
+    folder = write(work / "features", features)
+    given = {"features": folder, "landmarks": shown, "parameters": parameters(**changes), "seed": 1}
+    metrics, _ = train_rrt(work, **given, out=work / "rrt", log=Curve(None))
+    return load_file(work / "rrt" / "model.safetensors"), metrics
 
 
 def test_nearest_images_of_other_landmarks_by_hand() -> None:

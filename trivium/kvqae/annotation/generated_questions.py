@@ -2,16 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import AliasPath, Field, StrictBool, StrictStr, field_validator
-from pydantic.dataclasses import dataclass
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_records
-
-Text = Annotated[StrictStr, Field(pattern=r"\S")]
+from trivium.core.tables import read_json_lines
 
 
 @dataclass(frozen=True)
@@ -22,10 +17,8 @@ class GeneratedQuestion:
         id: TriviaQA's id of the question it was made from, an underscore, where the mention starts.
         text: the generated question.
         original_question: TriviaQA's, which names the entity.
-        mention: the entity as that question names it.
-        names: all that the entity is called, the mention included.
-        ambiguous_mention: what stands for it now.
-        other_mentions: ambiguous mentions that would do as well.
+        names: all that the entity is called.
+        ambiguous_mention: what stands for it now; `other_mentions`: those that would do as well.
         original_answer, answers: the usual form, and all valid ones.
         wikidata_id, kilt_id, title: the entity, its article in KILT and that article's title.
         human: whether the entity is a person.
@@ -33,35 +26,20 @@ class GeneratedQuestion:
         images: candidates, at least one: the one proposed, then the others.
     """
 
-    id: Annotated[StrictStr, Field(pattern=r"^.+_\d+$")]
-    text: Annotated[Text, Field(validation_alias="input")]
-    original_question: Text
-    mention: Text
-    names: tuple[StrictStr, ...]
-    ambiguous_mention: Text
-    other_mentions: tuple[StrictStr, ...]
-    original_answer: Annotated[Text, Field(validation_alias=AliasPath("answer", "original_answer"))]
-    answers: Annotated[tuple[StrictStr, ...], Field(validation_alias=AliasPath("answer", "answer"))]
-    wikidata_id: Text
-    kilt_id: Text
-    title: Text
-    human: StrictBool
-    reference: Text
-    images: tuple[StrictStr, ...]
-
-    @field_validator("names")
-    @classmethod
-    def _has_a_name(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not any(map(str.strip, names)):
-            raise ValueError("the entity has no name")
-        return names
-
-    @field_validator("images")
-    @classmethod
-    def _are_distinct(cls, images: tuple[str, ...]) -> tuple[str, ...]:
-        if not images or len(set(images)) < len(images):
-            raise ValueError("no image, or one twice")
-        return images
+    id: str
+    text: str
+    original_question: str
+    names: tuple[str, ...]
+    ambiguous_mention: str
+    other_mentions: tuple[str, ...]
+    original_answer: str
+    answers: tuple[str, ...]
+    wikidata_id: str
+    kilt_id: str
+    title: str
+    human: bool
+    reference: str
+    images: tuple[str, ...]
 
     @property
     def source(self) -> str:
@@ -78,18 +56,17 @@ def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
 
 
-def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
-    """Generated questions by id, in the order of the file.
+_TEXTS = ("id", "original_question", "ambiguous_mention", "wikidata_id", "kilt_id", "title", "human", "reference")
+_LISTS = ("names", "other_mentions", "images")
 
-    Raises:
-        BadInput: a field is missing or of the wrong type, an id stands twice or does not end in a position, or there
-            is no question.
-    """
-    questions: dict[str, GeneratedQuestion] = {}
-    for row, question in read_json_records(path, GeneratedQuestion):
-        if question.id in questions:
-            raise BadInput("question twice", file=path, row=row, field="id", got=question.id)
-        questions[question.id] = question
+
+def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
+    """Generated questions by id, in the order of the file, of which there must be one."""
+    questions = {}
+    for _, record in read_json_lines(path):
+        own = {name: record[name] for name in _TEXTS} | {name: tuple(record[name]) for name in _LISTS}
+        own |= {"text": record["input"], "original_answer": record["answer"]["original_answer"]}
+        questions[record["id"]] = GeneratedQuestion(**own, answers=tuple(record["answer"]["answer"]))
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return questions

@@ -133,11 +133,7 @@ def read_shard(
 def read_selections(
     folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadParameters, engine: Engine
 ) -> dict[Pair, Reading]:
-    """What the reader in `folder` finds in every passage of these selections, each pair read once.
-
-    Raises:
-        BadInput: see `load_reader`; or what it finds in a passage is not a number, the pair is named.
-    """
+    """What the reader in `folder` finds in every passage of these selections, each pair read once."""
     pairs = list(dict.fromkeys((one.question.text, passage) for one in selections for passage in one.passages.tolist()))
     ordered = [pairs[place] for place in longest_first(pairs, texts)]
     limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
@@ -150,9 +146,6 @@ def read_selections(
             readings |= found_there
     finally:
         _reader.cache_clear()
-    for pair, found in readings.items():
-        if np.isnan([found.score, found.start_mass, found.end_mass]).any():  # an infinite score: no candidate there
-            raise BadInput("the score of a passage is NaN", file=folder, field="question, passage", got=pair)
     return readings
 
 

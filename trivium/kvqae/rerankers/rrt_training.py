@@ -5,7 +5,7 @@ nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out
 landmark that any training pair shows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -146,7 +146,7 @@ def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int)
     return add_gradient(len(pairs.same), together, share)
 
 
-def rrt_job(
+def train_rrt(
     checkpoints: Path,
     *,
     features: Path,
@@ -156,43 +156,26 @@ def rrt_job(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """`train_rrt` from a folder of features to a folder of the network, as a task of the engine."""
-    model, metrics = train_rrt(
-        FeatureFolder.read(features), landmarks, parameters, seed=seed, work=checkpoints, log=log
-    )
-    save_rrt(model, out)
-    return metrics, log.points
-
-
-def train_rrt(
-    features: FeatureFolder,
-    landmarks: Rows,
-    parameters: RrtTrainingParameters,
-    *,
-    seed: int,
-    work: Path,
-    log: Callable[..., None],
-) -> tuple[RerankingTransformer, dict[str, float]]:
-    """Train on photographs with the number of the landmark on each; goes on from the checkpoint in `work`.
+    """Train on the features of photographs and the number of each one's landmark, as a task; the last weights are kept.
 
     Where a GPU trains, processes draw the next pairs and gather their features meanwhile.
 
     Returns:
-        The network after the last step, and `loss`, `validation_auc`, `validation_accuracy`, `training_images`,
-        `held_out_images`.
+        `loss`, `validation_auc`, `validation_accuracy`, `training_images`, `held_out_images`, and the points of a task.
 
     Raises:
         BadInput: too few landmarks, a loss that is not finite, or a checkpoint of another size.
     """
+    described = FeatureFolder.read(features)
     torch.manual_seed(seed)
     sizes = {name: getattr(parameters, name) for name in ("layers", "heads", "hidden")}
-    model = build_rrt(global_dimension=features.overall.shape[1], **sizes)
+    model = build_rrt(global_dimension=described.overall.shape[1], **sizes)
     if parameters.sharpness is not None:
         model.begin_as_matcher(parameters.sharpness)
     model.to(pick_device())
     training, held = (
-        Landmarks.of(features, landmarks, rows, parameters.hard_negatives)
-        for rows in split_landmarks(landmarks, features.counts >= 0, parameters.held_out, seed)
+        Landmarks.of(described, landmarks, rows, parameters.hard_negatives)
+        for rows in split_landmarks(landmarks, described.counts >= 0, parameters.held_out, seed)
     )
     validation = held.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
     optimizer = torch.optim.AdamW(
@@ -201,7 +184,7 @@ def train_rrt(
     rising = round(parameters.warmup * parameters.steps)
 
     def batch(step: int) -> Pairs:
-        return stored_pairs(features, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
+        return stored_pairs(described, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
 
     def batches(first: int) -> Iterator[Pairs]:
         feed = Feed(lambda number: batch(first + number), parameters.steps - first, workers := feeders(), ahead=1)
@@ -219,16 +202,17 @@ def train_rrt(
         together=parameters.pairs,
         unit="pairs",
         max_gradient_norm=None,
-        work=work,
+        work=checkpoints,
         checkpoint_every=parameters.checkpoint_every,
         log=log,
         name="re-ranker",
         validation=Validation(
-            lambda: validate(model, features, *validation, parameters.batch), parameters.validate_every
+            lambda: validate(model, described, *validation, parameters.batch), parameters.validate_every
         ),
     )
     counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held.rows))}
-    return model, {"loss": progress.loss, **progress.scores, **counts}
+    save_rrt(model, out)
+    return {"loss": progress.loss, **progress.scores, **counts}, log.points
 
 
 class LandmarkTrainingParameters(LocalFeaturesParameters):
@@ -261,5 +245,7 @@ def train_on(
         expected = "a line in photographs.csv"
         raise BadInput("photographs without a landmark", file=images, got=missing[0], expected=expected)
     _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
-    task = partial(rrt_job, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed)
+    task = partial(
+        train_rrt, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed
+    )
     return metrics | run_task(context, task, out, description="re-ranker")
