@@ -186,11 +186,11 @@ def link_mentions(
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
     links: dict[str, dict[Mention, Link]] = defaultdict(dict)
     for mention in mentions:
-        link = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
-        if isinstance(link, Link):
-            links[mention.question][mention] = link
+        found = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
+        if isinstance(found, Link):
+            links[mention.question][mention] = found
         else:
-            counts[link] += 1
+            counts[found] += 1
     farther = {mention for of_question in links.values() for mention in _farther(of_question)}
     counts[CLAIMED] = len(farther)
     rows = []

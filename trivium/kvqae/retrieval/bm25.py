@@ -53,8 +53,11 @@ class Bm25SearchParameters(Parameters):
 
 def grid(k1_step: float, b_step: float) -> list[tuple[float, float]]:
     """All settings (k1, b): 0, step, 2 step, ... below the ends, without accumulated rounding."""
-    ends = ((k1_step, K1_END), (b_step, B_END))
-    return list(product(*([round(i * step, 10) for i in range(ceil(round(end / step, 10)))] for step, end in ends)))
+    k1, b = (
+        [round(i * step, 10) for i in range(ceil(round(end / step, 10)))]
+        for step, end in ((k1_step, K1_END), (b_step, B_END))
+    )
+    return list(product(k1, b))
 
 
 class Shard(NamedTuple):

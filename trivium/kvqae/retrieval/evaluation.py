@@ -6,6 +6,7 @@ randomization test; a row's letters name the rows that it beats.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
@@ -83,7 +84,12 @@ def compare(
     `values` are {row: {measure: (queries,) values}}.
     """
     rows: list[dict[str, Any]] = [{"name": name, "values": {}, "interval": {}, "better_than": {}} for name in values]
-    bootstrap = {"confidence": parameters.confidence, "resamples": parameters.resamples, "seed": parameters.seed}
+    interval = partial(
+        bootstrap_interval,
+        confidence=parameters.confidence,
+        resamples=parameters.resamples,
+        seed=parameters.seed,
+    )
     p_values = {}
     for name in MEASURES:
         matrix = np.array([per_query[name] for per_query in values.values()])
@@ -92,7 +98,7 @@ def compare(
         letters = superscripts(matrix, p, level=parameters.significance)
         for row, per_query, better_than in zip(rows, matrix, letters, strict=True):
             row["values"][name] = float(per_query.mean())
-            row["interval"][name] = bootstrap_interval(per_query, **bootstrap)
+            row["interval"][name] = interval(per_query)
             row["better_than"][name] = better_than
     return rows, p_values
 
