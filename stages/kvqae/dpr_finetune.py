@@ -35,9 +35,10 @@ def main(
     out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
     """Pair questions with passages, and go on training the pretrained question and passage encoders."""
-    base_of = {"passages": passages, "articles": articles}
     outs = {"train": out_train, "validation": out_validation}
-    counts = write_pairs(outs, questions=questions, runs=runs, depth=parameters.depth, **base_of)
+    counts = write_pairs(
+        outs, questions=questions, runs=runs, depth=parameters.depth, passages=passages, articles=articles
+    )
     write_json(out_pairs_counts, counts)
     task = partial(
         train_dual_encoder,
@@ -50,8 +51,10 @@ def main(
             "base": str(parameters.start),
             "data": f"{out_train} (ViQuAE, or the sample world's counterpart)",
         },
-        **outs,
-        **base_of,
+        train=out_train,
+        validation=out_validation,
+        passages=passages,
+        articles=articles,
     )
     return run_task(context, task, out, description="DPR")
 

@@ -30,20 +30,31 @@ def main(
 
     The two share nothing afterwards. Where --published holds both, they are taken instead.
     """
-    base_of = {"passages": passages, "articles": articles}
     outs = {"train": out_train, "validation": out_validation}
-    counts = write_pairs(outs, questions=questions, runs=runs, depth=parameters.depth, **base_of)
+    counts = write_pairs(
+        outs, questions=questions, runs=runs, depth=parameters.depth, passages=passages, articles=articles
+    )
     write_json(out_pairs_counts, counts)
     if (published / "question").is_dir():
-        return take_published(parameters, published, validation=out_validation, work=context.work, out=out, **base_of)
+        return take_published(
+            parameters,
+            published,
+            validation=out_validation,
+            passages=passages,
+            articles=articles,
+            work=context.work,
+            out=out,
+        )
     data = f"{out_train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)"
     task = partial(
         train_dual_encoder,
         parameters=parameters,
         starts=dict.fromkeys(TOWERS, base),
         card=CARD | {"base": str(base), "data": data},
-        **outs,
-        **base_of,
+        train=out_train,
+        validation=out_validation,
+        passages=passages,
+        articles=articles,
     )
     return run_task(context, task, out, description="DPR")
 

@@ -78,8 +78,8 @@ def main(
     """
     roots = {"text_runs": text_runs, "image_runs": image_runs, "brought": brought}
     metrics = write_fused(parameters, **roots, out=out)
-    own, *runs = read_runs(parameters, "validation", **roots)
-    report, tried = tune(own, *runs, read_qrels(passage_qrels), read_qrels(article_qrels), parameters.step)
+    own, passages, articles = read_runs(parameters, "validation", **roots)
+    report, tried = tune(own, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels), parameters.step)
     systems = dict.fromkeys(system for values in report.values() for system in values["weights"])
     rows = ({"row": row, **weights, "mrr": mrr} for row, tries in tried.items() for weights, mrr in tries)
     write_csv(out_weightings, ["row", *systems, "mrr"], rows)

@@ -136,8 +136,13 @@ def read_selections(
     """What the reader in `folder` finds in every passage of these selections, each pair read once."""
     pairs = list(dict.fromkeys((one.question.text, passage) for one in selections for passage in one.passages.tolist()))
     ordered = [pairs[place] for place in longest_first(pairs, texts)]
-    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
-    read = partial(read_shard, folder=folder, **limits)
+    read = partial(
+        read_shard,
+        folder=folder,
+        max_tokens=parameters.max_tokens,
+        longest=parameters.answer_tokens,
+        batch=parameters.batch,
+    )
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     shards = pair_shards(ordered, texts, parameters.batch)
     readings: dict[Pair, Reading] = {}

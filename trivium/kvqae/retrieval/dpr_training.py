@@ -106,7 +106,7 @@ def save_towers(
     model: DualEncoder,
     tokenizer: PreTrainedTokenizerBase,
     mrr: float,
-    licences: Mapping[str, str],
+    licences: Mapping[str, str | None],
     **card: str,
 ) -> None:
     """Write a folder a tower, with its card: `title`, `description`, `base` and `data`, and the tower's licence."""
