@@ -91,8 +91,8 @@ def loss_of(
     parts = (output.start_logits, output.end_logits, mask.bool(), start_targets.to(device), end_targets.to(device))
     counts = [len(ids) for _, ids in sampled]
     losses = [
-        question_loss(*of_question, reduction=reduction)
-        for of_question in zip(*(part.split(counts) for part in parts), strict=True)
+        question_loss(start_logits, end_logits, real, starts, ends, reduction)
+        for start_logits, end_logits, real, starts, ends in zip(*(part.split(counts) for part in parts), strict=True)
     ]
     return torch.stack(losses).sum(), {"passages_answers_cut": cut}
 
