@@ -204,7 +204,7 @@ def registries(folder: Path) -> dict[str, dict[str, str]]:
 def misses(stages: set[str], path: str, record: dict[str, set[str]], always: dict[str, set[str]]) -> dict[str, list]:
     """What is wrong with the stages that an edit of a module changes: nothing, where this is empty."""
     ran = {stage for stage, paths in record.items() if path in paths}
-    needless = {stage for stage in stages - ran if path in always[stage]}
+    needless = {stage for stage in stages - ran - {"track"} if path in always[stage]}  # of which there is no record
     found = {"ran it and did not change": sorted(ran - stages), "changed needlessly": sorted(needless)}
     return {problem: where for problem, where in found.items() if where}
 

@@ -153,7 +153,7 @@ def odmap(
     for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
         problem = None
         try:
-            found = find_model(model) if isinstance(model, str) else model
+            found: Embedder | NamedModel = find_model(model) if isinstance(model, str) else model
             shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
         except BadInput as error:
             own, rest = split_name(str(model))
@@ -170,11 +170,11 @@ def odmap(
     asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
     scores: dict[str, Scores] = {}
     notes: dict[str, tuple[str, ...]] = {}
-    for name, model in given.items():
+    for name, chosen in given.items():
         try:
-            loaded: Any = model.load() if isinstance(model, NamedModel) else model
+            loaded: Any = chosen.load() if isinstance(chosen, NamedModel) else chosen
             scores[name] = _ask(loaded, asked, name, batch_size)
-            notes[name] = _notes(asked, model, loaded)
+            notes[name] = _notes(asked, chosen, loaded)
             say(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:
             fail(name, str(error))

@@ -199,7 +199,7 @@ def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> Retr
 def load(folder: Path) -> RetrievalModel:
     """A saved model of whatever kind, in evaluation mode; `BadInput` for any other folder."""
     config = read_json(folder / CONFIG)
-    kind = config.get("kind") if isinstance(config, dict) else None
+    kind = str(config.get("kind")) if isinstance(config, dict) else ""
     if kind not in KINDS:
         raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)
     return KINDS[kind].model().load(folder)

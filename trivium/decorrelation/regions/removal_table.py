@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -37,11 +38,13 @@ def write_removals(path: Path, removals: Iterable[Removal]) -> None:
 
 def read_removals(path: Path) -> list[Removal]:
     """The removals, in the file's order."""
-    return [
-        Removal(**{_FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value
-                   for name, value in row.items()})
-        for row in read_table(path, SCHEMA.names).to_pylist()
-    ]  # fmt: skip
+    removals = []
+    for row in read_table(path, SCHEMA.names).to_pylist():
+        fields: dict[str, Any] = {
+            _FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in row.items()
+        }
+        removals.append(Removal(**fields))
+    return removals
 
 
 def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:
