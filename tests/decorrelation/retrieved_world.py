@@ -1,7 +1,6 @@
 """A small data set whose cells were trained and asked, in the files of the stages before evaluate and the report."""
 
 import io
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,14 @@ from PIL import Image, ImageDraw
 from stages.decorrelation import evaluate
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_table
+from trivium.decorrelation.captions.phrases import SCHEMA as PHRASES_SCHEMA
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
 from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats import masks
-from trivium.formats.corpus_table import write_corpus
-from trivium.formats.picture_corpora import read_corpus
-from trivium.formats.pictures import Removal, removal_id
+from trivium.formats.corpus_table import load_corpus, write_corpus
+from trivium.formats.pictures import Caption, Corpus, Object, Picture, Removal, removal_id
 
 CLASSES = ("dog", "frisbee", "person", "kite", "car", "bench", "hot dog", "cup <b>")
 PARTNERS = {"dog": "frisbee", "frisbee": "dog", "person": "kite", "kite": "person"}
@@ -39,9 +38,7 @@ PARAMETERS: dict[str, Any] = {
         "seed": 0,
     },
     "paintings": {
-        f"{dataset}_{filling}": {"dataset": dataset, "filling": filling}
-        for dataset in ("coco", "flickr30k", "control")
-        for filling in ("cv2",)
+        f"{dataset}_cv2": {"dataset": dataset, "filling": "cv2"} for dataset in ("coco", "flickr30k", "control")
     },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
@@ -162,21 +159,11 @@ def draw(picture: dict[str, Any], gone: tuple[str, ...] = ()) -> bytes:
 
 
 def removal_of(picture: dict[str, Any], identifier: str, gone: str, box: tuple[float, ...]) -> Removal:
-    split = SPLITS.get(picture["split"], picture["split"])
-    return Removal(
-        id=identifier,
-        picture=picture["id"],
-        name=picture["name"],
-        split=split,
-        class_name=gone,
-        removed=(gone,) if gone else (),
-        remaining=tuple(name for name in sorted(picture["boxes"]) if name != gone),
-        mask=masks.encode(masks.rasterise_boxes([box], SIDE, SIDE)),
-        height=SIDE,
-        width=SIDE,
-        share=box[2] * box[3] / SIDE**2,
-        drawn=split == "test",
-    )
+    split, removed = SPLITS.get(picture["split"], picture["split"]), (gone,) if gone else ()
+    remaining = tuple(name for name in sorted(picture["boxes"]) if name != gone)
+    mask, share = masks.encode(masks.rasterise_boxes([box], SIDE, SIDE)), box[2] * box[3] / SIDE**2
+    place = (identifier, picture["id"], picture["name"], split, gone, removed, remaining)
+    return Removal(*place, mask, SIDE, SIDE, share, drawn=split == "test")
 
 
 def removals_of(pictures: list[dict[str, Any]]) -> tuple[list[Removal], list[Removal]]:
@@ -195,66 +182,21 @@ def write_data_set(folder: Path, dataset: str, pictures: int = 60) -> None:
     made = pictures_of(dataset != "control", pictures, seed=len(dataset))
     found, empty = removals_of(made)
     raw = folder / "raw" / dataset
-    raw.mkdir(parents=True)
-    rows, karpathy = [], []
+    rows, shown = [], []
     for picture in made:
-        told = captions_of(picture)
-        sentences = []
-        for turn, (text, phrases) in enumerate(told):
-            identifier = 5 * picture["id"] + turn
-            sentences.append(
-                {"tokens": text.lower().split(), "raw": text, "imgid": picture["id"], "sentid": identifier}
-            )
-            split = SPLITS.get(picture["split"], picture["split"])
+        split, captions = SPLITS.get(picture["split"], picture["split"]), []
+        for turn, (text, phrases) in enumerate(captions_of(picture)):
+            captions.append(Caption(5 * picture["id"] + turn, text))
             names = sorted({name for phrase in phrases for name in phrase["classes"]})
-            rows.append((identifier, picture["id"], split, text, phrases, names))
-        karpathy.append(
-            {
-                "filename": picture["name"],
-                "cocoid": 1000 + picture["id"],
-                "split": picture["split"],
-                "imgid": picture["id"],
-                "sentids": [each["sentid"] for each in sentences],
-                "sentences": sentences,
-            }
-        )
-    (raw / "karpathy.json").write_text(json.dumps({"images": karpathy, "dataset": dataset}), encoding="utf-8")
-    annotations = [
-        {
-            "id": 10 * picture["id"] + place,
-            "image_id": 1000 + picture["id"],
-            "category_id": CLASSES.index(name) + 1,
-            "bbox": list(box),
-            "area": box[2] * box[3],
-            "iscrowd": 0,
-            "segmentation": [],
-        }
-        for picture in made
-        for place, (name, box) in enumerate(picture["boxes"].items())
-    ]
-    images = [
-        {"id": 1000 + picture["id"], "file_name": picture["name"], "width": SIDE, "height": SIDE} for picture in made
-    ]
-    categories = [{"id": place + 1, "name": name} for place, name in enumerate(CLASSES)]
-    instances = {"images": images, "annotations": annotations, "categories": categories}
-    (raw / "instances.json").write_text(json.dumps(instances), encoding="utf-8")
+            rows.append((captions[-1].id, picture["id"], split, text, phrases, names))
+        objects = tuple(Object(name, box) for name, box in picture["boxes"].items())
+        shown.append(Picture(picture["id"], picture["name"], split, SIDE, SIDE, objects, tuple(captions)))
     write_images(raw / "images", ((picture["name"], draw(picture)) for picture in made))
-    write_corpus(raw, read_corpus(raw))
-    schema = pa.schema(
-        [
-            ("caption", pa.int64()),
-            ("picture", pa.int64()),
-            ("split", pa.string()),
-            ("text", pa.string()),
-            (
-                "phrases",
-                pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])),
-            ),
-            ("classes", pa.list_(pa.string())),
-        ]
-    )
-    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
-    write_table(folder / "phrases" / f"{dataset}.parquet", pa.table(columns, schema=schema))
+    write_corpus(raw, Corpus(tuple(shown), CLASSES, {}))
+    columns = [
+        pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), PHRASES_SCHEMA, strict=True)
+    ]
+    write_table(folder / "phrases" / f"{dataset}.parquet", pa.table(columns, schema=PHRASES_SCHEMA))
     write_removals(folder / "removals" / dataset / "removals.parquet", found)
     write_removals(folder / "removals" / dataset / "empty.parquet", empty)
     by_id = {picture["id"]: picture for picture in made}
@@ -367,7 +309,7 @@ def write_metrics(folder: Path, cells: dict[str, dict[str, Any]]) -> None:
         write_json(folder / f"removals_{dataset}.json", REMOVALS)
         write_json(folder / f"inpaint_{dataset}_cv2.json", {"train": 60.0, "test": 75.0, "empty": 28.0})
         write_json(folder / f"phrases_{dataset}.json", PHRASES | (CHUNKER if dataset == "flickr30k" else {}))
-        corpus = read_corpus(folder.parent / "raw" / dataset)
+        corpus = load_corpus(folder.parent / "raw" / dataset)
         write_co_occurrence(folder / f"co_occurrence_{dataset}.csv", count_co_occurrence(corpus))
         write_json(folder / f"world_{dataset}.json", {"pictures_train": 24.0})
     write_json(folder / "entities_table.json", ENTITIES)

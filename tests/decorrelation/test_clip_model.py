@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
-from trivium.core.errors import BadInput
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
 from trivium.vision.encoders.clip import load_clip
@@ -79,9 +78,3 @@ def test_a_released_model_has_open_clips_own_tokenizer(base, tmp_path):
     save_file({k: v.contiguous() for k, v in weights.items()}, tmp_path / "open_clip_model.safetensors")
     ids = Clip(tmp_path, smallest_crop=1.0).tokenize(["a dog"])["ids"]
     assert ids[0, :4].tolist() == [49406, 320, 1929, 49407]
-
-
-def test_missing_weights_are_said(base, tmp_path):
-    (tmp_path / "open_clip_config.json").write_text((base / "open_clip_config.json").read_text())
-    with pytest.raises(BadInput, match="no weights"):
-        Clip(tmp_path, smallest_crop=1.0)

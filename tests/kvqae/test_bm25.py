@@ -1,23 +1,19 @@
 """The two stages of BM25 and the training pairs made from what they find, on Lucene itself."""
 
 import csv
-import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from stages.kvqae import bm25_index, bm25_search
 from tests.kvqae.tiny_wikipedia import write_params, write_questions, write_wikipedia
-from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_json_lines, read_table, write_json_lines
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval import bm25, training_pairs
-from trivium.kvqae.retrieval.bm25 import GridPoint, Search, grid, grid_search
-from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.bm25 import grid
 from trivium.measures.runs import Run
 
 
@@ -96,39 +92,6 @@ def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path],
     run = read_run(world["bm25"] / "validation.trec").documents
     first = 1 + min(run[0].tolist().index(number) for number in (0, 4) if number in run[0])
     assert metrics["validation_mrr"] == pytest.approx((1 / first + 0 + 0) / 3)
-
-
-@pytest.mark.usefixtures("metrics")
-def test_killed_grid_search_goes_on_where_it_was(
-    world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searched = []
-
-    class Recorder(Searcher):
-        def search(self, queries: Sequence[tuple[str, str]], *, k1: float, b: float, depth: int, name: str = "") -> Run:
-            if len(searched) == 2:
-                raise KeyboardInterrupt
-            searched.append((k1, b))
-            return super().search(queries, k1=k1, b=b, depth=depth, name=name)
-
-    questions = read_questions(world["viquae"] / "validation.jsonl")
-    own = bm25.Bm25SearchParameters(depth=5, threads=1, heap_gib=1, k1_step=1.0, b_step=1.0)
-
-    def run(work: Path) -> list[GridPoint]:
-        search = Search(world["kb"], own, LocalEngine(2))
-        return grid_search(search, questions, world["passages"], world["articles"], work)
-
-    monkeypatch.setattr(bm25, "Searcher", Recorder)
-    bm25._searcher.cache_clear()
-
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "killed")
-    searched.clear()
-    resumed = run(tmp_path / "killed")
-    assert searched == [(2.0, 0.0)]
-    searched[:] = [(math.nan, math.nan)] * 3  # does not stop anew
-    assert run(tmp_path / "whole") == resumed
-    bm25._searcher.cache_clear()
 
 
 def write_pairs(world: dict[str, Path], name: str, folder: Path) -> dict[str, float]:

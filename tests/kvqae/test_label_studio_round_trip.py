@@ -68,17 +68,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    arguments = [
-        "start",
-        "--no-browser",
-        "--internal-host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--data-dir",
-        str(folder),
-    ]
-    arguments += ["--username", "first@example.org", "--password", PASSWORD]
+    arguments = ["start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
+    arguments += ["--data-dir", str(folder), "--username", "first@example.org", "--password", PASSWORD]
     environment = os.environ | {"COLLECT_ANALYTICS": "false", "LATEST_VERSION_CHECK": "false", "DJANGO_DB": "sqlite"}
     environment |= {"LABEL_STUDIO_HOST": address, "SENTRY_DSN": "", "FRONTEND_SENTRY_DSN": ""}
     with (folder / "log.txt").open("wb") as log:

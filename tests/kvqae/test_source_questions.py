@@ -3,7 +3,6 @@
 import pytest
 
 from tests.sources.small_hub import triviaqa, viquae
-from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
 from trivium.kvqae.source_questions import SourceQuestions, check_no_leak
 
@@ -32,11 +31,3 @@ def test_others_are_not(folder, text):
 def test_questions_that_do_not_say_cannot_be_checked_and_are_counted(folder):
     write_json_lines(folder / "triviaqa" / "train.jsonl", [record | OUTPUT for record in triviaqa("train")])
     assert check_no_leak(folder, folder / "triviaqa") == 1
-
-
-def test_a_training_question_is_refused(folder):
-    leaked = [record | OUTPUT for record in triviaqa("train")]
-    leaked[2]["input"] = "WHO LED THE WHO"
-    write_json_lines(folder / "triviaqa" / "train.jsonl", leaked)
-    with pytest.raises(BadInput, match=r"train\.jsonl:3: field 'input': .* was made from; got 'WHO LED THE WHO'"):
-        check_no_leak(folder, folder / "triviaqa")

@@ -95,13 +95,6 @@ def test_names_that_the_project_lacks_come_with_the_choices(project):
         read_benchmark(project, "coco", "lama")
 
 
-def test_phrases_of_other_captions_are_refused(project):
-    file = project / DATA / "phrases/coco.parquet"
-    write_table(file, read_table(file).slice(1))
-    with pytest.raises(BadInput, match="phrases of other captions"):
-        read_benchmark(project)
-
-
 def test_public_pictures_are_not_invented(project):
     parameters = yaml.safe_load((project / "params.yaml").read_text())
     parameters["world"]["coco"] = "hub"

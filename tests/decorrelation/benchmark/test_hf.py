@@ -68,20 +68,6 @@ def test_a_vision_tower_alone_has_no_text_tower(tmp_path):
         find_model(str(folder))
 
 
-def test_weights_of_one_tower_are_not_enough(tmp_path):
-    folder = write_hugging_face("clip", tmp_path / "m", TEXTS)
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(folder / "model.safetensors")
-    save_file(
-        {name: each for name, each in weights.items() if not name.startswith("text_")},
-        folder / "model.safetensors",
-        metadata={"format": "pt"},
-    )
-    with pytest.raises(BadInput, match=r"weights are missing; got \['text_"):
-        FAMILIES["hf"].load(str(folder))
-
-
 def test_pickled_weights_are_not_read(tmp_path):
     folder = write_hugging_face("clip", tmp_path / "m", TEXTS)
     torch.save({}, folder / "pytorch_model.bin")

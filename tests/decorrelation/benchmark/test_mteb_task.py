@@ -1,18 +1,14 @@
 """mteb itself runs the task with models of its own protocol; the figures are those of the leaderboard."""
 
-import json
-import re
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import mteb
 import numpy as np
 import pytest
-from mteb.models import CachedEmbeddingWrapper, ModelMeta
+from mteb.models import ModelMeta
 from mteb.models.model_implementations.clip_models import CLIPModel
 
-import trivium
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.benchmark.test_benchmark_set import rewrite
 from tests.decorrelation.benchmark.test_positives import write_lists
@@ -103,25 +99,6 @@ def test_results_of_other_queries_are_not_taken_from_mtebs_cache(project, tmp_pa
     assert len(encoder.asked) > asked
 
 
-def test_predictions_are_the_captions_that_were_found(project, tmp_path):
-    task = odmap_task(project)
-    run(Encoder(), task, tmp_path, prediction_folder=tmp_path / "found")
-    found = json.loads((tmp_path / f"found/{task.metadata.name}_predictions.json").read_text("utf-8"))
-    assert found["mteb_model_meta"]["model_name"] == "tiny/words"
-    assert len(found["default"]["test"]) == 9
-    assert {len(set(captions)) for captions in found["default"]["test"].values()} == {10}
-
-
-def test_mtebs_cache_of_vectors_changes_nothing(project, ours, tmp_path):
-    encoder = Encoder()
-    cached = CachedEmbeddingWrapper(encoder, tmp_path / "vectors")
-    for _ in range(2):
-        assert {
-            name: run(cached, odmap_task(project), tmp_path, overwrite_strategy="always")[name] for name in ours
-        } == ours
-    assert len(encoder.asked) == 3, "the second time nothing is encoded"
-
-
 def test_other_right_answers_are_scored_too(project, tmp_path):
     asked = read_benchmark(project)
     pictures = [str(int(name[-16:-4])) for name in asked.pictures.names]
@@ -137,45 +114,8 @@ def test_other_right_answers_are_scored_too(project, tmp_path):
     assert task.metadata.revision.startswith(f"{asked.split}-{asked.asked}-")
 
 
-def test_the_counts_of_the_set_are_told(project):
-    task = odmap_task(project)
-    assert task._calculate_descriptive_statistics_from_split("test") == {
-        "num_samples": 4 + 9 + 60, "num_pictures": 4, "num_painted_pictures": 9, "num_captions": 60,
-    }  # fmt: skip
-    assert "invented" in task.metadata.description
-
-
-@pytest.mark.parametrize(
-    ("meta", "encode", "error", "message"),
-    [
-        (ModelMeta.create_empty(overwrites={"name": "a/b", "revision": "1", "modalities": ["text"]}), None, ValueError, "image"),
-        (META, lambda inputs, **kwargs: np.full((len(inputs.dataset), 4), np.nan), BadInput, "mteb:tiny/words, captions:1: NaN"),
-        (META, lambda inputs, **kwargs: np.ones((len(inputs.dataset) + 1, 4)), BadInput, "embeddings of another shape"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_asked_is_refused_by_name(project, tmp_path, meta, encode, error, message):
-    encoder = Encoder(meta)
-    if encode:
-        encoder.encode = encode
-    with pytest.raises(error, match=message):
-        run(encoder, odmap_task(project), tmp_path)
-
-
-def test_a_project_that_is_not_built_is_said_before_any_model(tmp_path):
-    (tmp_path / "params.yaml").write_text("decorrelation: {datasets: [coco]}\n")
-    with pytest.raises(BadInput, match="no such data set"):
-        odmap_task(tmp_path, dataset="flickr")
-
-
 def test_without_mteb_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mteb", None)
     monkeypatch.delitem(sys.modules, odmap_task.__module__)
     with pytest.raises(BadInput, match=r"^mteb is not installed; expected .* or `pip install trivium\[mteb\]`$"):
         import_module(odmap_task.__module__)
-
-
-def test_nothing_else_of_the_library_imports_mteb():
-    library = Path(trivium.__file__).parent
-    importing = re.compile(r"^\s*(import|from) mteb", re.MULTILINE)
-    found = [file for file in library.rglob("*.py") if importing.search(file.read_text("utf-8"))]
-    assert found == [library / "decorrelation/benchmark/mteb_task.py"]

@@ -70,8 +70,6 @@ def with_nan(matrix):
             lambda matrix: matrix[:-1],
             r"captions.npy: another count of embeddings than of ids; got 59; expected 60, as in",
         ),
-        (lambda matrix: matrix[:, 0], r"captions.npy: not a matrix"),
-        (lambda matrix: matrix.astype(object), r"captions.npy: not a"),
         (lambda matrix: matrix.astype(str), r"captions.npy: not a matrix of numbers"),
     ],
 )
@@ -97,8 +95,6 @@ def test_pickles_are_never_opened(kept, tmp_path):
     [
         ("captions", lambda lines: [*lines[:-1], lines[0]], "captions.jsonl:60: field 'id': id twice"),
         ("captions", lambda lines: [*lines[:-1], '{"id": "9999"}'], "field 'id': 1 of 60 embeddings are missing"),
-        ("captions", lambda lines: [*lines[:-1], '{"text": "x"}'], "captions.jsonl:60: field 'id': no id"),
-        ("pictures", lambda lines: [*lines[:-1], '{"id": "x"}'], "embeddings are missing"),
     ],
 )
 def test_ids_that_do_not_fit_are_named(asked, kept, part, edit, message):
@@ -113,15 +109,6 @@ def test_embeddings_of_more_than_was_asked_are_of_another_set(asked, kept):
     with (kept / "pictures.jsonl").open("a") as out:
         out.write('{"id": "other"}\n')
     with pytest.raises(BadInput, match=r"embeddings of another set; got 'other'"):
-        KeptEmbeddings(kept).vectors(asked)
-
-
-def test_a_vector_without_direction_and_two_spaces_are_refused(asked, kept):
-    change(kept, "captions", lambda matrix: matrix * (np.arange(60) != 7)[:, None])
-    with pytest.raises(BadInput, match=r"captions.npy:8: an embedding of length 0"):
-        KeptEmbeddings(kept).vectors(asked)
-    change(kept, "captions", lambda matrix: np.ones((60, 3)))
-    with pytest.raises(BadInput, match=r"different spaces; got '4 and 3'"):
         KeptEmbeddings(kept).vectors(asked)
 
 

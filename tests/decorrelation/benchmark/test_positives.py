@@ -114,11 +114,6 @@ def test_the_fingerprint_is_of_the_lists_and_not_of_their_order(tmp_path):
             {"cxc_image_to_caption": {"42": [10]}, "cxc_caption_to_image": {"10": [8]}},
             "field '10': no right answer that the test has",
         ),
-        (
-            {"cxc_image_to_caption": {"5": [10]}, "cxc_caption_to_image": {"10": [7]}},
-            "field '5': a query that the test lacks",
-        ),
-        ({"cxc_image_to_caption": {"42": []}, "cxc_caption_to_image": {"10": [7]}}, "field '42': not ids; got"),
         ({"cxc_image_to_caption": {"42": ["x"]}, "cxc_caption_to_image": {"10": [7]}}, "field '42': not ids; got"),
         ({"cxc_image_to_caption": [1], "cxc_caption_to_image": {"10": [7]}}, "not lists of right answers; expected"),
     ],

@@ -1,18 +1,15 @@
 """Every kind of model keeps what the interface promises, and is found by its name."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
-from torchvision.transforms import Resize, ToTensor
 
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.core.errors import BadInput
-from trivium.decorrelation.models.interface import PlainPreparation, load, start
+from trivium.decorrelation.models.interface import load, start
 from trivium.decorrelation.models.kind import KINDS
 
 
@@ -56,28 +53,6 @@ def test_embeddings_have_length_one_whatever_the_batch(model, kind):
     assert torch.allclose(alone, encoded[0], atol=1e-5)
     alone = torch.cat([model.encode_texts(model.tokenize([caption])) for caption in CAPTIONS])  # each without padding
     assert torch.allclose(alone, encoded[1], atol=1e-5)
-
-
-def test_every_weight_that_is_trained_gets_a_gradient(model):
-    model.module.train()
-    loss_of(model, pictures(4)).backward()
-    still = [
-        name for name, weights in model.module.named_parameters() if weights.requires_grad and weights.grad is None
-    ]
-    assert still == []
-    assert sum(float(weights.grad.abs().sum()) for weights in model.module.parameters() if weights.requires_grad) > 0
-
-
-def test_a_few_steps_lower_the_loss(model, kind):
-    optimizer = torch.optim.Adam([each for each in model.module.parameters() if each.requires_grad], lr=1e-2)
-    images = pictures(4)
-    model.module.eval()  # no dropout
-    first = float(loss_of(model, images))
-    for _ in range(12):
-        optimizer.zero_grad()
-        loss_of(model, images).backward()
-        optimizer.step()
-    assert float(loss_of(model, images)) < 0.98 * first
 
 
 def test_the_loss_of_embeddings_is_the_loss(model, kind):
@@ -161,10 +136,6 @@ def test_gradient_checkpointing_changes_no_gradient(kind, base):
 def test_a_checkpoint_of_another_architecture_is_refused(model, kind, tmp_path):
     model.save(tmp_path / "saved")
     config = json.loads((tmp_path / "saved" / "config.json").read_text())
-    other = next(name for name in KINDS if name != kind)
-    (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": other}))
-    with pytest.raises(BadInput):
-        load(tmp_path / "saved")
     (tmp_path / "saved" / "config.json").write_text(json.dumps(config | {"kind": "siglip"}))
     with pytest.raises(BadInput, match=r"not a retrieval model.*siglip.*choices: blip, clip, vse"):
         load(tmp_path / "saved")
@@ -180,9 +151,6 @@ def test_weights_of_another_size_are_refused(model, kind, tmp_path):
     save_file(weights | {name: torch.zeros(3, 3)}, file)
     with pytest.raises(BadInput, match="do not fit"):
         load(tmp_path / "saved")
-    file.write_bytes(b"no weights")
-    with pytest.raises(BadInput):
-        load(tmp_path / "saved")
 
 
 def test_a_folder_of_something_else_is_refused(kind, tmp_path):
@@ -191,25 +159,3 @@ def test_a_folder_of_something_else_is_refused(kind, tmp_path):
         start(kind, tmp_path, SETTINGS[kind], CAPTIONS)
     with pytest.raises(BadInput, match="not a retrieval model"):
         load(tmp_path)
-
-
-def test_what_does_not_end_in_a_standardised_tensor():
-    with pytest.raises(TypeError, match="does not end"):
-        PlainPreparation([Resize(4), ToTensor()])
-
-
-def test_the_papers_kinds_are_there():
-    assert {"clip", "vse", "blip"} <= set(KINDS)
-
-
-def test_a_label_loads_neither_torch_nor_another_kind():
-    code = (
-        "import sys; from trivium.decorrelation.models.kind import KINDS; print(KINDS['vse'].label);"
-        "assert 'torch' not in sys.modules; assert 'trivium.decorrelation.models.kinds.clip' not in sys.modules"
-    )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "VSE++\n"
-
-
-def test_no_such_kind_lists_the_others():
-    with pytest.raises(BadInput, match="no such kind of retrieval model; got 'siglip' .choices: blip, clip, vse"):
-        KINDS["siglip"]

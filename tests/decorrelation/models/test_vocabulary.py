@@ -41,15 +41,6 @@ def test_numbers_marks_and_padding():
     assert Vocabulary(SPECIAL).encode([])["ids"].shape == (0, 0)
 
 
-def test_written_and_read(tmp_path):
-    vocabulary = Vocabulary([*SPECIAL, "café"])
-    vocabulary.write(tmp_path / "vocabulary.json")
-    assert Vocabulary.read(tmp_path / "vocabulary.json").words == vocabulary.words
-    (tmp_path / "vocabulary.json").write_text('["dog"]')
-    with pytest.raises(BadInput, match="not a vocabulary"):
-        Vocabulary.read(tmp_path / "vocabulary.json")
-
-
 def test_the_model_knows_the_training_captions_words_only(tmp_path):
     base = write_base("vse", tmp_path / "vse")
     settings = SETTINGS["vse"].model_copy(update={"minimum_count": 2})

@@ -102,16 +102,6 @@ def test_without_uv_it_says_where_it_looked(monkeypatch):
         Inpainter(["cv2"])
 
 
-def test_uv_is_found_beside_the_environment(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(inpainter.sys, "prefix", str(tmp_path / ".venv"))
-    assert find_uv() is None
-    uv = tmp_path / ".uv" / "bin" / "uv"
-    uv.parent.mkdir(parents=True)
-    uv.touch()
-    assert find_uv() == uv
-
-
 def locked(path):
     return tomllib.loads(path.read_text())["package"]
 

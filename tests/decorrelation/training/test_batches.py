@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, write_world
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images, write_images
+from trivium.core.image_shards import Images
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.training_pairs import Shown, TrainingPairs, training_pairs
+from trivium.decorrelation.training.training_pairs import TrainingPairs, training_pairs
 from trivium.formats.picture_corpora import read_corpus
 
 
@@ -64,12 +63,6 @@ def test_the_same_seed_the_same_batches(pairs):
     assert shown_ids(first, 3) != shown_ids(other, 3)
 
 
-def test_shown_are_the_pictures_of_the_steps(pairs):
-    draws = Draws(pairs, 4, 0.5, seed=0)
-    for steps in (1, 2, 5):
-        assert {shown.id for shown in draws.shown(steps)} == {each for ids in shown_ids(draws, steps) for each in ids}
-
-
 def batches_of(world, pairs, *, memory=10**6, augments=False, process=0, processes=1):
     model = TinyModel()
     model.augments = augments
@@ -103,14 +96,3 @@ def test_augmentation_draws_anew_at_each_visit_and_leaves_the_generator_alone(wo
     assert torch.equal(torch.get_rng_state(), before)
     assert not torch.equal(first, second)
     assert torch.equal(first, pictures(pairs.original[0], (0, 0, 0)))
-
-
-def test_pictures_that_cannot_be_read(world, tmp_path):
-    write_images(tmp_path / "images", [("a.png", b"no picture")])
-    pictures = Pictures(TinyModel(), Images(tmp_path / "images"), None, 0)
-    with pytest.raises(BadInput, match="not a readable picture.*got 'a.png'"):
-        pictures(Shown(0, "a.png", ("a",)), (0,))
-    with pytest.raises(BadInput, match="no such image.*'b.png'"):
-        pictures(Shown(0, "b.png", ("a",)), (0,))
-    with pytest.raises(BadInput, match="no painted pictures; got '0_dog'"):
-        pictures(Shown(-1, "0_dog", ("a",)), (0,))

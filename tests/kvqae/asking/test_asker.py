@@ -1,7 +1,6 @@
 """The queue in front of the pipeline, and what it refuses; the whole pipeline is asked in end_to_end/test_ask.py."""
 
 import io
-import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -160,17 +159,3 @@ def test_rows_that_cannot_be_asked(tmp_path, row, message):
     write_lock(tmp_path, {"fuse": ({}, ["data/kvqae/runs/fused"])})
     with pytest.raises(BadInput, match=message):
         GraphBase(tmp_path, row)
-
-
-def test_what_is_looked_for_is_what_the_graph_writes():
-    graph = (
-        (ROOT / "dvc.yaml")
-        .read_text()
-        .replace("${item.reader}", "few_shot")
-        .replace("local_features/${key}", "local_features/kb")
-    )
-    modules = [*(ROOT / "trivium/commands").glob("ask*.py"), *(ROOT / "trivium/kvqae/asking").glob("*.py")]
-    code = "".join(path.read_text() for path in modules)
-    paths = re.findall(r'made\((?:root, )?f?"([^"{]+)', code)
-    assert len(paths) > 16
-    assert [path for path in paths if path.removesuffix("/kb").rstrip("/") not in graph] == []

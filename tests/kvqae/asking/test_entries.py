@@ -128,10 +128,8 @@ def test_a_jpeg_by_any_of_its_suffixes(tmp_path, kind):
         ("Photos\\A.PNG", ["a.png"], []),
         (".\\photos\\..\\photos\\a.png", ["a.png"], []),
         ("photos/a.png; photos\\b.png", ["a.png", "b.png"], []),
-        ("photos/a.png|photos/b.png|", ["a.png", "b.png"], []),
         ("photos/a.png, photos/none.png", ["a.png"], ["photos/none.png"]),
         ("photos/a;b,c.png", ["a;b,c.png"], []),
-        ("photos/x, y.png", [], ["photos/x, y.png"]),
     ],
 )
 def test_backslashes_and_several_pictures_in_a_cell(tmp_path, cell, found, missing):
@@ -175,11 +173,9 @@ def test_json_lines(tmp_path):
     ("name", "content", "message"),
     [
         ("m.csv", "title,text\na,b\n", "missing columns; got \\['image'\\]"),
-        ("m.csv", "title,text,image\na,b\n", "m.csv:2: another number of cells"),
         ("m.csv", "title,text,image\n", "no entry; got 'nothing'"),
         ("m.jsonl", '{"title": "a"}', "m.jsonl:1: field 'text': not a text"),
         ("m.jsonl", '{"title": "a", "text": "b", "image": 3}', "field 'image'"),
-        ("m.jsonl", "{", "not JSON"),
         ("m.pdf", "x", "neither a folder nor a table"),
     ],
 )

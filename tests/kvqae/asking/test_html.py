@@ -51,8 +51,8 @@ def test_a_bar_for_each_system_that_gave_something_as_long_as_its_share():
     assert "CLIP" not in html
 
 
-@pytest.mark.parametrize(("width", "height"), [(3000, 1500)])
-def test_the_frame_is_around_the_face_at_any_size(width, height):
+def test_the_frame_is_around_the_face_at_any_size():
+    width, height = 3000, 1500
     face = FaceFound((0.25, 0.2, 0.75, 1.2), 0.99, 1)  # a box may reach out of the picture
     image = np.asarray(picture(framed(jpeg(width, height), face)).convert("RGB")).astype(int)
     orange = (np.abs(image - (255, 149, 0)) < 60).all(axis=2)

@@ -91,24 +91,6 @@ def test_many_pictures_are_found_by_codes(tmp_path):
     assert lists_of(1_500_000) == 2048
 
 
-def test_codes_of_a_vector_with_nan(tmp_path):
-    with write_matrix(tmp_path / VECTORS, 20_000, 8, np.float32) as matrix:
-        matrix[:] = 1
-        matrix[70] = np.nan
-    with pytest.raises(BadInput, match="NaN or infinite"):
-        write_codes(tmp_path)
-
-
-@pytest.mark.parametrize("share", [0, 0.5])
-def test_cut_codes(tmp_path, share):
-    kb_search.write_vectors(tmp_path / VECTORS, 2_000, 16)
-    write_codes(tmp_path)
-    codes = (tmp_path / CODES).read_bytes()
-    (tmp_path / CODES).write_bytes(codes[: int(share * len(codes))])
-    with pytest.raises(BadInput, match=r"codes\.faiss: not an index of faiss, or damaged"):
-        PictureSearch(tmp_path)
-
-
 def test_one_of_several_faces(tmp_path):
     group = Image.open(f"{next(iter(insightface.__path__))}/data/images/t1.jpg").convert("RGB")
     boxes = [(100, 80), (300, 80), (500, 80), (700, 80), (900, 80)]

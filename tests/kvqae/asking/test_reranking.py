@@ -13,29 +13,13 @@ from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.answer import QUERY, Seen
-from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers, _split
+from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.rrt import Base, build_rrt
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.extractors import load_extractor
 from trivium.vision.local_descriptors.sift import SiftExtractor
-
-
-def test_the_images_share_is_split_as_their_systems_gave():
-    parts = {"reranked_text": 0.25, "reranked_image": 0.5}
-    found = _split(parts, {"reranked_arcface": 0.75, "reranked_rrt": 0.25})
-    assert found == {"reranked_text": 0.25, "reranked_arcface": 0.375, "reranked_rrt": 0.125}
-    assert sum(found.values()) == sum(parts.values())
-
-
-@pytest.mark.parametrize(
-    "images", [{}, {"reranked_arcface": 0.0, "reranked_rrt": 0.0}, {"reranked_arcface": -0.5, "reranked_rrt": 2.0}]
-)
-def test_it_stays_whole_where_there_are_no_shares(images):
-    parts = {"reranked_text": 0.25, "reranked_image": 0.5}
-    assert _split(parts, images) == parts
-
 
 NAMES = ("text", "arcface", "rrt")
 

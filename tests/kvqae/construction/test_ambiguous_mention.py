@@ -65,11 +65,6 @@ def test_quotation_marks_go_and_the_closing_one_is_no_possessive(quotes):
     assert [replace_mentions(text, [(asked, each.text)]) for each in drawn] == ["Who liked this book of old?"]
 
 
-def test_a_double_genitive_stands_alone():
-    asked = mention("Which novel of Ada Lark's was burnt?", "Ada Lark", "pobj", "Ada Lark's", possessive=True)
-    assert possible_mentions(asked, **WRITER)[-1].text == "hers"
-
-
 @pytest.mark.parametrize(
     ("text", "surface", "subtree", "expected"),
     [

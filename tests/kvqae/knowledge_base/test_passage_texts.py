@@ -4,9 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
-from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, read_passage_texts, stream_passages
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts, stream_passages
 
 
 @pytest.fixture
@@ -36,13 +35,3 @@ def test_look_up(knowledge_base):
         with pytest.raises(KeyError):
             texts[passage]
     assert not len(read_passage_texts(*knowledge_base, np.array([], np.int64)).ids)
-
-
-@pytest.mark.parametrize("passage", [5, -1])
-def test_no_such_passage(knowledge_base, passage):
-    with pytest.raises(BadInput, match=f"passages.parquet: no such passage; got {passage}; expected 0 to 4"):
-        read_passage_texts(*knowledge_base, np.array([1, passage]))
-
-
-def test_size_of_the_knowledge_base(knowledge_base):
-    assert knowledge_base_size(knowledge_base[0]) == 3

@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 
 from tests.kvqae.tiny_reader import write_world
-from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader.inputs import (
     Example,
-    retrieved,
     sample_passages,
     split_by_relevance,
     texts_of,
@@ -58,13 +56,3 @@ def test_own_article_stands_in_where_nothing_relevant_was_retrieved(world):
         ("v2", [4], []),
     ]
     assert (counts["questions_without_relevant"], counts["questions_with_relevant_from_own_article"]) == (1, 2)
-
-
-def test_runs_that_do_not_fit(world, tmp_path):
-    questions = read_questions(world.viquae / "train.jsonl")
-    (tmp_path / "empty.trec").touch()
-    with pytest.raises(BadInput, match="empty run"):
-        retrieved(tmp_path / "empty.trec", questions, 5)
-    with pytest.raises(BadInput, match="not about these questions"):
-        retrieved(world.runs / "bm25_triviaqa" / "train.trec", questions, 5)
-    assert retrieved(world.runs / "fused" / "train.trec", questions, 2).documents.shape == (12, 2)

@@ -8,10 +8,8 @@ import pytest
 from tokenizers.processors import TemplateProcessing
 from transformers import BertTokenizer
 
-import trivium.kvqae.reader.reader_training
-import trivium.kvqae.rerankers.cross_encoder_training
-from tests.kvqae.tiny_reader import NAMES, WORDS, write_bert, write_world
-from tests.kvqae.tiny_training import cross_encoder_training, inline_pairs, reader_training
+from tests.kvqae.tiny_reader import NAMES, WORDS, write_bert
+from tests.kvqae.tiny_training import inline_pairs
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -72,31 +70,3 @@ def test_a_tokenizer_that_puts_pairs_together_in_another_way(tokenizer, texts, e
     )
     with pytest.raises(BadInput, match="pairs are not put together as BERT's"):
         KeptPairs(tmp_path / "tokens", tokenizer, examples, texts, 16)
-
-
-@pytest.mark.parametrize(
-    ("training", "module"),
-    [
-        (reader_training, trivium.kvqae.reader.reader_training),
-        (cross_encoder_training, trivium.kvqae.rerankers.cross_encoder_training),
-    ],
-)
-def test_no_step_of_a_training_asks_the_tokenizer(training, module, tmp_path, monkeypatch):
-    """Six steps of four questions are two epochs of twelve."""
-    world = write_world(tmp_path / "world")
-    loss_of, call, steps, asked = module.loss_of, BertTokenizer.__call__, [], []
-
-    def counted(*given, **named):
-        asked.append(len(steps))
-        return call(*given, **named)
-
-    def counting(model, pairs_of, sampled, *rest):
-        steps.append(len(sampled))
-        return loss_of(model, pairs_of, sampled, *rest)
-
-    monkeypatch.setattr(module, "loss_of", counting)
-    monkeypatch.setattr(BertTokenizer, "__call__", counted)
-    training(world).train(tmp_path, validate_every=6)
-    assert steps == [4] * 6
-    assert asked.count(0) == 3  # questions, passages, and one pair to compare with
-    assert set(asked) == {0, 6}  # and validation

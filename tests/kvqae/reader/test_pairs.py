@@ -59,13 +59,6 @@ def test_starts_and_ends_of_overlapping_aliases(tokenizer):
     assert (pairs.offsets[0, ends[0, :2], 1] - shift).tolist() == [4, 9]
 
 
-def test_no_answer_points_at_cls(tokenizer):
-    pairs = tokenize(tokenizer, ["where ?"], [("bob", "he lived at home")], 64)
-    starts, ends, cut = answer_targets(pairs, [[]], 10)
-    assert starts.tolist() == ends.tolist() == [[0] + [-1] * 9]
-    assert cut == 0
-
-
 def test_an_answer_beyond_the_cut_is_counted_and_points_at_cls(tokenizer):
     pairs = tokenize(tokenizer, ["where ?"], [("bob", "he lived at home in hull")], 9)
     spans = answer_characters(AnswerMatcher(["hull"]), ("bob", "he lived at home in hull"))

@@ -70,18 +70,6 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_fine_tuning_takes_the_own_article_where_retrieval_found_nothing(world, tmp_path):
-    """The run `text` has no passage with an answer; passage 2n of the own article has it."""
-    train(world, tmp_path / "pretrained", steps=1)
-    shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "text"}
-    shared["base"] = tmp_path / "pretrained" / "model"
-    del shared["published"]
-    parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
-    metrics = finetune(parameters, context(tmp_path / "w"), **shared, reader="few_shot", seed=0, out=tmp_path / "few")
-    assert metrics["questions_with_relevant_from_own_article"] == 12
-    assert metrics["questions_without_relevant"] == 0
-
-
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     questions = read_questions(world.viquae / "train.jsonl")
     run = retrieved(world.runs / "fused" / "train.trec", questions, 100)

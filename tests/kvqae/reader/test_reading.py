@@ -107,11 +107,3 @@ def test_ties_go_to_the_higher_ranked_passage():
 def test_weights_are_shifted_within_the_question():
     assert passage_weights(np.array([2.0, 0.5, -1.0])).tolist() == [4.0, 2.5, 1.0]  # + 1 − (−1)
     assert passage_weights(np.array([30.0, 20.0])).tolist() == [30.0, 20.0]
-
-
-def test_pairs_tokenised_ahead_of_a_gpu_give_the_same_bits(reader, monkeypatch, capfd):
-    pairs = [(QUESTION, passage) for passage in range(24)]
-    here = read(reader, pairs, batch=5)
-    monkeypatch.setattr("trivium.kvqae.reader.reading.feeders", lambda: 2)
-    assert read(reader, pairs, batch=5) == here
-    assert "s for input" in capfd.readouterr().out

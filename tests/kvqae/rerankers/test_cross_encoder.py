@@ -4,10 +4,8 @@ import torch
 from sentence_transformers import CrossEncoder
 
 from tests.kvqae.tiny_reader import write_world
-from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
 from trivium.measures.runs import Run
 
@@ -72,16 +70,3 @@ def test_re_ranked_lists(folder, texts):
         model.classifier.weight.zero_()
     tied = rerank_run(model, tokenizer, questions, run, texts, max_tokens=32, batch=4)
     assert tied.documents.tolist() == run.documents.tolist()
-
-
-def test_checkpoints_that_do_not_fit(world, folder, texts, tmp_path):
-    with pytest.raises(BadInput, match="not a cross-encoder"):
-        load_cross_encoder(tmp_path)
-    with pytest.raises(BadInput, match=r"weights are missing; got .*pooler.*classifier"):
-        load_cross_encoder(world.base)
-    with pytest.raises(BadInput, match="more tokens than the cross-encoder has positions; got 65; expected ≤ 64"):
-        score(folder, texts, PAIRS, max_tokens=65)
-    reader, tokenizer = load_reader(world.base, 32, new_heads=True)
-    save_reader(tmp_path / "reader", reader, tokenizer, base=world.base, data="nothing", metrics={})
-    with pytest.raises(BadInput, match="weights are missing"):
-        load_cross_encoder(tmp_path / "reader")

@@ -13,10 +13,6 @@ from trivium.kvqae.rerankers.reranker import RERANKERS, Reranker, RerankerSettin
 READS = {"reads": ["a", "b"], "depth": 3}
 
 
-def test_members_are_the_modules_of_the_folder():
-    assert {"text", "arcface", "rrt"} <= set(RERANKERS)
-
-
 @pytest.mark.parametrize("name", RERANKERS)
 def test_a_member_bears_what_is_asked_of_it(name):
     found = RERANKERS[name]

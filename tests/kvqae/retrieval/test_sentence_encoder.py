@@ -96,16 +96,13 @@ def test_small_letters_where_the_folder_asks_for_them(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("modules.json", {"a": 1}, "not a list of modules"),
         ("modules.json", [{"type": "x.Transformer", "path": ""}], "expected a Transformer, then a Pooling"),
         ("modules.json", [{"type": "x.Transformer", "path": ""}, {"type": "custom.Whatever", "path": "1"}],
          r"modules.json:2: field .type.: a module that is not known; got 'custom.Whatever'"),
         ("1_Pooling/config.json", {"embedding_dimension": 16, "pooling_mode": "mean"}, "another width; got 16"),
         ("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "most"}, "not a pooling: Invalid"),
         ("1_Pooling/config.json", {"embedding_dimension": 32, "include_prompt": False}, "field 'include_prompt'"),
-        ("config_sentence_transformers.json", {"prompts": ["x"]}, "field 'prompts': not prompts"),
         ("sentence_bert_config.json", {"max_seq_length": "long"}, "field 'max_seq_length': bad length"),
-        ("sentence_bert_config.json", [], "sentence_bert_config.json: not an object"),
     ],
 )  # fmt: skip
 def test_what_a_folder_may_not_say(folder: Path, file: str, content: object, message: str) -> None:

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 from trivium.nets.bert import cls_vectors
 
@@ -47,29 +45,3 @@ def test_vectors_have_the_bits_of_batches_that_a_tokenizer_pads(folder, batch_si
     np.testing.assert_array_equal(encode(encoder, tokenizer, ids, batch_size), expected)
     arrays = [np.array(row, np.int32) for row in ids]
     np.testing.assert_array_equal(encode(encoder, tokenizer, arrays, batch_size), expected)
-
-
-def test_batches_halve_when_memory_runs_out(folder, monkeypatch, capsys):
-    encoder, tokenizer = load_text_encoder(folder, CPU)
-    ids = tokenize(tokenizer, TEXTS, 16)
-    expected = encode(encoder, tokenizer, ids, 100)
-    forward, sizes = encoder.forward, []
-
-    def small_memory(input_ids, attention_mask):
-        sizes.append(len(input_ids))
-        if len(input_ids) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return forward(input_ids=input_ids, attention_mask=attention_mask)
-
-    monkeypatch.setattr(encoder, "forward", small_memory)
-    np.testing.assert_allclose(encode(encoder, tokenizer, ids, 7), expected, atol=1e-5)
-    assert sizes == [7, 4, 2, 2, 2, 1]
-    assert "batches of 2" in capsys.readouterr().out
-
-
-def test_weights_of_another_shape_name_the_layer(folder):
-    weights = load_file(folder / "model.safetensors")
-    name = "encoder.layer.1.output.dense.weight"
-    save_file(weights | {name: torch.zeros(3, 3)}, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(BadInput, match=rf"bert: field '{name}': weights .*got \(3, 3\); expected \(32, 64\)"):
-        load_text_encoder(folder, CPU)

@@ -7,12 +7,10 @@ import torch
 
 from stages.complexity.annotate import main
 from tests.complexity.frame_world import make_texts, write_encoder
-from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, distinct_contexts
+from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters
 from trivium.complexity.frames.labels import collect_labels
-from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import load_parser, save_parser, start_parser
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_table, write_json
+from trivium.core.tables import read_table
 from trivium.formats.squad import SquadQuestion, write_squad
 from trivium.measures.frames import entropy_bits
 
@@ -81,44 +79,3 @@ def test_batch_and_chunk_change_nothing(tmp_path, world):
     run(folder, tmp_path / "a.parquet")
     run(folder, tmp_path / "b.parquet", batch=3, chunk=100)
     assert read_table(tmp_path / "a.parquet").equals(read_table(tmp_path / "b.parquet"))
-
-
-def test_windows_made_ahead_of_a_gpu_give_the_same_rows(tmp_path, world, monkeypatch, capfd):
-    folder, _ = world
-    run(folder, tmp_path / "here.parquet")
-    monkeypatch.setattr("trivium.complexity.frames.annotation.feeders", lambda: 2)
-    run(folder, tmp_path / "ahead.parquet")
-    assert (tmp_path / "ahead.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
-    assert "s for windows" in capfd.readouterr().out
-
-
-def test_linear_models_annotate_without_an_encoder(tmp_path, world):
-    folder, contexts = world
-    taught = make_texts(80, seed=1)
-    parser = LinearFrameParser.learn(taught, no_frames=frozenset(), partial=False, seed=0)
-    save_parser(tmp_path / "parser", parser, base="nothing", data="texts")
-    metrics = main(AnnotateParameters(chunk=2), None, parser=tmp_path / "parser", questions=folder / "train.json",
-                   out=tmp_path / "frames.parquet")  # fmt: skip
-    found = {(row["text"], row["start"], row["frame"]) for row in read_table(tmp_path / "frames.parquet").to_pylist()}
-    true = {
-        (place, each.lexical_unit.span.start, each.frame)
-        for place, text in enumerate(make_texts(5, seed=5))
-        for each in text.frames
-    }
-    assert len(found & true) > 0.9 * max(len(found), len(true))
-    assert metrics["sentences"] == 3 * len(contexts)
-    assert metrics["elements_found"] > metrics["frames_found"]
-
-
-def test_contexts_are_read_once():
-    questions = [SquadQuestion(f"q{n}", "t", context, "?", (("a", 0),)) for n, context in enumerate(["ab", "ac", "ab"])]
-    assert distinct_contexts(questions) == {"ab": ["q0", "q2"], "ac": ["q1"]}
-
-
-def test_bad_input(tmp_path, world):
-    folder, _ = world
-    write_json(tmp_path / "bad.json", {"version": "1", "data": 3})
-    with pytest.raises(BadInput, match=r"bad\.json"):
-        main(AnnotateParameters(batch=1, chunk=1), None, parser=folder / "parser", questions=tmp_path / "bad.json",
-             out=tmp_path / "x.parquet")  # fmt: skip
-    assert not (tmp_path / "x.parquet").exists()

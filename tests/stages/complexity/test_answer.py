@@ -11,7 +11,6 @@ from tests.complexity.tiny_readers import questions, settings, write_camembert
 from trivium.complexity.readers.interface import Answer, Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_json_lines
 from trivium.core.tracking import Tracker
@@ -91,10 +90,3 @@ def test_what_was_not_read_and_what_did_not_end_is_counted(world, monkeypatch):
     monkeypatch.setattr(ExtractiveReader, "answer", lambda self, readings, size: said)
     metrics = ask(world)
     assert [metrics[name] for name in ("contexts_cut", "answers_behind_cut", "not_ended")] == [3, 2, 2]
-
-
-def test_a_folder_without_reader(world):
-    (world / "model" / "reader.json").unlink()
-    with pytest.raises(BadInput, match=r"reader\.json: no settings of a reader"):
-        ask(world)
-    assert not (world / "answers.jsonl").exists()

@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-import torch
 from safetensors.torch import load_file
 from transformers import (
     AutoConfig,
@@ -134,25 +133,6 @@ def test_a_slow_tokenizer_is_made_fast_beside_the_users(tmp_path):
     check_models(["minilm"], tmp_path / "mine", tmp_path / "out")
     assert (tmp_path / "out" / "minilm" / "tokenizer.json").is_file()
     assert {path.name: path.read_bytes() for path in mine.iterdir()} == before
-
-
-def pickled(folder, **more):
-    state = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    torch.save(state | more, folder / "pytorch_model.bin")
-    return state
-
-
-def test_pickled_tensors_become_safetensors(camembert, tmp_path):
-    state = load_file(camembert / "model.safetensors")
-    tied = state["embeddings.word_embeddings.weight"]
-    pickled(camembert, tied=tied)
-    check_models(["camembert"], tmp_path / "mine", tmp_path / "out")
-    brought = load_file(tmp_path / "out" / "camembert" / "model.safetensors")
-    assert torch.equal(brought["tied"], tied)
-    assert all(torch.equal(brought[name], value) for name, value in state.items())
-    assert not (tmp_path / "out" / "camembert" / "pytorch_model.bin").exists()
-    assert (camembert / "pytorch_model.bin").exists(), "the user's folder is left alone"
 
 
 def serve(hub, folder, tmp_path, source="camembert", extra=()):

@@ -28,9 +28,8 @@ from tests.complexity.paper_factors import FACTORS, chosen, labels
 from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f0 import rare_cut
-from trivium.complexity.factors.members.f4 import Arcs, arcs, head_token
+from trivium.complexity.factors.members.f4 import Arcs, arcs
 from trivium.complexity.factors.registry import AnyFactors, factor_rows
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
@@ -179,21 +178,6 @@ def test_arcs_of_a_path_that_goes_up_and_down():
     assert arcs(SYNTAX["t1"], LES_GAULOIS, span(FIRST, "vieille")) == Arcs("path", 3)
 
 
-def test_arcs_without_tokens():
-    assert arcs([], Span(0, 3), Span(4, 5)) == Arcs("no_token", None)
-    blank = Span(FIRST.index(" Ils"), FIRST.index(" Ils") + 1)
-    assert arcs(SYNTAX["t1"], SIEGE.lexical_unit.span, blank) == Arcs("no_token", None)
-
-
-def test_head_of_a_span():
-    first = SYNTAX["t1"][0]
-    assert head_token(first, first.tokens[3:6]).form == "ville"
-    assert head_token(first, first.tokens[:3]).form == "assiègent"
-    # Two tokens of a span that is no constituent: the one nearer to the root, then the first.
-    assert head_token(first, first.tokens[4:5] + first.tokens[7:8]).form == "printemps"
-    assert head_token(first, first.tokens[6:7] + first.tokens[3:4]).form == "la"
-
-
 def test_an_answer_cut_in_two_by_the_parser_is_met_in_the_triggers_sentence():
     across = Span(FIRST.index("printemps"), FIRST.index("Ils") + 3)
     assert arcs(SYNTAX["t1"], TAKING.lexical_unit.span, across) == Arcs("path", 1)
@@ -223,9 +207,6 @@ def test_names_follow_the_parameters(world):
     assert names["f3"] == "trigger absent from question and answer"
     assert names["f4"] == "one arc or more between trigger and answer"
     assert names["f5"] == "12 frame elements or fewer"
-    write_table(world / "bare.parquet", read_table(world / "factors.parquet").replace_schema_metadata())
-    with pytest.raises(BadInput, match=r"bare\.parquet: no names of the factors"):
-        read_names(world / "bare.parquet")
 
 
 def test_f6_is_entropy_above_its_mean_over_the_examples():

@@ -107,10 +107,6 @@ def test_what_cannot_be_trained(base, tmp_path):
     reader.module.requires_grad_(False)
     with pytest.raises(BadInput, match="nothing to train"):
         run(reader, tmp_path / "work")
-    diverging = start(base)
-    diverging.module.qa_outputs.weight.data.fill_(float("nan"))
-    with pytest.raises(BadInput, match="step 1: the loss is not finite; got nan"):
-        run(diverging, tmp_path / "work")
 
 
 def test_it_learns_to_read(base, tmp_path):

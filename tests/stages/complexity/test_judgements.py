@@ -5,17 +5,13 @@ import json
 
 import pytest
 
-from stages.complexity import score
 from stages.complexity.judgements import main
 from tests.complexity.judging.test_label_studio import annotation
 from tests.complexity.scored_world import answer, write_world
+from tests.stages.complexity.test_score import run as score
 from trivium.complexity.judging import JudgementsParameters
-from trivium.complexity.scoring import table1
-from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context
 from trivium.core.tables import read_json, read_table
-from trivium.core.tracking import Tracker
 
 SMALL = ["L’armée belge", "Ypres", "", "Brême", "Férié", "rien", "Un évêque", "la cité"]
 LARGE = ["L’armée", "Ypres", "La flotte", "Brême", "Férié", "tout", "Un évêque", ""]
@@ -32,27 +28,7 @@ def world(tmp_path):
 
 
 def rescore(folder):
-    parameters = table1.ScoreParameters(
-        run=("small",),
-        readers={"small": "extractive"},
-        seeds=(3, 9),
-        prompted=(),
-        shuffles=1,
-        confidence=0.9,
-        resamples=100,
-        seed=0,
-    )
-    names = ("predictions", "prompted", "brought")
-    score.main(
-        parameters,
-        Context(tracker=Tracker(), work=folder, engine=LocalEngine(1)),
-        questions=folder / "questions.jsonl",
-        texts=folder / "texts.jsonl",
-        **{name: folder / name for name in names},
-        out=folder / "scores.parquet",
-        out_frames=folder / "f.csv",
-        out_questions=folder / "e.json",
-    )
+    score(folder, run=("small",), readers={"small": "extractive"}, seeds=(3, 9), prompted=())
 
 
 def run(folder, **changes):
@@ -184,9 +160,7 @@ def test_judgements_of_former_answers_are_stale(tmp_path, world):
     [
         (["q1,small,z,correct", "q9,small,z,correct"], r"more\.csv:3: field 'id': unknown id; got 'q9'"),
         (["q1,huge,z,correct"], r"more\.csv:2: field 'model': unknown model; got 'huge' \(choices: small, large\)"),
-        (["q1,best_overlap_sentence,z,correct"], r"field 'model': unknown model"),
         (["q1,small,z,yes"], r"more\.csv:2: field 'verdict'.*got 'yes' \(choices: correct, partial, incorrect\)"),
-        (["q1,small,z"], r"more\.csv:2: another number of cells .*got 3; expected 4"),
         (["q1,small,,correct"], r"more\.csv:2: field 'annotator': no annotator"),
         (
             ["q1,small,z,correct", "q1,large,z,partial", "q1,small,z,correct"],

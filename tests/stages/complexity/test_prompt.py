@@ -138,19 +138,6 @@ def test_a_rerun_asks_nothing(world):
         assert len(server.requests) == 72
 
 
-def test_an_endpoint_that_fails_half_way_loses_nothing(world):
-    with Loopback(lambda number, payload: reader(number, payload) if number < 7 else failed(500)) as server:
-        with pytest.raises(BadInput, match="gave up after 3 requests"):
-            run(world, tiny={"endpoint": server.address, "parallel": 2})
-        assert server.answered == 7
-        assert not (world / "prompted").exists()
-        server.behave = reader
-        metrics = run(world, tiny={"endpoint": server.address})
-    assert metrics["tiny_cached"] == 7
-    assert metrics["tiny_requests"] == 5
-    assert predictions(world).missing == 0
-
-
 def test_refused_questions_have_no_answer_but_the_others_do(world):
     def behave(number, payload):
         return failed(400, "no") if "légion 3" in json.dumps(payload, ensure_ascii=False) else reader(number, payload)
@@ -186,15 +173,12 @@ def test_silence_is_kept_only_where_the_model_chose_it(world):
     ("said_so", "answer", "kind"),
     [
         ("  été 1917\n", "été 1917", "verbatim"),
-        ("L'ÉTÉ 1917", "L'ÉTÉ 1917", "verbatim"),
         ("e\u0301te\u0301 1917", "e\u0301te\u0301 1917", "verbatim"),
         ("“été 1917”", "été 1917", "unwrapped"),
         ("Re\u0301ponse : l'été", "l'été", "unwrapped"),
-        ("«»", "«»", "talked"),
         ("Réponse inconnue", "Réponse inconnue", "talked"),
         ("« hiver »", "« hiver »", "talked"),
         ("'", "'", "verbatim"),
-        (".", ".", "talked"),
         (" \n", "", "empty"),
     ],
 )
@@ -247,11 +231,8 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(world, monkeypatch, capfd
     "changes",
     [
         {"endpoint": "ftp://host/v1"},
-        {"endpoint": "localhost:8000"},
         {"endpoint": "http://me:secret@host/v1"},
         {"endpoint": "http://host/v1?key=secret"},
-        {"examples": 9},
-        {"requests_per_minute": 0},
         {"key_variable": "sk-123"},
         {"temperature": 3},
     ],

@@ -205,18 +205,6 @@ def test_every_answer_is_written_with_its_scores(tmp_path, world):
     np.testing.assert_allclose([row["rouge_l"] for row in rows], rouge_l(GOLD, SEEDS[5]))
 
 
-def test_workers_do_not_change_a_byte(tmp_path, world):
-    files = [tmp_path / name for name in ("scores.parquet", "frame_scores.csv", "evaluation.json")]
-    (metrics, first), (again, second) = (
-        (list(run(tmp_path, here(tmp_path, workers)).items()), [file.read_bytes() for file in files])
-        for workers in (1, 2)
-    )
-    assert again == metrics
-    assert second == first
-    models = ["camembert", "gpt", "mine", "best_overlap_sentence", "random_span"]
-    assert list(dict.fromkeys(read_table(files[0])["model"].to_pylist())) == models
-
-
 @pytest.mark.parametrize("name", RESERVED)
 def test_a_model_named_as_a_column_is_refused(tmp_path, world, name):
     answer(tmp_path, f"brought/{name}.jsonl", GOLD)

@@ -143,19 +143,6 @@ def test_dummies_of_uncounted_examples_by_hand():
     assert uncounted(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
 
 
-def test_a_factor_that_comes_from_the_mix_of_elements_is_not_found():
-    rng = np.random.default_rng(0)
-    table = factor_table(1200, 300)
-    hard = np.isin(table.elements, ["Agent", "Theme"])
-    table = table.with_factor("f5", (rng.random(1200) < np.where(hard, 0.9, 0.1)).astype(np.int8))
-    scores = np.clip(0.7 - 0.4 * hard + rng.normal(0, 0.3, (2, 1200)), 0, 1)
-    effects = analyse(scores, table, **OPTIONS)
-    assert effects.holm_significant[:, 5].all()
-    assert (effects.delta[:, 5] < -20).all()
-    assert (np.abs(effects.joint.coefficient[:, 5]) < 5).all()
-    assert not effects.found[:, 5].any()
-
-
 @pytest.mark.parametrize("side", [0, 1, -1])
 def test_a_factor_with_one_side_is_undefined(side):
     table = factor_table(200).with_factor("f1", np.full(200, side, np.int8))

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-import torch
 import yaml
 from PIL import Image
 from safetensors.torch import load_file, save_file
@@ -18,20 +17,15 @@ from tests.stages.kvqae.test_image_search import write_questions
 from trivium.bridges import decorrelated_encoders
 from trivium.bridges.decorrelated_encoders import (
     EntitiesParameters,
-    asked_entities,
-    encode,
     measures,
     own_ranks,
     table,
 )
-from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images, write_images
+from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_table, write_table
-from trivium.formats.questions import read_questions
-from trivium.vision.decoding import decode
-from trivium.vision.encoders.clip import WEIGHTS, load_clip
+from trivium.vision.encoders.clip import WEIGHTS
 
 COLOURS = {"red": (220, 30, 30), "green": (20, 200, 40), "blue": (30, 30, 220), "grey": (120, 120, 120)}
 SECTION = {
@@ -133,11 +127,6 @@ def test_pairs_are_tested_once_with_their_sign() -> None:
         assert test["p"] == pytest.approx(stats.ttest_rel(row, other).pvalue, abs=0.02)
 
 
-def test_only_readable_pictures_without_a_face_are_asked(world: Path) -> None:
-    routing = read_table(world / "routing.parquet")
-    assert list(asked_entities(routing, read_questions(world / "test.jsonl"))) == list(COLOURS)
-
-
 def test_the_stage(world: Path) -> None:
     metrics = run(world)
     # Persons, articles without picture and pictures that are not there are not searched.
@@ -157,32 +146,6 @@ def test_an_encoder_that_stands_twice_is_one_row(world: Path) -> None:
     metrics = run(world, encoders=twice)
     assert {"one_mrr", "two_mrr"} <= metrics.keys()
     assert "third_mrr" not in metrics
-
-
-def test_the_vectors_are_those_of_each_batch_whatever_the_number_of_workers(world: Path) -> None:
-    of_base, of_questions = ["blue.png", "red.png", "green.png"], [f"{name}.png" for name in COLOURS]
-    named = [(Images(world / "kb"), of_base), (Images(world / "asked"), of_questions)]
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # as workers have: sums are split by threads
-    try:
-        here, there = (
-            encode(EntitiesParameters(**SECTION), named, LocalEngine(workers), world / f"work-{workers}")
-            for workers in (1, 2)
-        )
-        assert here.keys() == there.keys() == SECTION["encoders"].keys()
-        for row, folder in SECTION["encoders"].items():
-            encoder = load_clip(world / folder, torch.device("cpu"))
-            read = [
-                [decode(images.read(name), max_side=64, max_pixels=10_000) for name in names[at : at + 2]]
-                for images, names in named
-                for at in range(0, len(names), 2)
-            ]
-            assert [len(batch) for batch in read] == [2, 1, 2, 2]
-            alone = np.concatenate([encoder(batch) for batch in read])
-            assert alone.tobytes() == here[row].tobytes() == there[row].tobytes()
-    finally:
-        torch.set_num_threads(before)
-    assert not np.array_equal(here["one"], here["two"])
 
 
 def test_batch_size_changes_nothing(world: Path) -> None:

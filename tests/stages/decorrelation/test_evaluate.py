@@ -13,12 +13,11 @@ import yaml
 
 from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_table, write_table
 from trivium.decorrelation.co_occurrence import partners
 from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio, usual_partners
 from trivium.decorrelation.matrix import parse_cell
-from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.corpus_table import load_corpus
 
 PARAMETERS = EvaluateParameters(**world.PARAMETERS["evaluate"])
 CELLS = {
@@ -106,7 +105,7 @@ def test_recall_is_read_off_the_ranks(made):
 
 def test_the_split_by_partner_is_of_planted_pairs(made):
     folder, metrics = made
-    corpus = read_corpus(folder / "raw/coco")
+    corpus = load_corpus(folder / "raw/coco")
     assert usual_partners(corpus, 0.0) == partners(corpus)
     planted = usual_partners(corpus, 0.6)
     assert {name: planted[name] for name in world.PARTNERS} == world.PARTNERS
@@ -177,16 +176,6 @@ def test_a_painting_that_failed_is_counted(copy):
         path = copy / "retrieved" / cell / "synthetic.parquet"
         write_table(path, read_table(path).slice(3).combine_chunks())
     assert run(copy)["coco_synthetic_not_asked"] == 3
-
-
-OURS = "retrieved/coco_clip_ours_0"
-
-
-def test_seeds_with_different_queries(copy):
-    path = copy / OURS / "synthetic.parquet"
-    write_table(path, read_table(path).slice(1).combine_chunks())
-    with pytest.raises(BadInput, match="different queries of set synthetic"):
-        run(copy)
 
 
 def test_no_rendered_pictures_outside_the_sample(copy):

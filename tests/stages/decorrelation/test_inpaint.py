@@ -18,13 +18,11 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.stage import Context
 from trivium.core.tables import read_json
 from trivium.core.tracking import Tracker
-from trivium.decorrelation.painting import inpainting
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
-from trivium.decorrelation.painting.inpainting import InpaintParameters, encode, shards
+from trivium.decorrelation.painting.inpainting import InpaintParameters, encode
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats import masks
 from trivium.formats.pictures import Removal, removal_id
-from trivium.vision.decoding import decode
 
 SIZES = ((33, 47), (48, 64), (47, 33), (12, 15), (48, 64), (31, 65))  # (height, width), odd ones too
 needs_uv = pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")
@@ -176,13 +174,6 @@ def test_fillings_are_what_they_say(world):
     assert (painted(world / "out")["test", "3_dog"][mask] == expected).all()
 
 
-def test_pictures_of_like_size_stand_together():
-    removals = [removal(number) for number in range(6)]
-    cut = list(shards("test", removals, 4))
-    assert [name for name, _ in cut] == ["test-00000", "test-00001"]
-    assert [each.picture for _, chosen in cut for each in chosen] == [3, 5, 0, 2, 1, 4]
-
-
 def test_shards_and_processes_change_nothing(world):
     stage(world, "blur", out=world / "a")
     stage(world, "blur", parameters(shard_size=99), out=world / "b", engine=LocalEngine(2))
@@ -190,13 +181,6 @@ def test_shards_and_processes_change_nothing(world):
     assert set(one) == set(other)
     for name in one:
         np.testing.assert_array_equal(one[name], other[name])
-
-
-def test_a_picture_is_decoded_once_for_all_that_is_removed_from_it(world, monkeypatch):
-    decoded = []
-    monkeypatch.setattr(inpainting, "decode", lambda data, **limits: decoded.append(data) or decode(data, **limits))
-    stage(world, "zero", parameters(shard_size=99))
-    assert len(decoded) == 7  # two to train with, four to test with, one without objects; two removals share one
 
 
 @needs_uv
@@ -246,27 +230,6 @@ def test_other_weights_do_not_go_on_with_what_was_painted(world, monkeypatch):
 
 def broken(world, **changes):
     write_removals(world / "removals" / "removals.parquet", [replace(removal(2), **changes)])
-
-
-def test_pictures_and_masks_that_do_not_fit(world):
-    broken(world, height=48, width=64)
-    with pytest.raises(BadInput, match=r"'2\.png': picture of another size; got '33 × 47'; expected 64 × 48 pixels"):
-        stage(world, "zero")
-    broken(world, mask=masks.encode(np.ones((47, 33), bool)))
-    with pytest.raises(BadInput, match="2_dog: field 'mask': the mask covers the whole picture"):
-        stage(world, "zero")
-    broken(world, name="none.png")
-    with pytest.raises(BadInput, match="no such image; got 'none.png'"):
-        stage(world, "zero")
-    assert not (world / "out").exists()
-
-
-def test_truncated_picture_is_named(world):
-    data = encoded(picture(2, 47, 33), "JPEG")
-    write_images(world / "raw" / "images", [("2.png", data[: len(data) // 2])])
-    broken(world, name="2.png")
-    with pytest.raises(BadInput, match=r"unreadable picture, corrupt.*'2\.png'"):
-        stage(world, "zero")
 
 
 @pytest.mark.parametrize("mode", ["L", "CMYK", "rotated"])

@@ -4,6 +4,7 @@ import io
 import random
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,13 @@ def run(world: Path, out: Path, captions: str, **changes: object) -> tuple[dict[
     return metrics, table.to_pylist()
 
 
+def with_removals(world: Path, folder: Path, removals: list[Removal]) -> Path:
+    """The world's phrases beside other removals."""
+    shutil.copy(world / "phrases.parquet", folder)
+    write_removals(folder / "removals" / "removals.parquet", removals)
+    return folder
+
+
 def test_noun_phrase_removal_writes_one_caption_a_drawn_training_removal(world, tmp_path):
     metrics, rows = run(world, tmp_path, "noun_phrase")
     assert [row["removal"] for row in rows] == ["0_frisbee", "1_person", "5_cat"]
@@ -104,13 +112,7 @@ def test_grammatical_captions_are_whole_sentences(world, tmp_path):
 def test_every_drawn_removal_of_a_picture_gives_a_pair(world, tmp_path):
     """With removals.training: all a picture has several."""
     several = [removal(1, "person", ("dog", "frisbee")), removal(1, "dog", ("frisbee", "person")), REMOVALS[0]]
-    write_removals(tmp_path / "removals" / "removals.parquet", several)
-    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
-    metrics = main(
-        PARAMETERS, context, dataset="coco", filling="cv2", captions="noun_phrase", phrases=world / "phrases.parquet",
-        removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
-    )  # fmt: skip
-    rows = read_table(tmp_path / "pairs.parquet").to_pylist()
+    metrics, rows = run(with_removals(world, tmp_path, several), tmp_path, "noun_phrase")
     assert sorted(row["removal"] for row in rows) == ["0_frisbee", "1_dog", "1_person"]
     assert metrics == {"removals": 3, "pairs": 3, "pictures": 2, "dropped_unnamed": 0, "dropped_emptied": 0} | DIFFERENT
 
@@ -142,14 +144,8 @@ def test_prompts_name_what_remains(world, tmp_path):
 
 @pytest.mark.parametrize(("captions", "emptied"), [("noun_phrase", 1), ("grammatical", 3)])
 def test_captions_that_become_empty_are_counted(world, tmp_path, captions, emptied):
-    both = [removal(0, "frisbee", ())]
-    both = [Removal(**{**both[0].__dict__, "removed": ("dog", "frisbee")})]
-    write_removals(tmp_path / "removals" / "removals.parquet", both)
-    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
-    metrics = main(
-        PARAMETERS.model_copy(update={"captions_an_image": 5}), context, dataset="coco", filling="cv2", captions=captions,
-        phrases=world / "phrases.parquet", removals=tmp_path / "removals", out=tmp_path / "pairs.parquet",
-    )  # fmt: skip
+    both = replace(removal(0, "frisbee", ()), removed=("dog", "frisbee"))
+    metrics, _ = run(with_removals(world, tmp_path, [both]), tmp_path, captions, captions_an_image=5)
     assert metrics["dropped_emptied"] + metrics["pairs"] == 5
     assert metrics["dropped_emptied"] == emptied
 
@@ -182,18 +178,6 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
     assert texts[0]
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_picture_that_cannot_be_decoded_is_named_whoever_decodes_it(world, tmp_path, monkeypatch, workers):
-    _write_captioner(tmp_path / "captioner")
-    painted = [(each.id, b"text" if each.picture == 5 else _png(each.picture)) for each in REMOVALS]
-    write_images(tmp_path / "painted" / "train", painted)
-    shutil.copy(world / "phrases.parquet", tmp_path)
-    shutil.copytree(world / "removals", tmp_path / "removals")
-    monkeypatch.setattr("trivium.decorrelation.captions.captioner.feeders", lambda: workers)
-    with pytest.raises(BadInput, match=rf"^{tmp_path}/painted/train: not a readable picture: [^\n]*got '5_cat'$"):
-        run(tmp_path, tmp_path, "captioner", batch=1)
-
-
 def test_a_folder_without_a_captioner_is_refused(world, tmp_path):
     (tmp_path / "captioner").mkdir()
     with pytest.raises(BadInput, match="no BLIP captioner"):
@@ -206,8 +190,7 @@ def test_another_way_to_caption_is_refused(world, tmp_path):
 
 
 def test_a_picture_without_captions_is_counted(world, tmp_path):
-    shutil.copy(world / "phrases.parquet", tmp_path)
-    write_removals(tmp_path / "removals" / "removals.parquet", [removal(77, "dog", ("cat",)), REMOVALS[0]])
-    metrics, rows = run(tmp_path, tmp_path, "noun_phrase")
+    strange = [removal(77, "dog", ("cat",)), REMOVALS[0]]
+    metrics, rows = run(with_removals(world, tmp_path, strange), tmp_path, "noun_phrase")
     assert [row["removal"] for row in rows] == ["0_frisbee"]
     assert metrics["dropped_unnamed"] == 1

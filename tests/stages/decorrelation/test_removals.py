@@ -23,7 +23,6 @@ from trivium.core.tracking import Tracker
 from trivium.decorrelation.regions.regions import REASONS, Limits, box_regions, segmentation_regions
 from trivium.decorrelation.regions.removal_table import read_removals
 from trivium.decorrelation.regions.removals import Drawing, empty_box, find_empty_boxes, find_removals
-from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
 
@@ -124,11 +123,6 @@ def test_a_crowd_is_present_and_never_removed():
     assert outcome(scene(("bus", (50, 0, 10, 10)), ("person", (50, 0, 10, 10)), crowd))[1]["bus"] == "overlap"
 
 
-def test_delta2_of_one_removes_the_class_alone():
-    limits = replace(PAPER, delta2=1.0, delta1=1.0)
-    assert outcome(scene(DOG, FRISBEE), limits)[0]["dog"].removed == ("dog",)
-
-
 def test_order_of_objects_and_pictures_changes_nothing():
     rng = random.Random(0)
     pictures = [random_scene(rng, number) for number in range(60)]
@@ -224,15 +218,6 @@ def test_the_box_stands_for_a_segmentation_that_is_not_there():
     picture = replace(scene(), objects=(Object("dog", (10, 20, 30, 40)), Object("cup", (60, 60, 5, 5))))
     regions = segmentation_regions(picture)
     assert regions.area(regions.cells[regions.classes.index("dog")]) == 30 * 40
-
-
-@pytest.mark.parametrize(
-    ("region", "box", "problem"),
-    [("box", (90, 0, 20, 10), "not inside"), ("box", (0, 0, 0, 10), "no area")],
-)
-def test_regions_that_cannot_be_name_the_picture(region, box, problem):
-    with pytest.raises(BadInput, match=rf"1\.jpg: field 'objects': .*{problem}"):
-        outcome(scene(("dog", box), FRISBEE), region=region)
 
 
 def test_an_empty_box_is_as_large_as_an_object_and_touches_none():
@@ -362,20 +347,6 @@ def test_shards_and_workers_do_not_change_a_byte(raw, tmp_path, monkeypatch):
         assert (run(raw, here(tmp_path, workers)), [file.read_bytes() for file in files]) == whole
 
 
-def test_the_first_bad_picture_is_named_whatever_the_shards(raw, tmp_path, monkeypatch):
-    corpus = load_corpus(raw)
-    broken = [
-        replace(each, objects=(replace(each.objects[0], box=(0, 0, 0, 1)), *each.objects[1:]))
-        for each in corpus.pictures
-    ]
-    write_corpus(raw, replace(corpus, pictures=tuple(broken)))
-    first = next(each.name for each in broken if each.split != "validation")
-    for size, workers in ((100, 1), (1, 1), (5, 2)):
-        monkeypatch.setattr(stage, "PICTURES", size)
-        with pytest.raises(BadInput, match=rf"{first}: field 'objects': .*no area"):
-            run(raw, here(tmp_path, workers))
-
-
 def test_nothing_to_remove_is_an_error_and_leaves_nothing(raw, tmp_path):
     with pytest.raises(BadInput, match="nothing can be removed from any train picture.*rejected_size"):
         run(raw, delta3=0.001)
@@ -482,17 +453,3 @@ def test_removals_by_segmentation_agree_with_pycocotools(real_pictures):
         assert ours(picture, "segmentation") == expected
         total += sum(not isinstance(decision, str) for decision in expected.values())
     assert total > 30
-
-
-@pytest.mark.real
-def test_masks_of_real_pictures_hide_the_boxes_and_little_more(real_pictures):
-    for picture in real_pictures:
-        for removal in outcome(picture)[0].values():
-            mask = decode(removal.mask, picture.height, picture.width)
-            going = [each.box for each in picture.objects if each.class_name in removal.removed]
-            inner = np.zeros_like(mask)
-            for left, top, width, height in going:
-                inner[int(np.ceil(top)) : int(top + height), int(np.ceil(left)) : int(left + width)] = True
-            assert not (inner & ~mask).any()
-            border = sum(2 * (box[2] + box[3]) + 4 for box in going)
-            assert abs(mask.sum() - removal.share * mask.size) <= border

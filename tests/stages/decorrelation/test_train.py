@@ -96,8 +96,6 @@ def test_a_training_without_d_prime_needs_no_painted_pictures(world, tmp_path):
         ),
         ({"model": "vse"}, r"models\.vse'.*no such model \(choices: clip\)"),
         ({"original": "most"}, "original: Input should be 'all', 'subset' or 'none'"),
-        ({"share": 1.5}, "share: Input should be less than or equal to 1"),
-        ({"steps": 0.0}, "steps: Input should be greater than 0"),
         ({"own": {"models": {"clip": settings().model_dump() | {"colour": 1}}}}, r"models\.clip\.colour: Extra inputs"),
         ({"own": {"models": {"clip": settings(base="large").model_dump()}}}, r"no such base model.*choices: tiny"),
     ],

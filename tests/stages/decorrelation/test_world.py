@@ -1,12 +1,10 @@
 import io
 import json
-import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
-from PIL import Image
 
 from stages.decorrelation.world import DecorrelationWorldParameters, main
 from tests.decorrelation.tiny_corpus import (
@@ -187,14 +185,6 @@ def test_pictures_on_disk_and_in_the_split_file_must_agree(tmp_path):
         run("coco", "local", mine)
 
 
-def test_greyscale_picture_is_usable_afterwards(tmp_path):
-    mine, buffer = write_coco(tmp_path / "mine"), io.BytesIO()
-    Image.open(io.BytesIO(draw(2))).convert("L").save(buffer, "JPEG")
-    put_images(mine, {2: buffer.getvalue()})
-    assert run("coco", "local", mine)["images_made_rgb"] == 1
-    assert Image.open(io.BytesIO(Images(Path("raw/coco/images")).read(picture_name(2)))).mode == "RGB"
-
-
 def test_errors_name_the_users_file_and_leave_nothing(tmp_path):
     mine = write_coco(tmp_path / "mine")
     tree = instances_tree()
@@ -282,34 +272,6 @@ def test_test_pictures_alone_leave_the_archive_of_training(served, hub, tmp_path
         validate_decorrelation(tmp_path / "out", corpus)
 
 
-def test_a_missing_test_picture_is_named_though_others_may_be_missing(tmp_path):
-    mine = coco_as_published(tmp_path / "mine")
-    with zipfile.ZipFile(mine / "images" / "val2014.zip") as archive:
-        kept = {name: archive.read(name) for name in archive.namelist()[:-1]}
-    with zipfile.ZipFile(mine / "images" / "val2014.zip", "w") as archive:
-        for name, data in kept.items():
-            archive.writestr(name, data)
-    with pytest.raises(BadInput, match="1 of 4 pictures of the split file are not there"):
-        take_coco(mine, tmp_path / "out", tmp_path / "work", ["test"])
-
-
-def test_the_stage_fetches_test_pictures_where_it_is_told(served, hub, monkeypatch):
-    monkeypatch.setattr("trivium.sources.decorrelation.corpora.Pins", lambda: Pins(Path("pins.yaml")))
-    counts = run("coco", "hub", pictures="test")
-    assert (counts["images"], counts["pictures_train"], counts["pictures_test"]) == (4, 6, 4)
-    assert counts["partners"] > 0, "what stands together is known from the annotations"
-    assert hub.asked("/zips/train2014.zip") == []
-
-
-def test_broken_connection_is_resumed_and_nothing_asked_twice(served, hub, tmp_path):
-    hub.cut["/zips/train2014.zip"] = [1000]
-    served()
-    assert [headers.get("Range") for headers in hub.asked("/zips/train2014.zip")] == [None, "bytes=1000-"]
-    shutil.rmtree(tmp_path / "out")  # as when the stage was killed while it wrote
-    served()
-    assert len(hub.asked("/zips/train2014.zip")) == 2
-
-
 def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
     monkeypatch.setattr("trivium.sources.decorrelation.corpora.Pins", lambda: Pins(Path("pins.yaml")))
     with monkeypatch.context() as broken:
@@ -320,22 +282,6 @@ def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
     run("coco", "hub")
     assert len(hub.asked("/zips/train2014.zip")) == 1
     assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []
-
-
-def test_archive_without_the_file_and_wrong_digest(served, hub, tmp_path):
-    right = hub.files["/people/caption_datasets.zip"]
-    empty = io.BytesIO()
-    with zipfile.ZipFile(empty, "w") as archive:
-        archive.writestr("dataset_flickr8k.json", "{}")
-    hub.files["/people/caption_datasets.zip"] = empty.getvalue()
-    with pytest.raises(BadInput, match=r"no such member; got 'dataset_coco\.json' \(choices: dataset_flickr8k"):
-        served()
-    # What came first is enforced from now on.
-    hub.files["/people/caption_datasets.zip"] = right
-    (archive,) = (tmp_path / "downloads" / "karpathy").rglob("caption_datasets.zip")
-    archive.unlink()
-    with pytest.raises(BadInput, match=r"caption_datasets\.zip: wrong size"):
-        served()
 
 
 def test_flickr30k_cannot_be_downloaded_and_the_message_says_what_to_do():
@@ -350,7 +296,6 @@ def test_flickr30k_cannot_be_downloaded_and_the_message_says_what_to_do():
     [
         ("imagenet", "sample", r"--dataset.*no such data set.*coco, flickr30k, control"),
         ("coco", "moon", r"world\.coco.*no such source; got 'moon' \(choices: sample, hub, local\)"),
-        ("control", "local", r"world\.control.*no such source; got 'local' \(choices: sample\)"),
         (
             "coco",
             "local",

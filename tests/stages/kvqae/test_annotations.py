@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from sample.kvqae.annotators import Trait, any_seen, expected_kappa
@@ -13,7 +12,6 @@ from tests.kvqae.annotated_world import annotation, exported, record, write_expo
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.kvqae.annotation.export import agreement, edit_statistics, edited_words, read_annotations, settle
-from trivium.measures.agreement import fleiss_kappa
 
 TRAITS = {
     "discard": {"prevalence": 0.26, "flip": 0.19},
@@ -41,16 +39,6 @@ def test_expected_kappa_of_one_trait_is_in_closed_form():
     assert expected_kappa(any_seen(Trait(0.3, 0.5))) == pytest.approx(0)
     assert expected_kappa(any_seen(Trait(0.0, 0.2))) == pytest.approx(0)  # nothing is true: only noise
     assert expected_kappa(any_seen(Trait(0.0, 0.0))) is None
-
-
-@pytest.mark.parametrize("annotators", [2, 3, 7])
-def test_kappa_of_thousands_of_yes_or_no_decisions_is_the_expected_one(annotators):
-    """A simulation that shares nothing with the annotators but the definition."""
-    rng = np.random.default_rng(annotators)
-    truths = rng.random((40_000, 1, 2)) < [0.26, 0.57]
-    seen = (truths ^ (rng.random((40_000, annotators, 2)) < [0.19, 0.15])).any(axis=2).sum(axis=1)
-    kappa = fleiss_kappa(np.column_stack([annotators - seen, seen]))
-    assert kappa == pytest.approx(expected_kappa(any_seen(Trait(0.26, 0.19), Trait(0.57, 0.15))), abs=0.015)
 
 
 @pytest.mark.parametrize("without_choice", [0, 2])

@@ -8,12 +8,11 @@ import yaml
 
 from stages.kvqae import dense_search
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import write_table
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval import dense_search as dense_search_library
-from trivium.vision.neighbours import fill_ivf, read_ivf
+from trivium.vision.neighbours import read_ivf
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers
 SECTION = {
@@ -98,33 +97,3 @@ def test_shards_change_no_byte(world, monkeypatch, index):
     assert run(world, index=index, shard_rows=70, shard_questions=2) == once
     assert mapped == ([5] if index == "exact" else [5, 5, 5])  # parts, questions, and the exact search beside
     assert whole == {file.name: file.read_bytes() for file in (world / "runs/dpr_zero_shot").iterdir()}
-
-
-def test_an_index_killed_halfway_keeps_its_parts(world, monkeypatch):
-    filled = []
-
-    def dies(trained, matrix, first):
-        filled.append(first)
-        if len(filled) == 3:
-            raise KeyboardInterrupt
-        return fill_ivf(trained, matrix, first)
-
-    monkeypatch.setattr(dense_search_library, "fill_ivf", dies)
-    monkeypatch.setenv("STAGE_WORKERS", "1")
-    with pytest.raises(KeyboardInterrupt):
-        run(world, index="ivf_flat", shard_rows=100)
-    assert not (world / "runs/dpr_zero_shot").exists()
-    run(world, index="ivf_flat", shard_rows=100)
-    assert filled == [0, 100, 200, 200]
-    assert read_ivf(world / "runs/dpr_zero_shot/index.faiss").ntotal == 300
-
-
-@pytest.mark.parametrize("shard_rows", [300, 20])
-def test_nan_embedding(world, monkeypatch, shard_rows):
-    monkeypatch.setenv("STAGE_WORKERS", "1")
-    matrix = np.load(world / "embeddings/kb.npy")
-    matrix[41, 3] = np.nan
-    np.save(world / "embeddings/kb.npy", matrix)
-    with pytest.raises(BadInput, match="42: NaN or infinite value in a matrix vector"):
-        run(world, shard_rows=shard_rows)
-    assert not (world / "runs/dpr_zero_shot").exists()

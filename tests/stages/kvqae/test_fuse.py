@@ -72,19 +72,13 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
 
 
 def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
-    path = tmp_path / "runs" / "arcface" / "test_articles.trec"
-    run = read_run(path)
-    write_run(path, run.select(run.queries[1:]))
+    for name, first in (("arcface/test_articles", 1), ("arcface/test", 1), ("dpr_zero_shot/test", 2)):
+        path = tmp_path / "runs" / f"{name}.trec"
+        run = read_run(path)
+        write_run(path, run.select(run.queries[first:]))
     metrics = write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-    # No image system serves the question any more: it is not in the row at all.
+    # No image system serves the first question any more: it is not in the row at all.
     assert metrics["image_test_questions"] == 7
-    path = tmp_path / "runs" / "dpr_zero_shot" / "test.trec"
-    run = read_run(path)
-    write_run(path, run.select(run.queries[2:]))
-    path = tmp_path / "runs" / "arcface" / "test.trec"
-    run = read_run(path)
-    write_run(path, run.select(run.queries[1:]))
-    metrics = write_fused(parameters(), **given(folders), out=tmp_path / "fused")
     assert metrics["dpr_zero_shot_image_test_questions"] == 7
     assert metrics["dpr_zero_shot_image_test_questions_without_result"] == 1
     assert metrics["bm25_image_test_questions_without_result"] == 0
@@ -99,7 +93,6 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
         ),
         ({"bm25_image": {"bm25": 1}}, "missing system of row 'bm25_image': an image encoder .*arcface, clip, imagenet"),
         ({"image": {"arcface": -0.1, "imagenet": 1, "clip": 1}}, r"image\.arcface: .*greater than or equal to 0"),
-        ({"image": {"arcface": float("nan"), "imagenet": 1, "clip": 1}}, r"image\.arcface: .*finite|greater"),
         ({"image": {"arcface": 0, "imagenet": 0, "clip": 0}}, "all weights of row 'image' are 0"),
         ({"best": {"bm25": 1}}, "unknown row: best .choices: bm25_image"),
     ],
@@ -161,11 +154,3 @@ def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders)
         write_fused(parameters(**rows), **given(folders), out=tmp_path / "fused")
     with pytest.raises(ValueError, match="unknown system of row 'image': brought_mine"):
         parameters(image={"clip": 1.0, "brought_mine": 1.0})
-
-
-def test_missing_systems_and_splits_are_named(tmp_path, folders):
-    with pytest.raises(BadInput, match=r"no runs of a system; got 'clip'.*choices: bm25"):
-        write_fused(parameters(), **given(folders[:-1]), out=tmp_path / "fused")
-    (tmp_path / "runs" / "bm25" / "test.trec").unlink()
-    with pytest.raises(BadInput, match=r"bm25/test.trec: no run for this split.*validation.trec"):
-        write_fused(parameters(), **given(folders), out=tmp_path / "fused")

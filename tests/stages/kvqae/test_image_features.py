@@ -1,5 +1,4 @@
 import io
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import yaml
 from PIL import Image
 
 from stages.kvqae.image_features import encode_folder
-from tests.kvqae.odd_pictures import encoded, entry_of, load_base, odd_pictures, write_base
+from tests.kvqae.odd_pictures import entry_of, load_base, odd_pictures, write_base
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.matrices import read_matrix
@@ -16,10 +15,9 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_table
 from trivium.kvqae.retrieval import image_features
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
-from trivium.nets import feeding
 from trivium.vision.align import align
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoding import LoadedEncoder, Prepared
+from trivium.vision.image_encoding import LoadedEncoder
 
 SECTION = {"batch_size": 4, "max_side": 512, "max_pixels": 10_000_000}
 
@@ -60,10 +58,6 @@ def run(argv: list[str]) -> dict[str, float]:
     """The stage as `dvc repro` runs it, in this process."""
     image_features.load_encoder.cache_clear()
     return execute(encode_folder, "kvqae.image_features", ImageFeaturesParameters, argv)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture
@@ -129,54 +123,3 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: di
 def test_a_model_that_is_not_there_is_named(scratch: Path, images: dict[str, bytes]) -> None:
     with pytest.raises(BadInput, match=r"nowhere/clip: no such folder.*kvqae\.image_encoders\.clip"):
         run(prepare(scratch, Path("nowhere"), images, encoder="clip"))
-
-
-def test_broken_exif_blocks_are_counted_and_change_nothing_else(
-    scratch: Path, base: Path, images: dict[str, bytes]
-) -> None:
-    def broken(data: bytes) -> bytes:
-        return encoded(np.asarray(Image.open(io.BytesIO(data))), exif=b"Exif\x00\x00" + b"\xff" * 40)
-
-    run(prepare(scratch, base, images))
-    whole = contents(scratch / "features")
-    metrics = run(prepare(scratch, base, images | {name: broken(images[name]) for name in ("woman.png", "low.png")}))
-    assert metrics["broken_exif"] == 2
-    assert contents(scratch / "features") == whole
-
-
-def test_goes_on_after_a_kill(
-    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last of three shards breaks off; the next start encodes only that one, and the result is the same."""
-    argv = prepare(scratch, base, images)
-    prepare_images, seen = image_features.prepare_images, []
-
-    def recording(batch: list[tuple[str, bytes]], *args: object, **limits: int) -> Prepared:
-        seen.append([name for name, _ in batch])
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-        return prepare_images(batch, *args, **limits)
-
-    monkeypatch.setattr(image_features, "prepare_images", recording)
-    with pytest.raises(KeyboardInterrupt):
-        run(argv)
-    assert not (scratch / "features").exists()
-    run(argv)
-    names = list(images)
-    assert seen == [names[:4], names[4:8], names[8:], names[8:]]
-    interrupted = contents(scratch / "features")
-    run(argv)
-    assert contents(scratch / "features") == interrupted
-
-
-def test_pictures_that_are_decoded_ahead_of_a_gpu_give_the_same(
-    scratch: Path, base: Path, images: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
-) -> None:
-    argv = prepare(scratch, base, images)
-    run(argv)
-    whole = contents(scratch / "features")
-    shutil.rmtree(scratch / "features")
-    monkeypatch.setattr(feeding, "feeders", lambda: 2)
-    run(argv)
-    assert contents(scratch / "features") == whole
-    assert "s for pictures to be decoded" in capfd.readouterr().out

@@ -47,18 +47,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Path("extractor/extractor.json").write_text('{"kind": "sift"}')
     settings(workers=1)
     write_list(Path("compared.txt"), IMAGES)
-    return [
-        "--name",
-        "kb",
-        "--images",
-        "images",
-        "--compared",
-        "compared.txt",
-        "--extractor",
-        "extractor",
-        "--out",
-        "features",
-    ]
+    files = ["--compared", "compared.txt", "--extractor", "extractor", "--out", "features"]
+    return ["--name", "kb", "--images", "images", *files]
 
 
 def settings(workers: int, local: str = "") -> None:
@@ -96,26 +86,6 @@ def test_stage(stage: list[str]) -> None:
     assert not features.overall[[1, 3]].any()
     assert features.overall[5].any()
     assert not features.local[[1, 3, 5]].any()
-
-
-def test_goes_on_where_it_was_killed(stage: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    run(stage)
-    whole = {path.name: path.read_bytes() for path in Path("features").iterdir()}
-    real, described = local_features_library.write_features, []
-
-    def killed(folder: Path, *arguments: object) -> None:
-        described.append(folder.name)
-        if described == ["shard-00000", "shard-00001"]:
-            raise KeyboardInterrupt
-        real(folder, *arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(local_features_library, "write_features", killed)
-    with pytest.raises(KeyboardInterrupt):
-        run([*stage[:-1], "again"])
-    assert not Path("again").exists()
-    run([*stage[:-1], "again"])
-    assert described == ["shard-00000", "shard-00001", "shard-00001", "shard-00002"]
-    assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == whole
 
 
 DELG = Path("mine/delg/kb")  # in the user's folder, for the knowledge base's images

@@ -125,7 +125,6 @@ def test_the_subtree_holds_the_apposition_and_dates_are_dropped():
         (SHIP.replace("Tern|7|poss|SHIP", "Terns’|7|poss|SHIP"), True),
         (OWNED, True),
         (FATHER.replace(" 's|5|case", " ,|5|punct writer|5|appos 's|5|case"), True),  # after the apposition
-        (OWNED.replace("poss", "nsubj"), True),
         (UNION.replace("Union", "Unions’"), False),  # the parser has it for the subject
     ],
 )
@@ -139,10 +138,8 @@ def test_a_possessive_bears_its_mark(text, possessive):
     [
         (SHIP, "the Gray Tern"),
         (UNION, "Tarn Union"),  # not "did"
-        (UNION.replace("did|4|aux", "the|4|det:predet"), "the Tarn Union"),
         (UNION.replace("did|4|aux", ",|4|punct"), "Tarn Union"),
         (TITLES, "old miner “ Ada Lark ” of Dor"),
-        (TITLES.replace("miner|5|compound", "miner|5|case"), "“ Ada Lark ” of Dor"),
         (CROSSED, "Ada Lark"),  # arcs cross: what lies between does not depend on the mention
     ],
 )
@@ -156,12 +153,9 @@ def test_of_the_words_before_it_a_mention_takes_those_of_its_noun_phrase(text, s
     [
         (LIST, "Ada Lark"),
         (LIST.replace("and|7|cc", "and|10|cc"), "Ada Lark"),  # as in Universal Dependencies
-        (LIST.replace("conj", "conj:and"), "Ada Lark"),
-        (LIST.replace(",|4|punct", "or|4|cc"), "Ada Lark"),
         (POET, "Ada Lark, the poet"),
         (POET.replace("and|3|cc", "and|6|cc").replace("Finn|3|conj", "Finn|6|conj"), "Ada Lark, the poet, and Bo Finn"),
         (DUO, "Simon and Garfunkel of Dor"),
-        (DUO.replace("Cy|2", "Cy|4").replace("and|2|cc Cy", "and|4|cc Cy"), "Simon and Garfunkel of Dor"),
     ],
 )
 def test_entities_that_are_joined_to_a_mention_are_not_part_of_it(text, stretch):

@@ -213,7 +213,6 @@ def test_oracles_select_what_the_paper_says(world):
             {"rows": {**PARAMETERS["rows"], "triviaqa": {**TRIVIAQA, "passages": "validation"}}},
             "rows.triviaqa.run': no validation run about ViQuAE .*got 'bm25_triviaqa' .choices: fused, text",
         ),
-        ({"compared": [["few_shot_text", "x"]]}, "field 'kvqae.read.compared': no such row"),
         ({"compared": [["few_shot_text", "triviaqa"]]}, "not a row about ViQuAE"),
         ({"rows": {**PARAMETERS["rows"], "few_shot_text": {**ROW, "run": "nope"}}}, "no such run; got 'nope'"),
         ({"seeds": [0, 7]}, "seed-7: not a reader"),

@@ -76,13 +76,6 @@ def test_answers_are_measured_written_and_kept(world: Path) -> None:
     run(world, "down", endpoint=server.address, model="bluelm-v")  # all is known: nobody is asked
 
 
-def test_a_model_that_sees_the_picture_alone_reads_nothing(world: Path) -> None:
-    with Loopback(lambda number, payload: said("Dor")) as server:
-        assert run(world, endpoint=server.address, sees="picture")["em"] == 1
-        assert "[1]" not in str(server.requests[0][0])
-    assert len(server.requests) == 1  # both questions are the same, and so are their pictures
-
-
 def test_an_endpoint_that_is_down_loses_nothing(world: Path) -> None:
     with Loopback(lambda number, payload: said("Dor")) as server:
         address = server.address

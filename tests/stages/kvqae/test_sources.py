@@ -179,22 +179,6 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
     assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 2
 
 
-@pytest.mark.parametrize(("gone", "stops"), [({1, 2, 3}, True), ({1, 2, 4, 5}, False)])
-def test_pictures_that_are_gone_in_a_row_end_the_run(public, raw, tmp_path, monkeypatch, gone, stops):
-    wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 3)
-    wiki.categories = {"Ada Lark": [wiki.page(number, f"File:{number}.jpg") for number in range(1, 6)]}
-    for number in gone:
-        del wiki.pictures[f"/thumb/{number}/512px-x.jpg"]
-    if stops:
-        with pytest.raises(BadInput, match="3 pictures in a row could not be fetched"):
-            fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
-    else:
-        metrics = fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
-        assert metrics["commons_not_fetched"] == 4
-    assert (tmp_path / "sources").exists() != stops
-
-
 def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
     monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 1)

@@ -3,7 +3,6 @@
 import csv
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from stages.kvqae import rerank_fuse
@@ -18,11 +17,10 @@ from trivium.kvqae.rerankers.fusion import (
     read_choice,
     systems_of,
 )
-from trivium.kvqae.rerankers.tuning import choose
 from trivium.measures.fusion import gather, linear_fusion, normalize
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
-from trivium.measures.runs import Qrels, Run
+from trivium.measures.runs import Run
 
 RERANKERS = {name: {} for name in ("text", "arcface", "rrt")}  # as `kvqae.rerankers` has them
 SYSTEMS = systems_of(RERANKERS)
@@ -136,25 +134,6 @@ def test_every_try_is_in_the_table_and_the_best_is_chosen(tmp_path, folders):
     assert metrics["text_image_paper_mrr"] == max(published)
 
 
-def test_images_are_fused_as_suits_the_final_list():
-    """The better fusion of the images alone may be the worse one under the text: each list has its own best."""
-    qrels = Qrels(("q0", "q1", "q2"), (np.array([1]), np.array([1]), np.array([1])))
-    rng = np.random.default_rng(8)
-    outcomes = set()
-    for _ in range(40):
-        runs = {}
-        for system in ("initial", "text", "arcface", "rrt"):
-            scores = {query: dict(enumerate(rng.normal(size=4).tolist())) for query in qrels.queries}
-            runs[system] = Run.from_dict(scores, name=system)
-        choices, tried = choose(runs, qrels, SYSTEMS, 0.5)
-        finals = [way.mrr for name, ways in tried.items() for way in ways if name.startswith("text_image_over")]
-        assert choices["text_image"].ours.mrr == max(finals)
-        alone = max(way.mrr for way in tried["image_alone"])
-        assert choices["image_alone"].ours.mrr == alone
-        outcomes.add(choices["image"].ours.mrr == pytest.approx(alone, abs=1e-14))
-    assert outcomes == {True, False}  # in some worlds the images' own best is not what the text takes
-
-
 def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     tune(tmp_path, folders)
     paper = read_json(tmp_path / "reranking.json")["image_alone"]["paper"]
@@ -208,6 +187,14 @@ def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders
         apart = fuse(fusion, {"arcface": faces.select(some), "rrt": whole.select(some)})
         assert apart.documents.tolist() == together.documents.tolist()
         assert apart.scores.tolist() == together.scores.tolist()
+
+
+def test_a_re_ranker_that_is_left_out_plays_no_part(tmp_path, folders):
+    for split in ("validation", "test"):
+        (folders["rrt"] / f"{split}.trec").write_text("")
+    assert tune(tmp_path, folders)["re_rankers_without_lists"] == 1
+    assert write_fused(tmp_path, folders)["test_image_alone_kept_initial"] == 20  # those without a face
+    assert len(read_run(tmp_path / "reranked_text_image" / "test.trec").queries) == 40
 
 
 def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
