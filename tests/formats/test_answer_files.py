@@ -135,3 +135,31 @@ def test_a_sample_without_id_is_found_by_question_and_context(tmp_path):
     assert read.answers == {"q1": "Ada", "q2": "Ada"}
     with pytest.raises(BadInput, match="samples.jsonl:1: field 'doc': no id, and no question of the set has"):
         read_answers(tmp_path / "samples.jsonl", ["q1", "q2"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"q1": "a", "q2": "b", "q1": "c"}', "second answer to one question"),
+        (json.dumps({"q1": [{"answer": "a"}]}), r"'q1'.*not a text; got \[{'answer': 'a'}\].*n-best"),
+        (json.dumps({"q1": ["a"]}), r"not a text; got \['a'\]"),
+        (json.dumps({"q1": None, "q2": None}), "no answer to any of the questions; got '2 answers that are null'"),
+        (lines([sample("q1", ["-1.5", "True"])]), "a likelihood, no answer"),
+    ],
+)
+def test_what_would_be_scored_wrong_is_refused(tmp_path, content, message):
+    (tmp_path / "m.json").write_text(content, "utf-8")
+    with pytest.raises(BadInput, match=message):
+        read_answers(tmp_path / "m.json", IDS)
+
+
+def test_a_null_of_kilt_is_missing_and_written_out_dictionaries_are_said(tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text(lines([{"id": "q1", "output": [{"answer": None}]}, {"id": "q2", "output": [{"answer": "a"}]}]))
+    assert read_answers(path, IDS).answers == {"q2": "a"}
+    path.write_text(lines([{"id": "q1", "prediction": "{'text': 'a'}"}, {"id": "q2", "prediction": "a"}]))
+    assert read_answers(path, IDS).note.endswith("of a dictionary or list, and are scored as such: 1")
+
+
+def test_a_model_without_a_name_has_that_of_its_file():
+    assert list(model_names(["=a/mt5.json"])) == ["mt5"]

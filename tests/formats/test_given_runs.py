@@ -270,3 +270,50 @@ def test_what_one_call_returns_the_next_one_takes(tmp_path: Path) -> None:
     assert list(names) == list(fused["q"])
     with pytest.raises(ValueError, match="weights of a, c, but the systems are a, b"):
         trivium.fuse(runs, {"a": 0.5, "c": 0.5})
+
+
+A, B = {"q": {"x": 2.0, "y": 1.0}}, {"q": {"y": 3.0, "z": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: fuse([A, B], depth=-1), "the depth -1 is no whole number from 1"),
+        (lambda: fuse([A, B], depth=1.5), "the depth 1.5 is no"),
+        (lambda: trivium.search_weights({"q": ["x"]}, [A, B], depth=0), "the depth 0 is no"),
+        (lambda: fuse([A, B], 0.5), "weights of 0.5: they are a list of numbers"),
+        (lambda: fuse([A, B], {0.5, 0.4}), "weights of {0"),
+        (lambda: fuse([A, B], ["1", "2"]), "the weight '1' is no number"),
+        (lambda: fuse([A, B], [None, 1]), "the weight None is no number"),
+        (lambda: fuse([A, B], {0: 1, 1: 0}), "weights of 0, 1, but the systems are run 1, run 2"),
+        (lambda: fuse(pd.DataFrame({"query": ["q"]})), "DataFrame is no list and no mapping of runs"),
+        (lambda: compare({"q": ["x"]}, {1: A, 2: B}), "1 is no name of a system"),
+        (lambda: compare({"q": ["x"]}, [A, B], level=5), "the level 5 does not lie between 0 and 1"),
+        (lambda: evaluate({"q": ["x"]}, {"q": {2.0**53: 1.0}}, "mrr"), "query 'q': the name 9.* too large to be exact"),
+        (
+            lambda: evaluate({"q": ["x"]}, pd.DataFrame([["q", "r", "x", 1]], columns=[*"ab", "c", "d"]).set_axis(
+                ["query", "query", "document", "score"], axis=1), "mrr"),
+            "the table has 2 columns 'query'",
+        ),
+    ],
+)  # fmt: skip
+def test_what_would_be_a_wrong_number_is_refused(call: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        call()
+
+
+def test_a_run_without_any_document_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="the run 'run 1' has no document at all"):
+        assert trivium.evaluate({"q": ["x"]}, {}, "mrr") == {"mrr": 0.0}
+
+
+def test_a_folder_is_not_written_over_and_a_tag_is_one_column(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("")
+    for run in (A, Run.from_dict({"q": {1: 1.0}})):
+        with pytest.raises(BadInput, match="got 'a folder'"):
+            trivium.write_run(tmp_path, run)
+    assert (tmp_path / "kept").exists()
+    trivium.write_run(tmp_path / "3 runs", A)
+    assert evaluate({"q": ["x"]}, tmp_path / "3 runs", "mrr") == {"mrr": 1.0}
+    trivium.write_run(tmp_path / "run", Run.from_dict({"q": {1: 1.0}}, name="a\nb"))
+    assert trivium.read_run(tmp_path / "run").name == "a_b"

@@ -253,6 +253,7 @@ def test_answers_that_cannot_be_right_are_refused(tmp_path):
         ([{"context_text": "磨坊", "qas": []}], "CMRC 2018"),
         ({"Data": [], "Version": "1"}, "TriviaQA"),
         ({"passage": "A mill.", "question": "?", "answer": True}, "BoolQ"),
+        ({"data": [{"passage": "A mill.", "question": "?", "answers_spans": {"spans": ["a"]}}]}, "DROP"),
     ],
 )
 def test_a_form_that_is_not_read_is_named(tmp_path, content, name):
@@ -267,3 +268,13 @@ def test_parquet_of_the_hub_has_contexts_and_qids_too(tmp_path):
     mrqa = {"subset": "Mills", "qid": "q1", "context": SENTENCE, "question": "Où ?", "answers": ["Mâcon"]}
     pq.write_table(pa.Table.from_pylist([mrqa]), tmp_path / "mrqa.parquet")
     assert read_question_set(tmp_path / "mrqa.parquet").ids == ["q1"]
+
+
+def test_an_answer_that_quac_marks_as_none_is_none(tmp_path):
+    context = "Ada wrote. CANNOTANSWER"
+    asked = [{"id": name, "question": "?", "answers": [{"text": text, "answer_start": context.find(text)}]}
+             for name, text in (("a", "Ada"), ("b", "CANNOTANSWER"))]  # fmt: skip
+    found = read_question_set(
+        write(tmp_path / "s.json", {"data": [{"paragraphs": [{"context": context, "qas": asked}]}]})
+    )
+    assert ([each.id for each in found.questions], [each.id for each in found.unanswerable]) == (["a"], ["b"])

@@ -7,9 +7,10 @@
   a doc without id is found by its question and context
 - KILT: lines {"id", "output": [{"answer"}, ...]}, the first answer
 
-An answer that is null is missing, and counted.
+An answer that is null is missing, and counted; answers that are the text of a dictionary or list are counted, too.
 """
 
+import json
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ from types import MappingProxyType
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
+from trivium.core.reading import read_text
 from trivium.formats.json_fields import Field, read_json_or_lines
+from trivium.formats.question_forms import WRITTEN_OUT
 
 _SHOWN = 5
 _NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came
@@ -63,8 +66,9 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
     missing = 0
     for identifier, answer, place in pairs:
         if identifier in first:
-            where = first[identifier].name or f"row {first[identifier].row}"
-            place.refuse(f"second answer to one question, the first in {where}", got=identifier)
+            where = first[identifier].name or (f"row {row}" if (row := first[identifier].row) else "")
+            suffix = f", the first in {where}" if where else ""
+            place.refuse(f"second answer to one question{suffix}", got=identifier)
         first[identifier] = place
         if answer is None:
             missing += 1
@@ -74,10 +78,13 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
             unknown.append(identifier)
     if not answers:
         shown = [reprlib.repr(each) for each in list(asked)[:_SHOWN]]
-        raise BadInput("no answer to any of the questions", file=path, field="id", got=unknown[:_SHOWN],
+        got = f"{missing} answers that are null" if missing and not unknown else unknown[:_SHOWN]
+        raise BadInput("no answer to any of the questions", file=path, field="id", got=got,
                        expected=f"ids such as {', '.join(shown)}")  # fmt: skip
     nulls = f"answers that are null, and count as missing: {missing}" if missing else ""
-    return AnswerFile(form, answers, tuple(unknown), "; ".join(filter(None, (note, nulls))))
+    written = sum(WRITTEN_OUT.match(answer) is not None for answer in answers.values())
+    texts = f"answers that are the text of a dictionary or list, and are scored as such: {written}" if written else ""
+    return AnswerFile(form, answers, tuple(unknown), "; ".join(filter(None, (note, nulls, texts))))
 
 
 Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there is none), where it stands
@@ -104,12 +111,14 @@ def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tu
 
 
 def _by_id(root: Field) -> Pairs:
-    for identifier, answer in root.value.items():
-        if isinstance(answer, list) and answer and isinstance(answer[0], dict):
-            answer = answer[0].get("text")  # of an n-best list
+    # Of two answers to one question JSON's reader would take the last without a word.
+    for identifier, _ in json.loads(read_text(root.file), object_pairs_hook=tuple):
+        given = root.value[identifier]
+        is_list = isinstance(given, list) and given and isinstance(given[0], dict) and "text" in given[0]
+        answer = given[0]["text"] if is_list else given  # of an n-best list
         if answer is not None and not isinstance(answer, str):
-            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=answer,
-                           expected="{question's id: answer} or a list of answers")  # fmt: skip
+            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=given,
+                           expected="{question's id: answer} or n-best lists {id: [{'text': answer}]}")  # fmt: skip
         yield identifier, answer, root
 
 
@@ -125,9 +134,10 @@ def _plain(key: str) -> Read:
 
 
 def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
-    """The first output that has an answer; none: an empty one."""
-    given = (output.get("answer") for output in record["output"].items())
-    return record["id"].identifier(), next((answer.text() for answer in given if answer is not None), "")
+    """The first output that has an answer; without any output the answer is empty, with others it is missing."""
+    given = [output.get("answer") for output in record["output"].items()]
+    none = None if given else ""
+    return record["id"].identifier(), next((answer.text() for answer in given if answer is not None), none)
 
 
 def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
@@ -137,6 +147,8 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
         record["filtered_resps"].refuse("no response", expected="a text in a list")
     first = responses[0]
     while isinstance(first.value, list) and first.value:
+        if first.value[1:] in (["True"], ["False"]):
+            first.refuse("a likelihood, no answer", expected="a text in a list")
         first = next(first.items())
     answer = None if first.value is None else first.text()
     doc = record["doc"]
@@ -181,7 +193,8 @@ def model_names(files: Iterable[str | Path]) -> dict[str, Path]:
     for given in files:
         name, equals, rest = str(given).partition("=")
         path = Path(rest) if equals and not Path(given).exists() else Path(given)
-        name = name if path != Path(given) else model_of(path)
+        name = name.strip() if path != Path(given) else ""
+        name = name or model_of(path)
         if name in names:
             raise BadInput("two files of one model", file=path, field="answers", got=name,
                            expected="another name, as NAME=FILE")  # fmt: skip

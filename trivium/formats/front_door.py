@@ -6,7 +6,8 @@ DataFrame with columns query, document and score. Documents bear names or number
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from string import ascii_lowercase
@@ -14,10 +15,11 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.core.errors import BadInput
 from trivium.formats import trec
-from trivium.formats.given_runs import Judgements, Ranked, take
+from trivium.formats.given_runs import Given, Judgements, Ranked, take
 from trivium.measures import fusion, ranking, weight_search
-from trivium.measures.runs import Run
+from trivium.measures.runs import Qrels, Run
 from trivium.measures.significance import fisher_randomization, holm, superscripts
 
 METHODS = ("linear", "rrf")
@@ -99,8 +101,10 @@ def fuse(
 
     Raises:
         BadInput: a file that cannot be read.
-        ValueError: unknown method or normalisation, or weights that do not fit; see `take`.
+        ValueError: unknown method or normalisation, weights that do not fit, or a depth that is no whole number from 1;
+            see `take`.
     """
+    _check_depth(depth)
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r} (choices: {', '.join(METHODS)})")
     if method == "rrf" and weights is not None:
@@ -123,14 +127,15 @@ def write_run(path: str | PathLike[str], run: Ranked) -> None:
         run: what is written.
 
     Raises:
-        ValueError: a name is empty or has white space; see `take`.
+        BadInput: a folder is there.
+        ValueError: a name of a query or document is empty or has white space; see `take`.
     """
     path = Path(path)
-    if isinstance(run, Run):
-        trec.write_run(path, run)
-        return
-    given = take(None, {path.stem: run})
-    trec.write_run(path, given.runs[0], given.names)
+    if path.is_dir():  # a folder that is written over is lost
+        raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
+    given = Given(Qrels((), ()), (run,), None) if isinstance(run, Run) else take(None, {path.stem: run})
+    tag = "_".join((given.runs[0].name or path.stem).split())  # white space ends a column
+    trec.write_run(path, replace(given.runs[0], name=tag), given.names)
 
 
 def search_weights(
@@ -149,8 +154,10 @@ def search_weights(
 
     Raises:
         BadInput: a file that cannot be read.
-        ValueError: two systems of one name, a query of a run that is not judged; see `take`.
+        ValueError: two systems of one name, a query of a run that is not judged, or a depth that is no whole number
+            from 1; see `take`.
     """
+    _check_depth(depth)
     given = take(qrels, runs)
     systems = _names(given.runs)
     complete = [run.complete(given.qrels.queries) for run in given.runs]
@@ -172,8 +179,10 @@ def compare(
 
     Raises:
         BadInput: a file that cannot be read.
-        ValueError: two systems of one name, or see `per_query`.
+        ValueError: two systems of one name, a level that does not lie between 0 and 1, or see `per_query`.
     """
+    if not 0 < level <= 1:
+        raise ValueError(f"the level {level!r} does not lie between 0 and 1")
     given = take(qrels, runs)
     systems = _names(given.runs)
     asked = _several(measures)
@@ -198,14 +207,21 @@ def _several(measures: str | Iterable[str]) -> list[str]:
 
 def _in_order(weights: Sequence[float] | Mapping[str, float], runs: Sequence[Run]) -> Sequence[float]:
     """Weights in the order of the systems."""
-    if isinstance(weights, str | bytes):
+    if isinstance(weights, Mapping):
+        systems = _names(runs)
+        if set(weights) != set(systems):
+            raise ValueError(f"weights of {', '.join(map(str, weights))}, but the systems are {', '.join(systems)}")
+        weights = [weights[system] for system in systems]
+    elif not isinstance(weights, Sequence | np.ndarray) or isinstance(weights, str | bytes):
         raise ValueError(f"weights of {weights!r}: they are a list of numbers, or {{system: number}}")
-    if not isinstance(weights, Mapping):
-        return weights
-    systems = _names(runs)
-    if set(weights) != set(systems):
-        raise ValueError(f"weights of {', '.join(weights)}, but the systems are {', '.join(systems)}")
-    return [weights[system] for system in systems]
+    if wrong := [weight for weight in weights if not isinstance(weight, Real)]:
+        raise ValueError(f"the weight {wrong[0]!r} is no number")
+    return weights
+
+
+def _check_depth(depth: int | None) -> None:
+    if depth is not None and (not isinstance(depth, Integral) or depth < 1):
+        raise ValueError(f"the depth {depth!r} is no whole number from 1, and not None")
 
 
 def _names(runs: Sequence[Run]) -> tuple[str, ...]:

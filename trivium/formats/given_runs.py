@@ -37,6 +37,7 @@ Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] 
 Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Table
 
 QUERY, DOCUMENT = ("query", "query_id", "q_id"), ("document", "doc_id", "docno")
+_LARGEST_EXACT = 2**53  # floats that are larger stand for several whole numbers
 GRADE, SCORE = ("relevance", "rel", "score"), ("score",)
 
 
@@ -77,11 +78,15 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
             whole number, or a score that is not finite; the message names query and value.
 
     Warns:
-        UserWarning: nothing that a run retrieved is judged for its query, as where names are written in two ways.
+        UserWarning: a run has no document at all, or nothing that it retrieved is judged for its query, as where names
+            are written in two ways.
     """
-    if isinstance(runs, str | bytes | PathLike | Run) or not isinstance(runs, Iterable):
-        raise ValueError(f"{runs!r} is no list and no mapping of runs")
+    if isinstance(runs, str | bytes | PathLike | Run) or not isinstance(runs, Iterable) or hasattr(runs, "columns"):
+        kind = type(runs).__name__ if hasattr(runs, "columns") else repr(runs)
+        raise ValueError(f"{kind} is no list and no mapping of runs")
     named = list(runs.items()) if isinstance(runs, Mapping) else [("", run) for run in runs]
+    if wrong := [name for name, _ in named if not isinstance(name, str)]:
+        raise ValueError(f"{wrong[0]!r} is no name of a system: a text is meant")
     if not named:
         raise ValueError("no run")
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
@@ -150,7 +155,9 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
     for run in runs:
         lists = dict(zip(run.queries, run.documents.tolist(), strict=True))
         retrieved = [(query, document) for query, found in lists.items() for document in found if document != PADDING]
-        if retrieved and all(document not in judged.get(query, ()) for query, document in retrieved):
+        if not retrieved:
+            warnings.warn(f"the run {run.name!r} has no document at all", stacklevel=4)
+        elif all(document not in judged.get(query, ()) for query, document in retrieved):
             (query, document), (other, relevant) = retrieved[0], known
             warnings.warn(
                 f"nothing that the run {run.name!r} retrieved is judged for any query: for {query!r} it has documents "
@@ -165,20 +172,22 @@ def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
         return Run(given.queries, documents, given.scores, name or given.name)
     if isinstance(given, str | PathLike):
         return read_run(Path(given), name or None, vocabulary)
-    lists: dict[str, list[tuple[float, str]]] = {}
+    lists: dict[str, dict[str, float]] = {}
     for query, document, score in _scored(given):
-        found = lists.setdefault(query, [])
+        found = lists.setdefault(query, {})
         if document is None:
             continue
+        if document in found:
+            raise ValueError(f"{f'run {name!r}, ' if name else ''}query {query!r} has a document twice: {document!r}")
         if not isinstance(score, Real) or not math.isfinite(score):
             raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
-        found.append((float(score), document))
+        found[document] = float(score)
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
     for row, found in enumerate(lists.values()):
-        found.sort(reverse=True)
-        documents[row, : len(found)] = [vocabulary.setdefault(name, len(vocabulary)) for _, name in found]
-        scores[row, : len(found)] = [score for score, _ in found]
+        ranked = sorted(((score, document) for document, score in found.items()), reverse=True)
+        documents[row, : len(found)] = [vocabulary.setdefault(document, len(vocabulary)) for _, document in ranked]
+        scores[row, : len(found)] = [score for score, _ in ranked]
     return Run(tuple(lists), documents, scores, name)
 
 
@@ -231,6 +240,9 @@ def _name(given: Any, query: Any) -> str:
         return str(int(given))
     if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
         raise ValueError(f"query {query!r}: {given!r} is no name (choices: a text, a number)")
+    if abs(given) >= _LARGEST_EXACT:
+        problem = "a number with a point that is too large to be exact; read the column as text"
+        raise ValueError(f"query {query!r}: the name {given!r} is {problem}")
     return f"{float(given):.0f}" if float(given).is_integer() else str(given)
 
 
@@ -245,6 +257,8 @@ def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
         name = next((name for name in names if name in there), None)
         if name is None:
             raise ValueError(f"the table has no column {' or '.join(names)} (it has {', '.join(map(str, there))})")
+        if there.count(name) > 1:
+            raise ValueError(f"the table has {there.count(name)} columns {name!r}")
         columns.append(table[name].tolist())
     for query, document, number in zip(*columns, strict=True):
         name = _name(query, query)

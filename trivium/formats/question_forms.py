@@ -11,6 +11,7 @@
   "char_spans": [[first, last]]}]}]}
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,12 +21,15 @@ from trivium.core.tables import read_batches, read_schema
 from trivium.formats.json_fields import Field, read_json_or_lines
 
 _COLUMNS = ("id", "qid", "title", "context", "question", "questions", "answers", "answer", "is_impossible")
+# The text of a dictionary or list as Python, NumPy or JSON writes it into tables of CSV.
+WRITTEN_OUT = re.compile(r"""\s*(\{\s*['"]\w+['"]\s*:|\[\s*['"{])""")
 _BATCH = 4096  # rows of Parquet
 _OTHERS = {  # a field that other sets have, where a context is no text
     "story": "CoQA",
     "storyId": "NewsQA",
     "qa_pairs": "DROP",
-    "passage": "BoolQ",
+    "answers_spans": "DROP",
+    "passage": "BoolQ or ReCoRD",
     "supporting_facts": "HotpotQA",
     "document_text": "Natural Questions",
     "document_plaintext": "TyDi QA",

@@ -5,7 +5,6 @@ occurrence in the context counts. A set of which more than a tenth of the answer
 answer that is the text of a dictionary.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,11 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import find_folded
 from trivium.formats.framed_texts import Span, end_of
 from trivium.formats.json_fields import Field
-from trivium.formats.question_forms import question_records
+from trivium.formats.question_forms import WRITTEN_OUT, question_records
 
 REASONS = ("no_answer", "empty_question", "empty_answer")
 MOST_NOWHERE = 0.1  # of the answers
-_WRITTEN_OUT = re.compile(r"""\s*(\{\s*['"]\w+['"]\s*:|\[\s*['"{])""")
+_NO_ANSWER = "CANNOTANSWER"  # how QuAC marks it, which has SQuAD's tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def read_question_set(path: Path) -> QuestionSet:
         if place is not None:
             shown = (place.of(context), *shown[1:])
         record = AskedQuestion(identifier, title, context, question, shown, place)
-        if _impossible(asked, flat and not given):
+        if _impossible(asked, flat and not given) or shown[:1] == (_NO_ANSWER,):
             unanswerable.append(AskedQuestion(identifier, title, context, question, (), None))
         elif not question.strip():
             left_out["empty_question"].append(identifier)
@@ -165,7 +164,7 @@ def _answers(asked: Field) -> tuple[list[tuple[str, int | None]], bool]:
 def _plain(field: Field) -> str:
     """A text that is no dictionary or list as Python, NumPy or JSON writes it into tables of CSV."""
     text = field.text()
-    if _WRITTEN_OUT.match(text):
+    if WRITTEN_OUT.match(text):
         kind = "dictionary" if text.lstrip().startswith("{") else "list"
         field.refuse(f"the text of a {kind}", expected="a dictionary, a list, or a text")
     return text

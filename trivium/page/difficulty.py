@@ -17,6 +17,7 @@ from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import LABELS, MADE_OF_OVERLAP, PROPERTIES
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
+from trivium.core.errors import BadInput
 from trivium.core.tables import write_json, write_json_lines
 from trivium.formats.question_sets import AskedQuestion
 from trivium.measures.effects import NO, YES
@@ -59,8 +60,13 @@ def write_difficulty(found: Difficulty, folder: str | Path, *, title: str = "Que
         found: what was found.
         folder: made where there is none.
         title: of the page.
+
+    Raises:
+        BadInput: a file is there.
     """
     folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise BadInput("not a folder", file=folder, got="a file", expected="a folder, or nothing there")
     write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, found.rows)
     write_csv(folder / "questions.csv", _question_columns(found), _question_rows(found))
     write_json(folder / "difficulty.json", _as_json(found, title))

@@ -1,5 +1,6 @@
 """The analysis of any set: what is planted is found, what comes from the measure is told apart, lacks are said."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.errors import BadInput
 from trivium.measures.agreement import hardness_agreement
 from trivium.measures.rasch import rasch
+from trivium.page.difficulty import write_difficulty
 
 SET = english_set()
 FAST = DifficultySettings(resamples=200, draws=2)
@@ -153,6 +155,25 @@ def test_doubtful_fits_are_said():
 def test_an_answer_in_memory_that_is_no_text_is_refused():
     with pytest.raises(BadInput, match="not a text; got"):
         analyse({"m": reader(0.5) | {"s0": ["a", "b"]}})
+    for given, problem in (
+        ({"x": "a"}, r"no answer to any of the questions; got \['x'\]; expected ids such as"),
+        (["a", "b"], "no answers; got 'list'"),
+        (reader(0.5) | {1: "a", "1": "b"}, "a question twice"),
+    ):
+        with pytest.raises(BadInput, match=problem):
+            analyse({"m": given}, settings=FAST.model_copy(update={"missing": "zero"}))
+
+
+def test_questions_and_models_may_be_numbers_and_one_file_is_a_list_of_one(tmp_path):
+    numbered = replace(SET, questions=tuple(replace(each, id=str(n)) for n, each in enumerate(SET.questions)))
+    told = {number: each.answers[0] for number, each in enumerate(SET.questions)}
+    found = analyse({7: told}, numbered)
+    assert (found.models, found.metrics["7_em"]) == (["7"], 1.0)
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps({each.id: each.answers[0] for each in SET.questions}))
+    assert analyse(str(file)).metrics["m_em"] == 1.0
+    with pytest.raises(BadInput, match="m.json: not a folder; got 'a file'"):
+        write_difficulty(found, file)
 
 
 def test_agreement_and_means_are_the_measures():

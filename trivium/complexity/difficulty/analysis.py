@@ -34,7 +34,7 @@ from trivium.measures.rasch import Rasch, rasch
 
 def difficulty(
     questions: str | Path | QuestionSet,
-    answers: Mapping[str, str | Path | Given] | Iterable[str | Path],
+    answers: Mapping[str, str | Path | Given] | Iterable[str | Path] | str | Path,
     *,
     language: str | None = None,
     settings: DifficultySettings | None = None,
@@ -70,8 +70,9 @@ def difficulty(
         say(text)
 
     found = questions if isinstance(questions, QuestionSet) else read_question_set(Path(questions))
-    sources = answers if isinstance(answers, Mapping) else model_names(answers)
-    given = take_answers(found, sources, note)
+    if not isinstance(answers, Mapping):
+        answers = model_names([answers] if isinstance(answers, str | Path) else answers)
+    given = take_answers(found, {str(model): source for model, source in answers.items()}, note)
     kept = np.flatnonzero(kept_questions(given.missing, settings.missing, note))
     people = None if verdicts is None else read_verdicts(verdicts, given.by_question(found.questions))
     told = _tell_language(found.questions, language, note)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Literal
 
@@ -87,13 +88,21 @@ def take_answers(found: QuestionSet, given: Mapping[str, str | Path | Given], sa
     ids = found.ids
     by_text = {(fold(each.question), fold(each.context)): each.id for each in (*found.questions, *found.unanswerable)}
     for model, source in given.items():
+        if not isinstance(source, str | Path | Mapping):
+            raise BadInput("no answers", field=f"answers of {model!r}", got=type(source).__name__,
+                           expected="a file, or {question's id: answer}")  # fmt: skip
         if not isinstance(source, Mapping):
             read = read_answers(Path(source), ids, by_text)
             answers, unknown[model] = read.answers, len(read.unknown)
             if read.note:
                 say(f"{model}: {read.note}.")
         else:
-            known = {identifier: source[identifier] for identifier in ids if identifier in source}
+            named = {str(key) if isinstance(key, Integral) else key: answer for key, answer in source.items()}
+            known = {identifier: named[identifier] for identifier in ids if identifier in named}
+            if not known or len(named) < len(source):
+                problem = "a question twice" if known else "no answer to any of the questions"
+                raise BadInput(problem, field=f"answers of {model!r}", got=list(source)[:3],
+                               expected=f"ids such as {', '.join(map(repr, ids[:3]))}")  # fmt: skip
             unknown[model] = len(source) - len(known)
             answers = {identifier: answer for identifier, answer in known.items() if answer is not None}
             if wrong := next((each for each in answers.items() if not isinstance(each[1], str)), None):
