@@ -63,10 +63,17 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
         ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
         ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
     ):
-        text = card_of(replace(output, data=data, weights=weights), Prepared({}))
+        text = card_of(replace(output, data=data, weights=weights), Prepared({}, variant="tagger"))
         assert "invented" not in text
         assert ("stand-ins" in text) == bool(shown)
         assert shown is None or shown in text
+
+
+def test_a_linear_parser_starts_from_no_weights(built):
+    output = read_output(built, "models/complexity/frame_parser", "out", built, hub=False)
+    with_encoder, linear = (card_of(output, Prepared({}, variant=variant)) for variant in ("tagger", "linear"))
+    assert "license" in front_matter(with_encoder)
+    assert "license" not in front_matter(linear)
 
 
 def test_data_sets_state_the_licences_of_their_sources(project):

@@ -87,7 +87,7 @@ from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
-from trivium.kvqae.retrieval.bm25 import Search, SearchParameters, Shard, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, Shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_training import DprParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
@@ -99,6 +99,7 @@ pytestmark = pytest.mark.timeout(900)
 register_pickle_by_value(sys.modules[__name__])  # workers have no tests
 WORLD = build_world(1, **SIZES, sentences=6, viquae={"train": 8, "validation": 4, "test": 4}, triviaqa=60)
 WORDS = ("bridge", "river", "engineer", "port", "hill")
+BM25 = {"threads": 1, "heap_gib": 1, "k1_step": 1.0, "b_step": 1.0}
 PHRASE = [{"start": 0, "end": 5, "classes": ["dog"]}]
 Run = Callable[[Path, Context, Path], object]
 
@@ -249,8 +250,8 @@ def make_models(inputs: Path, context: Context, out: Path) -> object:
 def search(inputs: Path, context: Context, out: Path) -> object:
     texts = [(number, f"a {WORDS[number % 5]} of {WORDS[number % 3]}") for number in range(30)]
     build_index(inputs / "index", texts, analyzer="standard", threads=1, heap_gib=1)
-    queries = tuple((word, word) for word in WORDS)
-    own = Search(inputs / "index", SearchParameters(depth=5, threads=1, heap_gib=1), context.engine)
+    queries = tuple(Question(word, word, ("x",), "x") for word in WORDS)
+    own = Search(inputs / "index", Bm25SearchParameters(depth=5, **BM25), context.engine)
     runs = own.runs([Shard(queries, k1, b) for k1 in (0.5, 1.0) for b in (0.0, 0.5)], "search")
     return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
 
@@ -258,7 +259,7 @@ def search(inputs: Path, context: Context, out: Path) -> object:
 def search_for_triviaqa(inputs: Path, context: Context, out: Path) -> object:
     world = write_kb(inputs)
     build_index(inputs / "index", enumerate(NAMES), analyzer="standard", threads=1, heap_gib=1)
-    own = Search(inputs / "index", SearchParameters(depth=3, threads=1, heap_gib=1), context.engine)
+    own = Search(inputs / "index", Bm25SearchParameters(depth=3, **BM25), context.engine)
     return write_runs(out / "runs", own, world.triviaqa, k1=0.9, b=0.4)
 
 

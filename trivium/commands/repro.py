@@ -221,6 +221,7 @@ def room() -> tuple[int, int]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one pipeline, or all; what fails is told at the end."""
     pipeline = parser().parse_args(argv).pipeline
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     world = read_parameters(Path("params.yaml")).get("world") if Path("params.yaml").exists() else {}

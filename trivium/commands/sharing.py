@@ -221,7 +221,7 @@ def card_of(output: Output, prepared: Prepared) -> str:
     words = output.words | {word: output.parameter(key) for word, key in said.get("words", {}).items()}
     words |= prepared.words
     title, start, scores = said["title"].format(**words), prepared.start, dict(prepared.further)
-    if start is None and "start" in said:
+    if start is None and said.get("start"):
         start = kvqae_start(output) if said["start"] == "kvqae" else start_in(output.project / said["start"])
     for path in output.metrics:
         Artifacts(output.project).use(path)

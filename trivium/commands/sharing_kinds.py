@@ -146,6 +146,12 @@ def _odmap(output: Output, cell: str) -> dict[str, float]:
     return {name: float(values[f"{cell}_{name}"]) for name in MEASURES if f"{cell}_{name}" in values}
 
 
+def prepare_frame_parser(output: Output) -> Prepared:
+    """A parser as it is; a linear one has no encoder and starts from no weights."""
+    files = output.files()
+    return Prepared(files, variant="tagger" if any(name.startswith("encoder/") for name in files) else "linear")
+
+
 def prepare_partitions(output: Output) -> Prepared:
     """The parts of the evaluation set, a configuration each, in SQuAD's columns; their own cards become notes."""
     files: dict[str, Path | bytes] = {}
@@ -253,6 +259,7 @@ PREPARE: dict[str, Callable[[Output], Prepared]] = {
     "models/kvqae/rrt": prepare_rrt,
     "models/complexity/readers/*/seed-*": prepare_french_reader,
     "models/decorrelation/cells/*": prepare_retrieval_model,
+    "models/complexity/frame_parser": prepare_frame_parser,
     "data/complexity/partitions": prepare_partitions,
     "data/decorrelation/painted/*/*": prepare_painted_queries,
     "data/decorrelation/pairs/*/*.parquet": prepare_decorrelated_pairs,
