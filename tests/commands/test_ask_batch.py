@@ -36,6 +36,18 @@ def test_every_row_has_an_answer_or_a_reason(tmp_path):
     assert found[3]["problem"] == "the question is empty"
 
 
+def test_a_question_has_one_picture_that_is_a_file(tmp_path):
+    for name in ("a.jpg", "b.jpg", "c;d.jpg"):
+        (tmp_path / name).write_bytes(b"The mill")
+    rows = ["a.jpg;b.jpg", "https://example.org/a.jpg", "c;d.jpg"]
+    (tmp_path / "q.csv").write_text("question,image\n" + "".join(f"where?,{row}\n" for row in rows), "utf-8")
+    assert answer_all(answered, tmp_path / "q.csv", tmp_path / "a.csv") == (3, 2)
+    problems = [row[-1] for _, row in read_csv(tmp_path / "a.csv")][1:]
+    assert problems[0].startswith("field 'image': several pictures; got 'a.jpg;b.jpg'")
+    assert problems[1].startswith("field 'image': an address; got 'https://example.org/a.jpg'")
+    assert problems[2] == ""
+
+
 def test_nothing_is_written_where_nothing_was_answered(tmp_path):
     (tmp_path / "q.csv").write_text("question,image\nwhere?,b.jpg\n", "utf-8")
     with pytest.raises(BadInput, match=r"no question could be answered, the first: .*b.jpg"):

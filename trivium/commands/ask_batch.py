@@ -9,7 +9,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_csv, read_csv_records
 from trivium.kvqae.asking.answer import Answer
-from trivium.kvqae.asking.entries import find_file
+from trivium.kvqae.asking.entries import find_pictures
 
 ASKED = ("question", "image")
 ANSWERED = (
@@ -83,10 +83,19 @@ def answer_rows(ask: Ask, rows: Sequence[AskedRow], folder: Path) -> list[dict[s
     return [{**row.others, "question": row.question, "image": row.image, **_answer(ask, folder, row)} for row in rows]
 
 
+def _find_picture(folder: Path, name: str) -> Path:
+    pictures = find_pictures(folder, name)
+    if len(pictures) > 1:
+        raise BadInput("several pictures", field="image", got=name, expected="one, or a row for each")
+    if "://" in name:
+        raise BadInput("an address", field="image", got=name, expected="a file: save the picture, and name that")
+    return pictures[0][1] or folder / name
+
+
 def _answer(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
     line: dict[str, object] = dict.fromkeys(ANSWERED, "")
     try:
-        path = (find_file(folder, row.image) or folder / row.image) if row.image else None
+        path = _find_picture(folder, row.image) if row.image else None
         answer = ask(row.question, None if path is None else read_bytes(path, LARGEST_IMAGE))
     except BadInput as error:
         return line | {"problem": str(error)}

@@ -78,6 +78,43 @@ def test_broken_pictures_are_listed_and_never_fatal(tmp_path):
     assert "not_an_image" in rows[2][2]
 
 
+def test_pictures_that_are_read_in_spite_of_a_flaw_are_listed_as_long_as_they_are_there(tmp_path):
+    folder = write_folder(tmp_path / "museum", 20)
+    whole, broken = io.BytesIO(), io.BytesIO()
+    picture = Image.effect_noise((200, 200), 60).convert("RGB")
+    picture.save(whole, "JPEG")
+    picture.rotate(90).save(broken, "JPEG", exif=b"Exif\0\0no block")
+    (folder / "tower_01-2.jpg").write_bytes(whole.getvalue()[:-40])
+    (folder / "tower_02-2.jpg").write_bytes(broken.getvalue())
+    told = settings(tmp_path, folder)
+    for _ in range(2):  # the second time nothing is decoded
+        assert make(tmp_path, told)["counts"] == {"truncated": 1, "broken_exif": 1}
+        rows = [row for _, row in read_csv(tmp_path / "base" / LISTED)]
+        assert [(row[0], row[1][-14:]) for row in rows[1:]] == [
+            ("truncated", "tower_01-2.jpg"),
+            ("broken_exif", "tower_02-2.jpg"),
+        ]
+    (folder / "tower_01-2.jpg").unlink()
+    assert make(tmp_path, told)["counts"] == {"broken_exif": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "file is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", "a pointer of Git LFS"),
+        (b"<!DOCTYPE html><html>404</html>", "a page of HTML"),
+    ],
+)
+def test_what_stands_in_the_place_of_a_picture_is_named(tmp_path, content, said):
+    folder = write_folder(tmp_path / "museum", 2)
+    (folder / "tower_01.png").write_bytes(content)
+    gather(folder, 100, tmp_path / "entries")
+    (problem,) = read_json(tmp_path / "entries" / "problems.json")
+    assert problem["kind"] == "unreadable_picture"
+    assert said in problem["detail"]
+
+
 def test_a_base_without_any_face(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
     write_onnx(tmp_path / "arcface" / "model.onnx")

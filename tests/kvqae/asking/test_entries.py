@@ -152,6 +152,12 @@ def test_a_name_that_no_picture_can_have_is_listed_as_missing(tmp_path, name):
         assert kinds(source) == [("missing_picture", f"{table}:{row}"), ("no_picture", f"{table}:{row}")]
 
 
+def test_an_address_is_no_picture(tmp_path):
+    (tmp_path / "m.csv").write_text("title,text,image\nMill,It stands.,https://example.org/mill.jpg\n", "utf-8")
+    told = [problem.detail for problem in read_source(tmp_path / "m.csv").problems]
+    assert told[0] == "https://example.org/mill.jpg: an address; save the picture in a file, and name that"
+
+
 def test_an_article_longer_than_the_csv_modules_own_limit(tmp_path):
     (tmp_path / "m.csv").write_text(f"title,text,image\nMill,{'It turns. ' * 20_000},\n", "utf-8")
     (entry,) = read_source(tmp_path / "m.csv").entries

@@ -28,7 +28,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
-from trivium.core.reading import LARGEST_IMAGE, open_file
+from trivium.core.reading import LARGEST_IMAGE, open_file, refuse_other
 from trivium.core.tables import read_json, read_table, write_json, write_table
 from trivium.kvqae.asking.encoding import (
     NO_FACE,
@@ -58,6 +58,10 @@ ARTICLES, PASSAGES, SHOWN, PROBLEMS = "articles.parquet", "passages.parquet", "p
 _PICTURES = pa.schema([("article", pa.int64()), ("path", pa.string()), ("sha256", pa.string())])
 BASE, LISTED, CALIBRATION, BM25 = "base.json", "problems.csv", "calibration.json", "bm25"
 PROBLEM = ("kind", "place", "detail")
+FLAWED = {
+    "truncated": "its end is missing; what there is was taken",
+    "broken_exif": "its EXIF block is broken: perhaps it is not upright",
+}
 VERSION = 1  # of this code and of a base's folder
 VIEWS = 200  # pictures of which another view is drawn
 ROWS_AT_A_TIME = 20_000  # vectors in memory while they are written
@@ -109,10 +113,17 @@ def _pictures(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def hash_of(path: Path) -> str:
-    """sha256 of a file; `BadInput` where it cannot be opened, or is too large for a picture."""
+    """sha256 of a file.
+
+    Raises:
+        BadInput: it cannot be opened, is empty or too large; a pointer of Git LFS or a page of HTML is in its place.
+    """
+    refuse_other(path)
     with open_file(path) as stream:
-        if path.stat().st_size > LARGEST_IMAGE:
-            raise BadInput("file too large", file=path, expected=f"at most {LARGEST_IMAGE} bytes")
+        size = path.stat().st_size
+        if not 0 < size <= LARGEST_IMAGE:
+            expected = f"a picture of at most {LARGEST_IMAGE} bytes"
+            raise BadInput("file too large" if size else "file is empty", file=path, expected=expected)
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -178,7 +189,13 @@ def build(
         blanks = store_of[pictures[0].digest].blanks()
         whys = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
         broken = [{"kind": "broken_picture", "place": path, "detail": why} for path, why in whys if why != NO_FACE]
-        problems = read_json(entries / PROBLEMS) + broken
+        flaws = store_of[pictures[0].digest].flaws()
+        flawed = [
+            {"kind": flaw, "place": str(picture.path), "detail": FLAWED[flaw]}
+            for picture in shown
+            for flaw in flaws.get(picture.key, ())
+        ]
+        problems = read_json(entries / PROBLEMS) + broken + flawed
         write_csv(beside / LISTED, PROBLEM, problems)
         described = {
             "settings": settings.model_dump(mode="json"),

@@ -23,7 +23,7 @@ from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.formats.picture_files import unread_picture
 from trivium.kvqae.asking.models import PictureModel, TextModel
 from trivium.vision.align import align
-from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.decoding import Picture, Unreadable, decode_picture
 from trivium.vision.image_encoding import LoadedEncoder
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ Vectors = NDArray[np.float32]
 FILE = "vectors.sqlite"
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
     (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
+_FLAWS = "CREATE TABLE IF NOT EXISTS flaws (encoder TEXT, key TEXT, flaw TEXT, PRIMARY KEY (encoder, key, flaw))"
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 2048, 32
 NO_FACE = "no face"
 
@@ -48,25 +49,36 @@ class VectorStore:
         self._digest, self._file = digest, sqlite3.connect(folder / FILE)
         self._file.execute("PRAGMA secure_delete = ON")
         self._file.execute(_TABLE)
+        self._file.execute(_FLAWS)
 
     def blanks(self) -> dict[str, str]:
         """Key → why there is no vector, of all things without one."""
         chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND blank IS NOT NULL"
         return dict(self._file.execute(chosen, [self._digest]))
 
+    def flaws(self) -> dict[str, list[str]]:
+        """Key → what is wrong with a picture that has a vector none the less, of all such pictures."""
+        kept: dict[str, list[str]] = {}
+        chosen = "SELECT key, flaw FROM flaws WHERE encoder = ? ORDER BY key, flaw"
+        for key, flaw in self._file.execute(chosen, [self._digest]):
+            kept.setdefault(key, []).append(flaw)
+        return kept
+
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Keys of which nothing is kept, each once, in their order."""
         known = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
         return [key for key in dict.fromkeys(keys) if key not in known]
 
-    def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str]) -> None:
-        """Keep what an encoder made of some things: a vector, or why there is none."""
+    def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str], flaws: Iterable[tuple[str, str]] = ()) -> None:
+        """Keep what an encoder made of some things: a vector, or why there is none; and (key, flaw) of some."""
         rows = []
         for key, vector in zip(keys, vectors, strict=True):
             blank = vector if isinstance(vector, str) else None
             rows.append((self._digest, key, None if blank else np.asarray(vector, "<f4").tobytes(), blank))
         with self._file:
             self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
+            flawed = [(self._digest, key, flaw) for key, flaw in flaws]
+            self._file.executemany("INSERT OR IGNORE INTO flaws VALUES (?, ?, ?)", flawed)
 
     def take(self, keys: Sequence[str]) -> Vectors:
         """The vectors of these things, (things, width), (0, 0) of nothing; KeyError where a thing has none."""
@@ -82,7 +94,8 @@ class VectorStore:
         stored = self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest]).fetchall()
         gone = [(self._digest, key) for (key,) in stored if key.partition(":")[0] not in kept]
         with self._file:
-            self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
+            for table in ("vectors", "flaws"):
+                self._file.executemany(f"DELETE FROM {table} WHERE encoder = ? AND key = ?", gone)
 
 
 def forget_others(folder: Path, digests: Iterable[str]) -> None:
@@ -90,7 +103,8 @@ def forget_others(folder: Path, digests: Iterable[str]) -> None:
     known = list(digests)
     with sqlite3.connect(folder / FILE) as file:
         file.execute("PRAGMA secure_delete = ON")
-        file.execute(f"DELETE FROM vectors WHERE encoder NOT IN ({', '.join('?' * len(known))})", known)
+        for table in ("vectors", "flaws"):
+            file.execute(f"DELETE FROM {table} WHERE encoder NOT IN ({', '.join('?' * len(known))})", known)
     for left in folder.iterdir():
         if left.is_dir():  # as bases were kept before
             shutil.rmtree(left)
@@ -103,8 +117,8 @@ class Shown:
     key: str  # under which its vector is kept: the hash of its bytes, and `:view` for a view
     path: Path
 
-    def open(self, limits: Mapping[str, int]) -> Image.Image:
-        """An upright RGB picture of bounded size, or a view of it (`draw_view`).
+    def open(self, limits: Mapping[str, int]) -> Picture:
+        """An upright RGB picture of bounded size, or a view of it (`draw_view`), and its flaws.
 
         Raises:
             Unreadable: the bytes give none.
@@ -116,8 +130,8 @@ class Shown:
             raise BadInput("the picture has changed since it was listed: run again", file=self.path)
         if why := unread_picture(self.path, data[:32]):
             raise Unreadable("not_an_image", why)
-        picture = decode(data, **limits)
-        return draw_view(picture, self.key) if view else picture
+        picture = decode_picture(data, **limits)
+        return Picture(draw_view(picture.image, self.key), broken_exif=False) if view else picture
 
 
 def draw_view(picture: Image.Image, key: str) -> Image.Image:
@@ -152,16 +166,19 @@ def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorSt
         assert encoder is not None  # there are pictures
         vectors: dict[str, Vectors | str] = {}
         pictures: dict[str, Image.Image] = {}
+        flaws: list[tuple[str, str]] = []
         for picture in part:
             try:
-                pictures[picture.key] = picture.open(limits)
+                opened = picture.open(limits)
+                pictures[picture.key] = opened.image
+                flaws += [(picture.key, flaw) for flaw in opened.flaws]
             except Unreadable as problem:
                 vectors[picture.key] = str(problem)
         vectors |= _embed(encoder, pictures)
         for key, vector in vectors.items():
             if not isinstance(vector, str) and not np.isfinite(vector).all():
                 raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(by_key[key].path))
-        store.add(list(vectors), list(vectors.values()))
+        store.add(list(vectors), list(vectors.values()), flaws)
     return len(new)
 
 

@@ -35,6 +35,8 @@ Kind = Literal[
 TEXTS, TABLES = (".md", ".txt"), (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")
+ADDRESS = ": an address; save the picture in a file, and name that"
+_ADDRESS = re.compile(r"[a-z]{2,}://", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;|,\n]")  # pictures in one cell
 Name = tuple[Path, str]  # folder, and a file's folded name without its suffix
 
@@ -186,7 +188,7 @@ def _read_table(table: Path) -> Source:
         pictures = taken.setdefault((name, paragraphs), (title, [], place))[1]
         for written, path in (pair for cell in cells for pair in find_pictures(table.parent, cell)):
             if path is None:
-                source.note("missing_picture", place, written)
+                source.note("missing_picture", place, f"{written}{ADDRESS if _ADDRESS.match(written) else ''}")
             elif why := unread_picture(path):
                 source.note("picture_of_another_kind", place, f"{written}: {why}")
             else:
