@@ -95,7 +95,10 @@ def _question_columns(found: Difficulty) -> list[str]:
 
 def _question_rows(found: Difficulty) -> Iterator[list[Any]]:
     numbers = [*found.factors.properties.values(), *found.factors.codes.values()]
-    numbers += [] if found.irt is None else [found.irt.difficulty, found.irt.error]
+    silent = found.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
+    numbers += (
+        [] if found.irt is None else [np.where(silent, np.nan, x) for x in (found.irt.difficulty, found.irt.error)]
+    )
     numbers += list(found.scores[found.settings.judge].values())
     columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
     given = [[None if lacks else text for text, lacks in zip(found.answers[model], missing.tolist(), strict=True)]

@@ -1,5 +1,6 @@
 """The analysis of any set: what is planted is found, what comes from the measure is told apart, lacks are said."""
 
+import csv
 import json
 from dataclasses import replace
 
@@ -139,6 +140,15 @@ def test_a_missing_answer_is_missing_in_item_response_theory_too():
     assert found.missing.sum() == found.metrics["m4_missing"] == 3
     right = np.stack(list(found.scores["exact_match"].values())) == 1
     assert found.irt.ability == pytest.approx(rasch(right, ~found.missing).ability)
+
+
+def test_a_question_that_nobody_answered_has_no_difficulty(tmp_path):
+    models = {f"m{n}": reader(0.5 + 0.08 * n, 0.4, n) | {"s0": None} for n in range(5)}
+    write_difficulty(analyse(models), tmp_path)
+    with (tmp_path / "questions.csv").open(encoding="utf-8-sig") as file:
+        told = {row["id"]: (row["irt_difficulty"], row["irt_error"]) for row in csv.DictReader(file)}
+    assert told.pop("s0") == ("", "")
+    assert all(difficulty and error for difficulty, error in told.values())
 
 
 def test_doubtful_fits_are_said():
