@@ -38,12 +38,6 @@ def hub(tmp_path, monkeypatch):
     return with_files
 
 
-def test_a_folder_is_itself(tmp_path, hub):
-    asked = hub({}).asked
-    assert model_folder(str(tmp_path)) == tmp_path
-    assert asked == []
-
-
 def test_safetensors_of_the_main_revision_are_enough(hub):
     made = hub({"main": ["config.json", "model.safetensors"]})
     assert model_folder("owner/name").name == "main"

@@ -156,13 +156,3 @@ def test_models_are_downloaded_as_pinned(hub, camembert, tmp_path):
     assert (origin["from"], origin["revision"]) == ("who/model", "a" * 40)
     assert len(origin["sha256"]["model.safetensors"]) == 64
     assert AutoConfig.from_pretrained(tmp_path / "out" / "minilm").num_hidden_layers == 6
-
-
-def test_a_gated_model_says_where_to_ask(hub, camembert, tmp_path, monkeypatch):
-    own = serve(hub, camembert, tmp_path, source="llama")
-    hub.gated |= {path for path in hub.files if "/resolve/" in path}
-    with pytest.raises(BadInput, match=r"access refused \(401\); the token in HF_TOKEN is not set.*who/model"):
-        fetch_models(["llama"], tmp_path / "out", tmp_path / "work", own, QUICK)
-    monkeypatch.setenv("HF_TOKEN", "secret")
-    with pytest.raises(BadInput, match="another architecture"):  # the door is open, and what is behind it is checked
-        fetch_models(["llama"], tmp_path / "out", tmp_path / "work", own, QUICK)

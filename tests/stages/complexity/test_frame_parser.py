@@ -119,14 +119,6 @@ def test_the_baseline_knows_a_form_that_stands_only_inside_a_longer_one():
     assert [each.frame for each in baseline.parse("Un effet conséquent.")] == ["Result"]
 
 
-def test_a_parser_is_saved_before_it_is_measured(tmp_path, base, corpus, monkeypatch):
-    monkeypatch.setattr("stages.complexity.frame_parser.evaluate", lambda *_, **__: 1 / 0)
-    parameters = PARAMETERS.model_copy(update={"steps": 2, "validate_every": 2})
-    with pytest.raises(ZeroDivisionError):
-        run(tmp_path, base, corpus, parameters)
-    assert load_parser(tmp_path / "parser").labels.frames == ["Discovery", "Losing", "Realising"]
-
-
 def test_an_exported_parser_reads_the_same_whatever_the_batch(trained):
     folder, metrics, _ = trained
     test = make_texts(40, seed=2, prefix="test")

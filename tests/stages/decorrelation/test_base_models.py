@@ -17,9 +17,6 @@ from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.interface import start
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.decorrelation.models import PINNED
-from trivium.sources.decorrelation.models import _provenance as provenance
-from trivium.sources.pins import Pins
 
 STEPS = {"steps": 2, "batch": 4, "learning_rate": 1e-3}
 PARAMETERS = {
@@ -128,12 +125,3 @@ def test_models_of_your_own_that_do_not_fit_are_refused(context, tmp_path):
 def test_sources_that_cannot_be_are_refused(context, tmp_path, source, message):
     with pytest.raises(BadInput, match=message):
         main(parameters(source=source), context, out=tmp_path / "base")
-
-
-def test_a_models_card_can_name_where_downloaded_weights_are_from():
-    """Stage train reads `from` and `licence` after the training; all sources stand below them."""
-    for sources in PINNED.values():
-        written = provenance(Pins().summary(sources))
-        assert written["from"]
-        assert written["licence"]
-        assert list(written["sources"]) == list(sources)

@@ -177,16 +177,6 @@ def test_a_class_that_a_caption_names_is_drawn_where_there_is_one():
     assert set().union(*seen) == {"cup", "dog", "frisbee"}
 
 
-def test_an_unnamed_class_that_is_drawn_is_counted():
-    tally = Counter()
-    drawing = Drawing("one", {1: {"frisbee"}}, prefer_named=True, seed=0)
-    pictures = [scene(DOG, FRISBEE, split="train"), scene(DOG, FRISBEE, split="train", identifier=2)]
-    list(find_removals(pictures, region="box", limits=PAPER, drawing=drawing, tally=tally))
-    assert tally["train", "frisbee", "pictures"] == tally["train", "frisbee", "removals"] == 2
-    assert sum(count for (*_, column), count in tally.items() if column == "drawn") == 2
-    assert sum(count for (*_, column), count in tally.items() if column == "drawn_unnamed") == 1
-
-
 def test_areas_of_boxes_are_exact_whatever_their_fractions():
     rng = np.random.default_rng(1)
     for _ in range(20):

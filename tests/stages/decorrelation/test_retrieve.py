@@ -15,7 +15,7 @@ from trivium.core.tables import read_table, write_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.regions.removal_table import read_removals, write_removals
-from trivium.decorrelation.retrieval import answers, encoding, sharded_model
+from trivium.decorrelation.retrieval import answers, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.ranking import match_captions, match_pictures, ranks_in_two_stages
@@ -235,18 +235,6 @@ def test_the_stage_asks_every_model(world, tmp_path):
         files = sorted(file.name for file in (tmp_path / "alone").iterdir())
         assert sorted(file.name for file in (tmp_path / "out" / name).iterdir()) == files
         assert same(tmp_path / "out" / name, tmp_path / "alone")
-
-
-@pytest.mark.parametrize("kind", [TinyModel, Matching])
-def test_what_is_made_ahead_of_a_gpu_gives_the_same_bits(world, tmp_path, monkeypatch, capfd, kind):
-    register(monkeypatch, kind)
-    ask(world, tmp_path / "here")
-    monkeypatch.setattr(encoding, "feeders", lambda: 2)
-    monkeypatch.setattr(LocalEngine, "has_gpu", lambda *_: True)
-    monkeypatch.setattr(sharded_model, "_BATCHES", 2)  # several of them in the last part, too
-    ask(world, tmp_path / "ahead")
-    assert same(tmp_path / "ahead", tmp_path / "here")
-    assert "s for input" in capfd.readouterr().out
 
 
 def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, monkeypatch):

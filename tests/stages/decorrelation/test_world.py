@@ -164,15 +164,6 @@ def put_images(folder, change):
             (folder / "images" / picture_name(index)).write_bytes(data)
 
 
-def test_pictures_that_cannot_be_decoded_are_dropped_everywhere_and_counted(tmp_path, capsys):
-    mine = write_coco(tmp_path / "mine")
-    put_images(mine, {1: draw(1)[:400], 4: b""})
-    metrics = run("coco", "local", mine)
-    assert (metrics["images_unreadable"], metrics["images"], metrics["pictures_train"]) == (2, 10, 4)
-    assert [picture.id for picture in read_corpus(Path("raw/coco")).pictures] == [0, 2, 3, *range(5, 12)]
-    assert "2 pictures cannot be decoded: COCO_train2014_000000000002.jpg" in capsys.readouterr().err
-
-
 def test_pictures_on_disk_and_in_the_split_file_must_agree(tmp_path):
     mine = write_coco(tmp_path / "mine")
     (mine / "images" / "stranger.jpg").write_bytes(draw(3))
@@ -207,9 +198,6 @@ def test_parts_with_other_categories_are_not_merged(tmp_path):
     with pytest.raises(
         BadInput, match=r"instances_val2014\.json: field 'categories': not the categories of instances_tr"
     ):
-        merge_instances(parts, tmp_path / "out.json")
-    write_json(parts[1], [])
-    with pytest.raises(BadInput, match=r"instances_val2014\.json: field 'images': missing or not a list"):
         merge_instances(parts, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
     parts[0].unlink()

@@ -1,6 +1,5 @@
 """Which images RRT compares, and that nothing changes where only they are described."""
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +9,7 @@ import yaml
 
 from stages.kvqae import local_features, rerank
 from stages.kvqae.rerank import RerankParameters
+from tests.stages.kvqae.test_image_search import write_questions
 from tests.stages.kvqae.test_local_features import jpeg
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
@@ -50,11 +50,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         write_run(Path(f"runs/{split}.trec"), Run.from_dict(run))
     for split, images in ASKED.items():
         ids = [*RUNS.get(split, {"y": {}})]
-        records = [
-            {"id": name, "input": "Who?", "image": image, "output": {"original_answer": "A", "answer": ["A"]}}
-            for name, image in zip(ids, images, strict=True)
-        ]
-        Path(f"{split}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        asked = {name: (image, "Q1") for name, image in zip(ids, images, strict=True)}
+        write_questions(Path(f"{split}.jsonl"), asked)
     arguments = {
         "runs": "runs",
         "questions": ".",

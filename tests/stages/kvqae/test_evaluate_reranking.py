@@ -1,13 +1,12 @@
 """Tables 5 and 6 on twelve questions: rows, subsets and overlap lists."""
 
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from stages.kvqae.evaluate_reranking import main
+from tests.stages.kvqae.test_image_search import write_questions
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
@@ -49,9 +48,7 @@ def files(tmp_path):
         "human": [number < 8 for number in range(12)],
     }
     pq.write_table(pa.table(routing), tmp_path / "routing.parquet")
-    output = {"original_answer": "yes", "answer": ["yes"]}
-    records = [{"id": f"q{n}", "input": "?", "wikidata_id": f"Q{n + 1}", "output": output} for n in range(12)]
-    (tmp_path / "test.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_questions(tmp_path / "test.jsonl", {f"q{n}": ("a.jpg", f"Q{n + 1}") for n in range(12)})
     for row, rank in RANKS.items():
         served = range(0, 12, 2) if row == "arcface" else range(12)
         lists = {}

@@ -1,4 +1,3 @@
-import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import yaml
 
 from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_features import GLOBAL, folder_of, write
+from tests.stages.kvqae.test_image_search import write_questions
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import write_table
@@ -91,13 +91,9 @@ def stage(
     write_table(Path("passages.parquet"), pa.table({"article": ARTICLE_OF}))
     write_run(Path("runs/test.trec"), run)
     images = {"q1": "1.jpg", "q2": "0.jpg", "q3": "gone.jpg", "q4": "0.jpg"}
-    records = [
-        {"id": name, "input": "Who?", "image": image, "output": {"original_answer": "A", "answer": ["A"]}}
-        for name, image in images.items()
-    ]
-    Path("test.jsonl").write_text("\n".join(map(json.dumps, records)))
+    write_questions(Path("test.jsonl"), {name: (image, "Q1") for name, image in images.items()})
     write_run(Path("runs/validation.trec"), Run.from_dict({"v": {0: 1.0}}))
-    Path("validation.jsonl").write_text(json.dumps(records[0] | {"id": "v"}))
+    write_questions(Path("validation.jsonl"), {"v": ("1.jpg", "Q1")})
     arguments = {
         "reranker": "rrt",
         "runs": "runs",
