@@ -1,11 +1,13 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from tests.decorrelation.tiny_corpus import HEIGHT, SCENES, WIDTH, instances_tree
 from trivium.core.errors import BadInput
 from trivium.formats.coco_instances import fit_box, read_instances
+from trivium.formats.masks import encode
 
 
 @pytest.fixture
@@ -78,7 +80,7 @@ def test_many_unusable_boxes_are_another_format(read):
             left, top, width, height = annotation["bbox"]
             annotation["bbox"] = [left + 20, top + 20, left + width + 20, top + height + 20]
 
-    with pytest.raises(BadInput, match=r"instances\.json:annotation 1: field 'bbox': 2\d of 2\d boxes lie outside"):
+    with pytest.raises(BadInput, match=r"instances\.json:annotation 1: field 'bbox': 2\d of 2\d boxes"):
         read(corners)
 
 
@@ -96,7 +98,7 @@ def test_many_unusable_boxes_are_another_format(read):
         ({"counts": [48 * 64 - 1], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
         ({"counts": [], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
         # Compressed: a run of 0 and one of 3 · 32² = 48 · 64 pixels; then 2 · 32² + 31 · 32 + 31, one fewer.
-        ({"counts": "0PP3", "size": [48, 64]}, {"counts": "0PP3", "size": [48, 64]}, {}),
+        ({"counts": "0PP3", "size": [48, 64]}, {"counts": "0PP3", "size": [48, 64]}, {"boxes_unlike_polygons": 1}),
         ({"counts": "0oo2", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
         ({"counts": "0PP3", "size": [64, 48]}, None, {"masks_of_another_size": 1}),
         ({"counts": "", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
@@ -107,7 +109,7 @@ def test_many_unusable_boxes_are_another_format(read):
     ],
 )
 def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, counted):
-    instances = read(put(segmentation=shape))
+    instances = read(put(segmentation=shape), many=100)
     thing = instances.objects[1][0]
     assert (thing.class_name, thing.box, thing.segmentation) == ("dog", (4.0, 20.0, 20.0, 20.0), kept)
     assert {name: number for name, number in instances.counts.items() if number} == counted
@@ -250,3 +252,26 @@ def test_a_few_boxes_unlike_their_polygons_are_counted(read):
 def test_a_crowd_is_0_or_1(read, value):
     with pytest.raises(BadInput, match="field 'iscrowd': wrong; .*expected 0, 1, true or false"):
         read(put(iscrowd=value))
+
+
+def test_boxes_are_compared_with_masks_too(read):
+    def change(tree):
+        for annotation in tree["annotations"]:
+            mask = np.zeros((HEIGHT, WIDTH), bool)
+            mask[12:34, 2:22] = True
+            annotation |= {"bbox": [WIDTH - 22, 12, 20, 22]}
+            annotation |= {"segmentation": {"size": [HEIGHT, WIDTH], "counts": encode(mask)}}
+
+    with pytest.raises(
+        BadInput, match=r"boxes are not around .*the picture mirrored.*about \[2\.0, 12\.0, 20\.0, 22\.0\]"
+    ):
+        read(change)
+
+
+def test_boxes_as_shares_are_refused_without_polygons_too(read):
+    def change(tree):
+        for annotation in tree["annotations"]:
+            annotation |= {"bbox": [0.1, 0.2, 0.3, 0.4], "segmentation": []}
+
+    with pytest.raises(BadInput, match="all boxes lie within one pixel: they look like shares"):
+        read(change)

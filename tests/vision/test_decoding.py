@@ -390,3 +390,13 @@ def test_pictures_are_decoded_in_the_order_of_names_when_they_are_asked_for(tmp_
         pictures[1:]
     with pytest.raises(BadInput, match="no such image; got 'd'"):
         ShardPictures(Images(tmp_path), ["d"])[0]
+
+
+def test_zeros_at_the_end_of_a_jpeg_are_no_pixels():
+    whole = encoded(Image.effect_noise((200, 200), 60).convert("RGB"), "JPEG")
+    limits = {"max_side": 200, "max_pixels": 1_000_000}
+    assert not decode_picture(whole + bytes(5000), **limits).truncated
+    assert decode_picture(whole[:-300] + bytes(300), **limits).truncated
+    half = len(whole) // 2
+    with pytest.raises(Unreadable, match="corrupt"):
+        decode_picture(whole[:half] + bytes(half), **limits)

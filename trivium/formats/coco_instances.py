@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.masks import run_lengths
@@ -86,19 +88,26 @@ def read_instances(path: Path) -> Instances:
         if category not in names:
             raise BadInput("unknown category", file=path, row=row, field="category_id", got=category, choices=names)
         seen.add(identifier)
-        box = fit_box(_box(annotation, path, row), sizes[picture], counts)
+        written = _box(annotation, path, row)
+        shape = _segmentation(annotation, sizes[picture], counts, path, row)
+        if shape is not None and (around := _around(shape)) is not None:
+            drawn.append(Drawn(row, annotation["bbox"], around, sizes[picture]))
+        box = fit_box(written, sizes[picture], counts)
         if box is None:
             dropped.append((row, annotation["bbox"]))
             continue
-        shape = _segmentation(annotation, sizes[picture], counts, path, row)
-        if isinstance(shape, list):
-            drawn.append(Drawn(row, annotation["bbox"], _around(shape), sizes[picture]))
         objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation, path, row)))
+    _compare_with_polygons(drawn, counts, path)
+    if annotations and all(max(annotation["bbox"]) <= 1 for annotation in annotations):
+        problem, expected = (
+            "all boxes lie within one pixel: they look like shares",
+            "left, top, width, height in pixels",
+        )
+        raise BadInput(problem, file=path, row=row, field="bbox", got=annotations[-1]["bbox"], expected=expected)
     if len(dropped) > MOST_DROPPED * len(annotations):
         problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
         expected = "(left, top, width, height) in pixels inside the picture"
         raise BadInput(problem, file=path, row=dropped[0][0], field="bbox", got=dropped[0][1], expected=expected)
-    _compare_with_polygons(drawn, counts, path)
     return Instances(sizes, {key: tuple(found) for key, found in objects.items()}, tuple(names.values()), counts)
 
 
@@ -133,7 +142,9 @@ def _compare_with_polygons(drawn: Sequence[Drawn], counts: Counter[str], path: P
             if sum(agree) > len(unlike) / 2:
                 reason = f"; they look like {meaning}"
                 break
-        problem = f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons{reason}; the first"
+        problem = (
+            f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons or mask{reason}; the first"
+        )
         left, top, width, height = (round(number, 1) for number in first.around)
         expected = f"left, top, width, height in pixels, about {[left, top, width, height]}"
         raise BadInput(problem, file=path, row=first.row, field="bbox", got=first.written, expected=expected)
@@ -141,8 +152,19 @@ def _compare_with_polygons(drawn: Sequence[Drawn], counts: Counter[str], path: P
         counts["boxes_unlike_polygons"] = len(unlike)
 
 
-def _around(polygons: list[list[float]]) -> Box:
-    """The box around polygons."""
+def _around(shape: Any) -> Box | None:
+    """The box around polygons or a run-length mask; None where the mask is empty."""
+    if isinstance(shape, dict):
+        height, width = shape["size"]
+        counts = shape["counts"]
+        lengths = run_lengths(counts) if isinstance(counts, str) else counts
+        mask = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(width, height).T
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        if not len(rows):
+            return None
+        (left, right), (top, bottom) = ((float(inside[0]), float(inside[-1]) + 1) for inside in (columns, rows))
+        return left, top, right - left, bottom - top
+    polygons: list[list[float]] = shape
     across = [number for polygon in polygons for number in polygon[::2]]
     down = [number for polygon in polygons for number in polygon[1::2]]
     return min(across), min(down), max(across) - min(across), max(down) - min(down)

@@ -33,7 +33,7 @@ _ROWS = 256  # of such a picture that are converted at a time, about
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
 _STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
-_PNG, _END_OF_JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd9"
+_PNG, _JPEG, _END_OF_JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"\xff\xd9"
 _TEXTS = (b"tEXt", b"zTXt", b"iTXt", b"iCCP")  # a PNG's, and its colour profile
 _ORIENTED = (b"Raw profile type exif", b"XML:com.adobe.xmp")  # texts that may say which way is up
 _TURNS = {
@@ -53,6 +53,8 @@ def open_picture(data: bytes) -> Image.Image:
     Raises:
         UnidentifiedImageError: it is in none of `FORMATS`.
     """
+    if data.startswith(_JPEG):
+        data = data.rstrip(b"\0")  # of a download that stopped, zeros would be read as grey
     return Image.open(io.BytesIO(_skip_texts(data)), formats=FORMATS)
 
 
@@ -101,7 +103,7 @@ def load_picture(data: bytes, prepare: Callable[[Image.Image], None] = lambda im
     try:
         image.load()
     except OSError:
-        data = _whole_segments(data)
+        data = _whole_segments(data.rstrip(b"\0") if data.startswith(_JPEG) else data)
         if image.format not in ("JPEG", "MPO") or _lost(data) > MOST_LOST:
             raise
         image = open_picture(data + _END_OF_JPEG)

@@ -160,3 +160,15 @@ def test_images_are_found_in_shards_folders_and_zips(tmp_path):
     (tmp_path / "bad.zip").write_bytes(b"PK")
     with pytest.raises(BadInput, match=r"bad\.zip: broken archive"):
         list(find_images(tmp_path))
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+def test_a_tiff_which_pillow_turns_by_itself_is_turned_once_or_not_at_all(orientation):
+    data = encoded(picture(), "TIFF", orientation)
+    stored = Image.open(io.BytesIO(fit(data)[0]))
+    assert np.array_equal(stored, picture())
+    if orientation >= 5:
+        turned, counts, _ = fit(data, SIZE[::-1])
+        upright, _, _ = fit(encoded(picture(), "PNG", orientation), SIZE[::-1])
+        assert np.array_equal(Image.open(io.BytesIO(turned)), Image.open(io.BytesIO(upright)))
+        assert counts == {"images_turned": 1}

@@ -24,6 +24,7 @@ from trivium.formats.picture_files import PICTURES, is_picture
 from trivium.vision.decoding import exif_orientation, load_picture, open_picture, to_rgb, turn
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
+BACK = {6: 8, 8: 6}  # the orientation that undoes another; any other one undoes itself
 BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
 
 
@@ -102,9 +103,11 @@ def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tu
     """The picture's bytes, or its size where that is not the wanted one."""
     image = open_picture(data)
     orientation = exif_orientation(image)
-    to_turn = image.size != size and orientation in SIDEWAYS and image.size[::-1] == size
-    if image.size != size and not to_turn:
-        return image.size  # before it is decoded: it may be huge
+    turned = image.format == "TIFF"  # which Pillow turns by itself
+    stored = image.size[::-1] if turned and orientation in SIDEWAYS else image.size
+    to_turn = stored != size and orientation in SIDEWAYS and stored[::-1] == size
+    if stored != size and not to_turn:
+        return stored  # before it is decoded: it may be huge
     image, truncated = load_picture(data)
     rgb = to_rgb(image)
     counts["images_truncated"] += truncated
@@ -115,7 +118,10 @@ def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tu
     if is_rgb and orientation == 1 and not truncated:
         return data
     counts["images_made_rgb"] += not is_rgb
-    rgb = turn(rgb, orientation if to_turn else None)
+    if turned:
+        rgb = turn(rgb, None if to_turn else BACK.get(orientation or 1, orientation))
+    else:
+        rgb = turn(rgb, orientation if to_turn else None)
     buffer = io.BytesIO()
     clean = Image.new("RGB", rgb.size)  # without the EXIF tags
     clean.paste(rgb)
