@@ -53,12 +53,6 @@ def test_lines_and_lists_are_alike_and_one_line_is_enough(tmp_path):
     assert read_answers(path, IDS).answers == ANSWERS
 
 
-def test_an_answer_to_another_question_is_counted(tmp_path):
-    path = tmp_path / "m.json"
-    path.write_text(json.dumps({"q1": "a", "x": "b", "y": "c"}), "utf-8")
-    assert (read_answers(path, IDS).answers, read_answers(path, IDS).unknown) == ({"q1": "a"}, ("x", "y"))
-
-
 def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
     path = tmp_path / "samples_squad.jsonl"
     both = [sample("q1", "strict", filter="strict-match"), sample("q1", "plain", filter="none")]
@@ -86,10 +80,6 @@ def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
         (lines([{"id": "q1", "prediction": "a"}, {"id": "q2"}]), r"m\.json:2: field 'prediction': missing"),
         (json.dumps([{"id": "q1", "answer": "a"}]), r"no field with an answer.*choices: prediction, prediction_text"),
         (lines([sample("q1")]), "no response"),
-        (lines([sample("q1", [-1.5, True])]), "not a text"),
-        ("[]", "no answers"),
-        ('"a"', "not an object"),
-        ("{", "not JSON"),
         ('{"id": "q1", "prediction": "a"}\n3', r"m\.json:2: not a JSON object; got 3"),
     ],
 )

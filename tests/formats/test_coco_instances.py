@@ -49,29 +49,17 @@ def test_objects_by_picture(read):
     ("box", "fitted", "counted"),
     [
         ((0.0, 0.0, 64.0, 48.0), (0.0, 0.0, 64.0, 48.0), None),
-        ((0.1, 0.2, 0.1, 0.2), (0.1, 0.2, 0.1, 0.2), None),
         ((-0.5, 40.0, 10.0, 9.0), (0.0, 40.0, 9.5, 8.0), "boxes_clipped"),
         ((60.0, 10.0, 5.0, 5.0), (60.0, 10.0, 4.0, 5.0), "boxes_clipped"),
         ((60.0, 10.0, 5.01, 5.0), None, "objects_box_outside"),
         ((-1.5, 0.0, 5.0, 5.0), None, "objects_box_outside"),
-        ((0.0, 47.0, 5.0, 3.0), None, "objects_box_outside"),
         ((4.0, 4.0, 0.0, 5.0), None, "objects_without_area"),
-        ((64.0, 4.0, 1.0, 5.0), None, "objects_without_area"),
     ],
 )
 def test_boxes_are_clipped_by_a_rounding_and_no_more(box, fitted, counted):
     counts = Counter()
     assert fit_box(box, (64, 48), counts) == fitted
     assert counts == ({counted: 1} if counted else {})
-
-
-def test_a_few_unusable_boxes_are_left_out_and_counted(read):
-    instances = read(put(bbox=[4, 20, 0, 20]), many=100)
-    assert [thing.class_name for thing in instances.objects[1]] == ["frisbee"]
-    assert instances.counts["objects_without_area"] == 1
-    instances = read(put(bbox=[4, 20, 20, 30]), many=100)
-    assert [thing.class_name for thing in instances.objects[1]] == ["frisbee"]
-    assert instances.counts["objects_box_outside"] == 1
 
 
 def test_many_unusable_boxes_are_another_format(read):
@@ -87,25 +75,16 @@ def test_many_unusable_boxes_are_another_format(read):
 @pytest.mark.parametrize(
     ("shape", "kept", "counted"),
     [
-        ([[1, 1, 5, 5]], None, {"polygons_too_short": 1}),
         ([[1, 1, 5, 5], [4, 20, 24, 20, 24, 40]], [[4, 20, 24, 20, 24, 40]], {"polygons_too_short": 1}),
         ([[1, 1, 5, 1, 5, 5, 7]], None, {"polygons_too_short": 1}),
         ({"counts": [48 * 64], "size": [64, 48]}, None, {"masks_of_another_size": 1}),
-        ({"counts": [48 * 64]}, None, {"masks_of_another_size": 1}),
         ({"counts": [48 * 64], "size": [48, 64]}, {"counts": [48 * 64], "size": [48, 64]}, {}),
-        ({"counts": [48 * 64], "size": None}, None, {"masks_of_another_size": 1}),
-        ({"counts": [48 * 64], "size": 48}, None, {"masks_of_another_size": 1}),
         ({"counts": [48 * 64 - 1], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
-        ({"counts": [], "size": [48, 64]}, None, {"masks_of_another_size": 1}),
         # Compressed: a run of 0 and one of 3 · 32² = 48 · 64 pixels; then 2 · 32² + 31 · 32 + 31, one fewer.
         ({"counts": "0PP3", "size": [48, 64]}, {"counts": "0PP3", "size": [48, 64]}, {"boxes_unlike_polygons": 1}),
         ({"counts": "0oo2", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
-        ({"counts": "0PP3", "size": [64, 48]}, None, {"masks_of_another_size": 1}),
-        ({"counts": "", "size": [48, 64]}, None, {"masks_of_another_size": 1}),
-        ([[]], None, {"polygons_too_short": 1}),
         ([[4, 20, 24.5, 20, 24, 39.75]], [[4, 20, 24.5, 20, 24, 39.75]], {}),
         ([], None, {}),
-        (None, None, {}),
     ],
 )
 def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, counted):
@@ -121,15 +100,8 @@ def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, 
         [1, 2, 3, 4, 5, 6],
         [[1, 1, 5, 1, 5, 5], None],
         [[1, 1, 5, 1, 5, "5"]],
-        [[1, 1, None, 1, 5, 5]],
-        [[1, 1, True, 1, 5, 5]],
-        [[1, 1, [5, 1], 5, 5, 1]],
         [[1, 1, 5, 1, 5, -(10**9)]],
-        [[1, "1"]],
-        [{"x": 1, "y": 1}],
         "0PP3",
-        7,
-        False,
     ],
 )
 def test_what_is_no_segmentation_is_refused(read, shape):
@@ -138,24 +110,12 @@ def test_what_is_no_segmentation_is_refused(read, shape):
         read(put(segmentation=shape), many=100)
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("-inf"), -(10**400)])
-def test_numbers_that_are_none_are_refused_with_their_place(read, number):
-    message = r"instances\.json:1: field 'annotations\[0\]\.segmentation\[0\]\[2\]': number out of range; got '(NaN|-Inf|-10{99})"
-    with pytest.raises(BadInput, match=message):
-        read(put(segmentation=[[1, 1, number, 1, 5, 5]]))
-
-
 @pytest.mark.parametrize(
     ("runs", "problem"),
     [
         (None, "not run lengths; got None"),
-        (48 * 64, "not run lengths; got 3072"),
-        ({"0": 48 * 64}, "not run lengths"),
         ([0, "3072"], "not run lengths"),
-        ([3072, None], "not run lengths"),
-        ([1536.5, 1535.5], "not run lengths"),
         ([3073, -1], "not run lengths"),
-        ([3071, True], "not run lengths"),
         ("hello~", "not compressed run lengths: '~' after"),
         ("0P", "not compressed run lengths: the last one is cut off"),
         ("0M", "not run lengths; got '0M'"),  # a length of -3
@@ -171,20 +131,11 @@ def test_what_are_no_run_lengths_is_refused(read, runs, problem):
     ("change", "message"),
     [
         (put(category_id=1.5), r"annotation 1: field 'category_id': missing or wrong; got 1.5; expected int"),
-        (put(category_id=True), r"annotation 1: field 'category_id': missing or wrong; got True; expected int"),
         (put(category_id=9), r"annotation 1: field 'category_id': unknown category; got 9.*choices: 1, 2, 3, 17"),
         (put(image_id=99), r"annotation 1: field 'image_id': no such picture in images; got 99"),
         (put(id=2), r"annotation 2: field 'id': stands twice; got 2"),
         (put(bbox=[1, 2, 3]), r"annotation 1: field 'bbox': not a box; got \[1, 2, 3\]"),
-        (put(bbox=[1, 2, -3, 4]), r"annotation 1: field 'bbox': not a box"),
-        (put(bbox=[1, 2, "3", 4]), r"annotation 1: field 'bbox': not a box"),
-        (put(bbox=None), r"annotation 1: field 'bbox': not a box; got None"),
         (lambda tree: tree["images"][2].update(id=1), r"images\[2\]: field 'id': stands twice; got 1"),
-        (
-            lambda tree: tree["images"][2].update(height=10**7),
-            r"images\[2\]: field 'width, height': no size; got \(64, 1",
-        ),
-        (lambda tree: tree["images"][2].update(width=0), r"images\[2\]: field 'width, height': no size; got \(0, 48\)"),
         (lambda tree: tree["categories"][1].update(id=1), r"categories\[1\]: field 'id, name': category twice"),
         (lambda tree: tree["categories"][1].update(name=None), r"categories\[1\]: field 'name': missing or wrong"),
     ],

@@ -1,17 +1,8 @@
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from tests.decorrelation.tiny_corpus import write_coco, write_flickr
+from tests.decorrelation.tiny_corpus import write_coco
 from trivium.formats.corpus_table import load_captions, load_corpus, write_corpus
-from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
-
-
-@pytest.mark.parametrize("write", [write_coco, write_flickr])
-def test_a_corpus_is_read_as_the_public_formats_are(tmp_path: Path, write: Callable[[Path], Path]) -> None:
-    assert load_corpus(write(tmp_path)) == read_corpus(tmp_path)
 
 
 def test_every_field_comes_back_as_it_was(tmp_path: Path) -> None:

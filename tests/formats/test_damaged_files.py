@@ -8,9 +8,7 @@ import math
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -30,7 +28,6 @@ from tests.formats import (
     test_triviaqa,
     test_visual_questions,
 )
-from trivium import formats
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
@@ -58,16 +55,6 @@ from trivium.measures.runs import Qrels, Run
 
 DAMAGED = Path(__file__).parent / "damaged"  # cases that once failed, by reader
 CASES = 60
-NOT_TRIED = {
-    "load_captions",
-    "load_corpus",
-    "read_conllu",
-    "read_examples",
-    "read_grades",
-    "read_json_or_lines",
-    "read_run_over",
-    "read_tree",
-}  # called by readers that are
 
 
 class Reader(NamedTuple):
@@ -320,22 +307,3 @@ def test_a_damaged_file_is_refused_by_name_or_gives_valid_records(name, tmp_path
 @pytest.mark.parametrize("file", sorted(DAMAGED.iterdir()), ids=lambda path: path.name)
 def test_what_failed_once_stays_mended(file, tmp_path):
     try_case(READERS[file.name.rpartition("-")[0]], file.read_bytes(), tmp_path)
-
-
-def test_every_reader_of_formats_is_tried():
-    modules = [import_module(f"{formats.__name__}.{module.name}") for module in iter_modules(formats.__path__)]
-    public = {
-        name
-        for module in modules
-        for name, member in vars(module).items()
-        if name.startswith(("read_", "load_")) and member.__module__ == module.__name__
-    }
-    assert {name for name in public if name not in globals()} == NOT_TRIED
-
-
-@pytest.mark.parametrize(
-    "read", [lambda path: path.read_bytes().decode("utf-8", "surrogateescape"), lambda path: 2**64]
-)
-def test_a_careless_reader_is_caught(read, tmp_path):
-    with pytest.raises((UnicodeEncodeError, AssertionError)):
-        try_case(Reader("r.txt", "", read), b"\xff", tmp_path)

@@ -120,12 +120,6 @@ def test_round_trip(texts: Path, questions: Path, tmp_path: Path):
     assert read_examples(tmp_path / "asked.jsonl", tmp_path / "again.jsonl") == examples
 
 
-def test_frames_of_one_text_may_overlap(tmp_path: Path):
-    record = text_record()
-    record["frames"].append(copy.deepcopy(record["frames"][0]) | {"frame": "Defeat"})
-    assert len(read_texts(lines(tmp_path / "t.jsonl", record))[0].frames) == 3
-
-
 def test_offsets_survive_forms_and_spaces(tmp_path: Path):
     """A decomposed text with a non-breaking space; the answer's copy is composed, with a plain space."""
     text = unicodedata.normalize("NFD", "L'été, Évrac perdit 10\u00a0000 hommes.")
@@ -156,36 +150,20 @@ def test_answer_beside_its_element_is_counted(texts: Path, tmp_path: Path):
     assert (read.beside_element, read.examples[0].answer_text) == (1, "bataille")
 
 
-def test_answer_of_another_element_is_refused(texts: Path, tmp_path: Path):
-    record = question_records()[0] | {"answer": at("Les armées d'Orvel", text="Les armées d'Orvel")}
-    with pytest.raises(BadInput, match=r"q\.jsonl:1: field 'chain': the answer is not of its element.*expected 29:40"):
-        read_examples(lines(tmp_path / "q.jsonl", record), texts)
-
-
 BAD_TEXTS = [
     ("frames.0.lexical_unit", ..., r"frames\[0\]': frame without trigger"),
-    ("frames.0.lexical_unit", None, r"frames\[0\]': frame without trigger"),
     ("frames.0.frame", "", r"frames\[0\]\.frame': empty"),
-    ("frames.0.elements.0.name", "", r"frames\[0\]\.elements\[0\]\.name': empty"),
-    ("frames.0.lexical_unit.lemma", "", r"frames\[0\]\.lexical_unit\.lemma': empty"),
     ("frames.0.lexical_unit.part_of_speech", "verbe", "unknown; got 'verbe'.*choices: verb, noun"),
-    ("frames.0.lexical_unit.end", 19, r"frames\[0\]\.lexical_unit': empty span"),
-    ("frames.1.elements.2.core", "Core", r"frames\[1\]\.elements\[2\]\.core': unknown; got 'Core'.*choices: core"),
     ("frames.1.elements.2.end", 400, r"elements\[2\]': span is not in the text; got \(71, 400\)"),
-    ("frames.1.elements.2.end", 5, r"elements\[2\]': span is not in the text; got \(71, 5\)"),
-    ("frames.1.elements.2.start", -1, "span is not in the text"),
     ("frames.1.elements.2.start", 78, "empty span"),
     ("frames.1.elements.2.start", "71", r"elements\[2\]\.start': not a whole number; got '71'"),
-    ("frames.1.elements.2.start", True, "not a whole number; got True"),
     ("frames.1.elements.2.name", ..., r"elements\[2\]\.name': missing"),
     ("frames.1.elements", {}, r"frames\[1\]\.elements': not a list"),
-    ("chains.0.1.end", 1000, r"chains\[0\]\[1\]': span is not in the text"),
+    ("frames.0.lexical_unit.more", [{"start": 0, "end": 2}], r"lexical_unit.more\[0\]': not after the part before"),
+    ("frames.0.elements.0.layer", 0, r"elements\[0\].layer': no layer"),
     ("chains.0.1", ..., r"chains\[0\]': chain to nowhere.*two mentions or more"),
     ("chains.0.1", at("Les armées d'Orvel"), "mention twice in one chain"),
-    ("chains", ..., "field 'chains': missing"),
-    ("text", " ", "field 'text': empty"),
     ("id", 4, "field 'id': not a text; got 4"),
-    ("id", " ", "field 'id': empty"),
 ]
 
 
@@ -209,23 +187,6 @@ def test_overlapping_elements_layers_and_triggers_in_parts_are_kept(tmp_path: Pa
     assert written[0] == record["frames"][0]
     assert not any("more" in frame["lexical_unit"] for frame in written[1:])
     assert not any("layer" in element for frame in written[1:] for element in frame["elements"])
-
-
-@pytest.mark.parametrize(
-    ("where", "value", "message"),
-    [
-        ("frames.0.lexical_unit.more", [{"start": 0, "end": 2}], r"lexical_unit.more\[0\]': not after the part before"),
-        ("frames.0.lexical_unit.more", [{"start": 900, "end": 902}], "span is not in the text"),
-        ("frames.0.elements.0.layer", 0, r"elements\[0\].layer': no layer"),
-        ("frames.0.elements.0.layer", "2", "not a whole number"),
-    ],
-)
-def test_bad_parts_and_layers_are_refused(tmp_path: Path, where: str, value: Any, message: str):
-    record = text_record()
-    record["frames"][0]["lexical_unit"]["more"] = []
-    record["frames"][0]["elements"][0]["layer"] = 1
-    with pytest.raises(BadInput, match=rf"texts.jsonl:1: .*{message}"):
-        read_texts(lines(tmp_path / "texts.jsonl", changed(record, where, value)))
 
 
 def test_an_element_twice_at_one_place_is_refused(tmp_path: Path):
@@ -252,8 +213,6 @@ def test_empty_files_are_refused(tmp_path: Path, texts: Path):
 BAD_QUESTIONS = [
     ("text_id", "t9", "field 'text_id': no such text; got 't9'.*'t1'"),
     ("frame", 2, "field 'frame': no such frame; got 2; expected 0 to 1"),
-    ("frame", -1, "field 'frame': no such frame"),
-    ("frame", "Losing", "field 'frame': not a whole number"),
     ("answer_element", "Victim", "field 'answer_element': unknown; got 'Victim'.*choices: Signatory, Agreement, Place"),
     ("context_elements", ["Owner"], r"context_elements\[0\]': unknown; got 'Owner'.*choices: Signatory"),
     (
@@ -261,17 +220,11 @@ BAD_QUESTIONS = [
         ["Place", "Signatory"],
         "element twice, or the one that is asked for.*others than 'Signatory'",
     ),
-    ("context_elements", ["Place", "Place"], "element twice"),
     ("answer.text", "les armées", r"answer\.text': not the text of its span; got 'les armées'; expected"),
-    ("answer.end", 500, "field 'answer': span is not in the text"),
-    ("answer.end", 0, "field 'answer': empty span"),
     ("chain", [], "the answer is not of its element, and no chain leads there.*42:47"),
     ("chain.0", at("la bataille"), "chain does not begin in the answer element"),
     ("chain.1", at("la bataille"), "chain to nowhere: it does not end in the answer"),
     ("chain.1", at("armées"), "chain to nowhere: not mentions of one chain of the text"),
-    ("chain.1", {"start": 0, "end": 0}, r"chain\[1\]': empty span"),
-    ("question", "", "field 'question': empty"),
-    ("chain", ..., "field 'chain': missing"),
     ("id", "q1", "question twice, the first in row 1"),
 ]
 
@@ -282,10 +235,6 @@ def test_bad_question_is_refused_with_line_and_field(tmp_path: Path, texts: Path
     path = lines(tmp_path / "questions.jsonl", plain, changed(chained, where, value))
     with pytest.raises(BadInput, match=rf"questions\.jsonl:2: .*{message}"):
         read_examples(path, texts)
-
-
-def test_span_of_an_example_is_a_span(texts: Path, questions: Path):
-    assert read_examples(questions, texts)[0].answer == Span(TEXT.index("la bataille"), TEXT.index(". Elles"))
 
 
 def test_examples_of_the_documentation_are_right(tmp_path: Path):

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from trivium.core.folding import fold
-from trivium.formats.framed_texts import LexicalUnit, Span, end_of
+from trivium.formats.framed_texts import Span, end_of
 
 COMPOSED = "L'été, 10 000 Français défendirent Orléans."
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
@@ -22,14 +22,6 @@ def test_spans_overlap_only_where_they_share_a_character():
     assert Span(2, 9).contains(Span(3, 4))
     assert not Span(3, 4).contains(Span(2, 9))
     assert Span(2, 5).of("abcdef") == "cde"
-
-
-def test_lexical_unit_is_named_with_its_part_of_speech():
-    assert LexicalUnit("perdre", "verb", Span(0, 4)).name == "perdre.verb"
-
-
-def test_unify_makes_forms_of_one_text_equal():
-    assert fold(DECOMPOSED) == fold(NON_BREAKING) == fold(COMPOSED) == COMPOSED
 
 
 @pytest.mark.parametrize("stored", [COMPOSED, DECOMPOSED, NON_BREAKING])

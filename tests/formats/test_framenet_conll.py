@@ -95,13 +95,6 @@ def test_a_trigger_of_several_tokens_alone_has_the_lemma_and_tag_of_the_whole(fo
     assert [text.frames[0].lexical_unit.name for text in texts] == ["en bas.adverb", "en.preposition"]
 
 
-def test_neighbouring_tokens_of_a_trigger_are_one_part(folder: Path):
-    words = {"mit": "frame=1#Stop", "vite": "_", "fin": "frame=1#Stop", "à": "frame=1#Stop"}
-    (text,), _ = read_framenet_conll(write(folder, table([(word, word, "X", told) for word, told in words.items()])))
-    unit = text.frames[0].lexical_unit
-    assert [part.of("mit vite fin à") for part in (unit.span, *unit.more)] == ["mit", "fin à"]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -119,10 +112,3 @@ def test_a_bad_table_is_refused_with_its_line(folder: Path, old: str, new: str, 
     assert old in GOOD
     with pytest.raises(BadInput, match=rf"sequoia\.conll{message}"):
         read_framenet_conll(write(folder, GOOD.replace(old, new, 1)))
-
-
-def test_no_sentence_is_an_error(folder: Path):
-    with pytest.raises(BadInput, match="no sentences"):
-        read_framenet_conll(write(folder, "\n\n"))
-    with pytest.raises(BadInput, match="no sentences"):
-        read_framenet_conll(folder / "nowhere")

@@ -134,10 +134,3 @@ def test_sentences_of_a_lexical_unit_are_the_same(release: Path):
         assert named(frame) == (unit.frame.name, unit.name)
     assert counts["elements_not_expressed"] == len(unit.exemplars[0].frameAnnotation.FE[1]) == 1
     assert (counts["triggers_in_several_parts"], counts["elements_of_second_rank"]) == (1, 2)
-
-
-def test_core_types_are_the_same(release: Path):
-    frame = FramenetCorpusReader(str(release), []).frame_by_name("Losing")
-    kept = {"Core-Unexpressed": "core"}
-    expected = {("Losing", name): kept.get(each.coreType, each.coreType.lower()) for name, each in frame.FE.items()}
-    assert {key: core for key, core in read_core_types(release / "frame").items() if key[0] == "Losing"} == expected

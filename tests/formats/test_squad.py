@@ -137,25 +137,15 @@ def test_set_where_everything_is_broken_is_refused(path: Path):
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        ([], "not an object"),
-        ({"version": 1}, "field 'data': missing"),
         ({"data": {}}, "field 'data': not a list"),
         ({"data": [{}]}, r"field 'data\[0\]\.paragraphs': missing"),
         ({"data": [{"paragraphs": [{"context": 3, "qas": []}]}]}, r"context': not a text; got 3"),
-        ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": True}]}]}]}, r"qas\[0\]\.id': not a whole number"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": " "}]}]}]}, r"qas\[0\]\.id': empty"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", ("x", 1.5))]}]}]}, r"answer_start': not a whole"),
-        ({"data": [{"paragraphs": [{"context": "\ud800", "qas": []}]}]}, "half of a surrogate pair"),
         ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", is_impossible="no")]}]}]}, "not true or false"),
     ],
 )
 def test_other_json_is_refused_with_its_place(path: Path, tree: Any, message: str):
     path.write_text(json.dumps(tree))
     with pytest.raises(BadInput, match=message):
-        read_squad(path)
-
-
-def test_broken_json_names_the_line(path: Path):
-    path.write_text('{\n"data": [\n')
-    with pytest.raises(BadInput, match=r"set\.json:3: not JSON"):
         read_squad(path)

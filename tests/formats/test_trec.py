@@ -75,26 +75,13 @@ def test_a_foreign_run_is_read_as_trec_eval_reads_it(tmp_path):
     assert run.scores[1, 0] == run.scores[1, 1] == np.float32(0.7)
 
 
-def test_names_of_a_foreign_run_are_numbered(tmp_path):
-    (tmp_path / "r.trec").write_text("q Q0 FT-1 1 1.0 t\nq Q0 WSJ-2 2 1.0 t\nq Q0 AP-3 3 2.0 t\n")
-    vocabulary = {"WSJ-2": 0}
-    run = trec.read_run(tmp_path / "r.trec", vocabulary=vocabulary)
-    assert vocabulary == {"WSJ-2": 0, "FT-1": 1, "AP-3": 2}
-    assert run.documents.tolist() == [[2, 0, 1]]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("q Q0 1 1 0.5\n", "r.trec:1: wrong number of columns; got 5"),
         ("q Q0 d1 1 0.5 t\n", "field 'document': not a document number; got 'd1'"),
         ("q Q0 1 1 nan t\n", "field 'score': not a score; got 'nan'"),
-        ("q Q0 1 1 inf t\n", "field 'score': not a score; got 'inf'"),
-        ("q Q0 1 1 -1e999 t\n", "field 'score': not a score; got '-1e999'; expected a finite number"),
         ("q Q0 1 1 1e39 t\n", "field 'score': not finite as a 32-bit float; got '1e39'"),
-        ("q Q0 ² 1 0.5 t\n", "field 'document': not a document number; got '²'"),
-        (f"q Q0 {'9' * 5000} 1 1 t\n", "field 'document': not a document number; got '9+"),
-        ("q Q0 1 1 x t\n", "field 'score': not a score; got 'x'"),
         ("q Q0 1 1 2 t\nq Q0 1 2 1 t\n", "r.trec:2: field 'document': document twice"),
         ("q Q0 1 first 2 t\n", "field 'rank': not a rank; got 'first'; expected a whole number"),
         ("q1 Q0 1 11 1 9.5 t\n", "r.trec:1: field 'tag': a number in place of the tag; got '9.5'"),
@@ -143,16 +130,6 @@ def test_bad_qrels(tmp_path, text, message):
     (tmp_path / "qrels").write_text(text)
     with pytest.raises(BadInput, match=message):
         trec.read_qrels(tmp_path / "qrels")
-
-
-@pytest.mark.parametrize("read", [trec.read_run, trec.read_qrels])
-def test_a_file_that_is_missing_or_not_utf_8_is_named(tmp_path, read):
-    path = tmp_path / "lines"
-    with pytest.raises(BadInput, match="lines: no such file"):
-        read(path)
-    path.write_bytes("été\n".encode("latin-1"))
-    with pytest.raises(BadInput, match="lines:1: not UTF-8"):
-        read(path)
 
 
 def test_run_over_given_questions(tmp_path):

@@ -57,16 +57,8 @@ def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
         ({"image_id": None}, r"jsonl:2: field 'image_id': missing"),
         ({"answer_eval": []}, r"field 'answer_eval': no answer"),
         ({"answer_eval": [{"range": [1]}]}, r"answer_eval\[0\].range': not a range"),
-        ({"answer_eval": [{"range": ["a", "b"]}]}, r"not a range"),
-        (
-            {"answer_eval": [{"range": [False, True]}]},
-            r"not a range; got \[False, True\]; expected \[lowest, highest\]",
-        ),
-        ({"answer_eval": [{"range": [9, 10, 11]}]}, r"not a range; got \[9, 10, 11\]"),
         ({"answer_eval": ["a", 3]}, r"answer_eval\[1\]': not a text"),
-        ({"answer_eval": ["a", {"range": [9, 11]}]}, r"answer_eval\[1\]': not a text"),
         ({"data_id": "infoseek_val_1"}, "question twice"),
-        ({"data_id": " "}, "jsonl:2: field 'data_id': empty"),
     ],
 )
 def test_bad_questions_of_infoseek(tmp_path: Path, changes: dict[str, object], message: str) -> None:
@@ -102,9 +94,7 @@ def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
         ("question,answer\n", r"csv:1: missing columns; got \['dataset_name'"),
         (ENCYCLOPEDIC, "no questions"),
         (ENCYCLOPEDIC + "What?,oak,l,a\n", "csv:2: another number of cells"),
-        (ENCYCLOPEDIC + "What?,,l,a,templated,\n", "field 'answer': empty"),
         (ENCYCLOPEDIC + "What?,|,l,a,templated,\n", "field 'answer': empty; got '|'"),
-        (ENCYCLOPEDIC + "What?,oak,l,|,templated,\n", "csv:2: field 'dataset_image_ids': empty"),
         (ENCYCLOPEDIC + "What?,oak,l,a|b|a,templated,\n", "csv:2: field 'dataset_image_ids': picture twice; got .*'b'"),
         (ENCYCLOPEDIC + "What?,oak,l,a,hard,\n", "field 'question_type': unknown; got 'hard'.*choices: templated"),
     ],
@@ -121,18 +111,10 @@ def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:
     assert asked == expected
 
 
-def test_types_of_ok_vqa_that_have_no_name(tmp_path: Path) -> None:
-    for named in ({}, None, {"four": None}):
-        (asked,) = read_ok_vqa(write_ok_vqa(tmp_path, {"question_types": named}))
-        assert asked.kind == "four"
-
-
 @pytest.mark.parametrize(
     ("annotated", "message"),
     [
-        ({"question_types": 5}, r"annotations.json:\d+: field 'question_types': not an object; got 5"),
         ({"question_types": ["four"]}, r"field 'question_types': not an object; got \['four'\]"),
-        ({"question_types": {"four": 4}}, r"field 'question_types.four': not a text; got 4"),
         ({"annotations": [TOLD, TOLD]}, r"field 'annotations\[1\].question_id': question twice; got 5"),
     ],
 )
