@@ -55,9 +55,7 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
     ("arguments", "message"),
     [
         (["--batch", "q.csv"], "--batch needs --kb and --out"),
-        (["--kb", "b", "--batch", "q.csv", "--out", "a.csv", "--image", "a.jpg"], "pictures stand in the table"),
         (["--face", "2", "who?"], "--face needs --kb"),
-        (["--reader", "r", "who?"], "--reader needs --kb"),
         (["--kb", "b"], "a question, or --batch, is needed"),
     ],
 )
@@ -66,11 +64,6 @@ def test_options_that_do_not_go_together(capsys, arguments, message):
         main(arguments)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
-
-
-def test_what_the_picture_is_most_like():
-    answer = Answer("x", 0.5, [], None, [], {}, alike="Ada\x1b[2J")
-    assert list(lines(answer))[1] == "picture: most like that of Ada [2J"
 
 
 def test_what_the_picture_shows():

@@ -3,7 +3,7 @@
 import subprocess
 
 from tests.tiny_project import run, start
-from trivium.commands.compare import main, table
+from trivium.commands.compare import main
 
 STAGE = "import json, yaml; w = yaml.safe_load(open('params.yaml'))['fuse']['weight']; json.dump({'mrr': w / 4, 'n': 3}, open('metrics/headline.json', 'w'))"
 FILES = {
@@ -18,11 +18,6 @@ stages:
     metrics: [metrics/headline.json: {cache: false}]
 """,
 }
-
-
-def test_rows_are_what_differs():
-    columns = {"workspace": {"a.b": 1, "c": 2, "mrr": 0.123456}, "HEAD": {"a.b": 1, "c": 3, "mrr": 0.5}}
-    assert table(columns) == ["     workspace  HEAD", "c    2          3", "mrr  0.1235     0.5"]
 
 
 def test_three_experiments_fit_a_terminal(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from trivium.commands import cli, completion
+from trivium.commands import completion
 from trivium.commands.cli import COMMANDS
 
 
@@ -33,16 +33,3 @@ def test_commands_options_and_choices_are_completed(bash):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_shell_knows_every_command(shell, command):
     assert command in completion.script({command: COMMANDS[command]}, shell)
-
-
-def test_a_command_whose_packages_are_not_there_is_completed_by_its_name(monkeypatch):
-    def missing(name):
-        raise ModuleNotFoundError(name="torch")
-
-    monkeypatch.setattr(cli, "import_module", missing)
-    assert "kb" in completion.script({"kb": "a base"}, "bash")
-
-
-def test_the_command_prints_it(capsys):
-    completion.main(["fish"])
-    assert "complete -c trivium" in capsys.readouterr().out

@@ -29,12 +29,6 @@ def test_cells_are_one_box_sections_are_none_and_shortcuts_are_left_out() -> Non
     assert sorted(stages_of(graph, "a").edges) == [("a-b", "a-c"), ("a-world", "a-b"), ("y-world", "a-c")]
 
 
-def test_a_row_lies_below_all_that_it_needs() -> None:
-    drawn = nx.DiGraph([("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("e", "d")])
-    rows = {name: row for name, (_, row) in places(drawn).items()}
-    assert rows == {"a": 0, "e": 0, "b": 1, "c": 1, "d": 2}
-
-
 def has_cells(stage: dict[str, Any], params: dict[str, Any]) -> bool:
     """Whether a stage runs once, or for each member of a family that lists some."""
     listed = re.fullmatch(r"\$\{(.+)\}", str(stage.get("foreach")))

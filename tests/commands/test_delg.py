@@ -68,20 +68,9 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     assert sorted(tool("kb")) == described
     assert tool("questions") == ["q.jpg"]
     write_json(Path("extractor/extractor.json"), {"kind": "delg_files", "global_dimension": 6})
-    argv = [
-        "--images",
-        "data/kvqae/raw/images/kb",
-        "--compared",
-        str(delg.LISTS / "kb.txt"),
-        "--extractor",
-        "extractor",
-    ]
-    counts = execute(
-        local_features.describe_side,
-        "kvqae.local_features",
-        LocalFeaturesParameters,
-        [*argv, "--name", "kb", "--out", "features"],
-    )
+    argv = f"--images data/kvqae/raw/images/kb --compared {delg.LISTS / 'kb.txt'} --extractor extractor"
+    argv += " --name kb --out features"
+    counts = execute(local_features.describe_side, "kvqae.local_features", LocalFeaturesParameters, argv.split())
     assert (counts["images"], counts["unreadable_no_features"], counts["images_missing"]) == (9, 4, 1)
     assert counts["unreadable_stem_shared"] == 0  # of a.jpg and a.png
     delg.main([])

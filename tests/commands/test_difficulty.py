@@ -116,29 +116,6 @@ def test_the_example_of_the_docs_runs_as_pasted(project):
     assert "Fewer than 5 models answered" in page.text
 
 
-def test_the_function_and_the_command_write_the_same(project, tmp_path, capsys):
-    file, answers = (
-        project / "data/complexity" / name for name in ("evaluation.json", "predictions/short/seed-0.jsonl")
-    )
-    main(
-        [
-            "--questions",
-            str(file),
-            "--answers",
-            f"mine={answers}",
-            "--out",
-            str(tmp_path / "command"),
-            "--resamples",
-            "50",
-        ]
-    )
-    found = difficulty(file, {"mine": answers}, settings=DifficultySettings(resamples=50))
-    write_difficulty(found, tmp_path / "function", title="evaluation")
-    for name in FILES:
-        assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "function" / name).read_bytes(), name
-    assert "mine" in capsys.readouterr().out
-
-
 def test_models_may_be_called_as_columns_are_and_no_p_is_0(tmp_path):
     """And what a line of questions.csv and of py-irt's file holds."""
     found = english_set()
@@ -184,12 +161,10 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--questions", "none.json"], "none.json: no such file"),
         (["--language", "klingon"], "no code of a language; got 'klingon'"),
         (["--judge", "llm"], "its endpoint or name is missing"),
         (["--endpoint", "http://localhost:1/v1"], "no language model is the judge"),
         (["--risk", "2"], "difficulty.risk: Input should be less than 1"),
-        (["--judge", "llm", "--endpoint", "ftp://x", "--judge-model", "m"], "expected http"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message, capsys):

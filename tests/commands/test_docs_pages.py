@@ -1,6 +1,6 @@
 import pytest
 
-from trivium.commands.docs import place, rewritten, write_pages
+from trivium.commands.docs import rewritten, write_pages
 from trivium.core.errors import BadInput
 
 
@@ -9,21 +9,6 @@ def fill(root, **files):
         file = root / name.replace("__", "/").replace("_md", ".md").replace("_yaml", ".yaml")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-
-
-@pytest.mark.parametrize(
-    ("file", "there"),
-    [
-        ("README.md", "index.md"),
-        ("docs/README.md", "all-pages.md"),
-        ("docs/tutorials/a.md", "tutorials/a.md"),
-        ("CONTRIBUTING.md", "repository/CONTRIBUTING.md"),
-        ("brought/x/README.md", "repository/brought-x-README.md"),
-        ("scales/paper.yaml", "repository/scales-paper.yaml.md"),
-    ],
-)
-def test_where_a_file_stands_in_the_site(file, there):
-    assert place(file) == there
 
 
 def test_links_lead_to_where_files_stand_in_the_site(tmp_path):

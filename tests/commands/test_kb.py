@@ -118,12 +118,6 @@ def test_a_folder_that_may_not_be_read_costs_nothing(tmp_path, capsys, monkeypat
     assert {path: path.read_bytes() for path in (tmp_path / "base").rglob("*") if path.is_file()} == before
 
 
-def test_options_without_a_source_are_not_passed_over(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        kb.main(["--out", str(tmp_path / "base"), "--words", "50"])
-    assert "options need the source" in capsys.readouterr().err
-
-
 def environment():
     return os.environ | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"}
 

@@ -66,13 +66,6 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     assert found["split"] in page.text
 
 
-def test_inputs_are_written_for_embeddings_of_other_tools(project, capsys):
-    main(["--inputs", "inputs"])
-    assert "npy:inputs" in capsys.readouterr().out
-    assert len((project / "inputs/captions.jsonl").read_text("utf-8").splitlines()) == 60
-    assert len(list((project / "inputs/pictures").iterdir())) == 4 + 9
-
-
 def test_names_are_shown_and_never_run(project):
     main(["--model", "<script>|x=models/my_clip", "--out", "board"])
     assert "<script" not in (project / "board/index.html").read_text("utf-8")
@@ -152,7 +145,6 @@ def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "nowhere"], "no such folder, and no kind of model"),
         (["--model", "open_clip:ViT-B-33/openai"], "choices: ViT-B-32"),
         (["--model", "models/my_clip", "--dataset", "flickr"], "no such data set in this project"),
         (["--model", "models/my_clip", "--filling", "lama"], "no painted test pictures"),
@@ -167,11 +159,3 @@ def test_what_cannot_be_is_one_clear_line_and_leaves_nothing(project, arguments,
     assert said.splitlines()[-1].startswith("odmap: ")
     assert message in said
     assert not (project / "board").exists()
-
-
-@pytest.mark.parametrize("arguments", [[], ["--model", "x"], ["--out", "x"], ["--inputs", "x", "--batch", "0"]])
-def test_arguments_that_are_missing_are_asked_for(arguments, project, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 2
-    assert "usage: trivium odmap" in capsys.readouterr().err

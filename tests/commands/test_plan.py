@@ -10,7 +10,6 @@ from trivium.commands.plan import (
     Cost,
     Machines,
     plan_files,
-    read_machines,
     show,
     show_machines,
 )
@@ -55,13 +54,6 @@ def test_hours_on_paper():
     # Two cells: 108 GB at 30 MB/s is an hour; an hour at 40 teraflop a second, 50 on eight cores of .1.
     assert WITH_GPU.hours(cost) == pytest.approx({"network": 3, "GPU": 2, "core": 8})
     assert Machines("", 1, 8).hours(cost) == pytest.approx({"network": 3, "GPU": 0, "core": 4 + 100})
-
-
-@pytest.mark.parametrize(
-    ("name", "machines"), [("20x16cores", CORES), ("8xA100", GPUS), ("1xH200", Machines("1xH200", 1, 16, 400))]
-)
-def test_names_of_machines(name, machines):
-    assert read_machines(name) == machines
 
 
 @pytest.mark.parametrize(
@@ -154,13 +146,6 @@ def test_a_folder_of_forty_articles_costs_what_forty_articles_cost(tmp_path):
     assert total(rows, "disk") < 60  # BERT with its optimiser, for each training
     changes["world"]["local"]["kvqae"] = str(tmp_path / "none")
     assert Quantities(parameters(changes=changes)).value("questions") == 3697, "the hub's while it is not there"
-
-
-def test_a_graph_that_dvc_refuses_is_named(tmp_path):
-    graph = tmp_path / "dvc.yaml"
-    graph.write_text("stages: {a: {cmd: 'echo ${nothing.at_all}'}}")
-    with pytest.raises(BadInput, match="DVC cannot read the graph"):
-        plan_files(PARAMS, graph, None)
 
 
 def test_total_lack_of_disk_and_a_stage_without_estimate():

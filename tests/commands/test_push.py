@@ -153,12 +153,3 @@ def test_a_folder_that_is_there_is_left_alone(project, capsys):
         main([PATH, "--folder", "out", "--send"])
     assert "out: the folder exists already" in capsys.readouterr().err
     assert list((project / "out").iterdir()) == []
-
-
-@pytest.mark.parametrize("arguments", [[PATH], ["--send"], [PATH, "--folder", "x", "--hub", "a/b"],
-                                       [PATH, "--folder", "x", "--public"]])  # fmt: skip
-def test_arguments_that_do_not_fit_are_refused(arguments, capsys):
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert left.value.code == 2
-    assert "usage: trivium push" in capsys.readouterr().err

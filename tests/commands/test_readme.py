@@ -12,7 +12,6 @@ from trivium.commands.readme import (
     claims_table,
     filled,
     findings_table,
-    frames_table,
     real_table,
 )
 from trivium.core.tables import write_json
@@ -71,26 +70,6 @@ def test_what_real_questions_gave_is_dated(tmp_path):
     assert "43.2 %" in text
     assert "beats that sentence in EM." in text
     assert "offset: 2, of the questions\np1, p2." in text
-
-
-def test_what_real_frames_gave_is_dated(tmp_path):
-    assert frames_table(tmp_path) == "Not measured yet: `make real`."
-    about = {"date": "2026-01-02", "commit": "0123456789abcdef", "sentences": 30, "annotated": 20, "frames": 15}
-    scores = {"baseline_trigger": 0.5, "linear_trigger": 0.75, "linear_element": 0.25}
-    around = {
-        f"{name}_{end}": value + by for name, value in scores.items() for end, by in (("low", -0.1), ("high", 0.1))
-    }
-    more = {"frame_types": 7, "elements": 40, "linear_seconds": 300.0, "linear_trigger_p": 0.00012}
-    tasks = {f"{system}_{task}{end}": 0.5 for system in ("baseline", "linear") for task in ("frame", "frame_of_trigger")
-             for end in ("", "_low", "_high")}  # fmt: skip
-    given = {f"linear_element_given_frame{end}": 0.5 for end in ("", "_low", "_high")}
-    write_json(tmp_path / "metrics/real/frames.json", about | scores | around | more | tasks | given)
-    text = frames_table(tmp_path)
-    assert "Measured on 2026-01-02 at commit 0123456789ab: 30 sentences" in text
-    assert "15 evoke one of 7\nframes, with 40 elements" in text
-    assert "| triggers, F1 | 0.500 [0.400, 0.600] | 0.750 [0.650, 0.850], p = 0.00012 |" in text
-    assert "| elements with trigger and frame, F1 | – | 0.250 [0.150, 0.350] |" in text
-    assert "CamemBERT" not in text
 
 
 def test_findings_are_the_claims_that_hold(tmp_path):

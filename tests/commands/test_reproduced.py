@@ -24,13 +24,8 @@ def git(*words: str) -> None:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "tests" / "published", "tests/published")
-    worlds = {
-        "kvqae": "hub",
-        "coco": "sample",
-        "decorrelation_models": "hub",
-        "calor": "sample",
-        "complexity_models": "hub",
-    }
+    worlds = dict.fromkeys(("kvqae", "decorrelation_models", "complexity_models"), "hub")
+    worlds |= dict.fromkeys(("coco", "calor"), "sample")
     parameters = {"world": worlds, "kvqae": {"depth": 7, "rows": None}}
     Path("params.yaml").write_text(yaml.safe_dump(parameters))
     Path("scales").mkdir()

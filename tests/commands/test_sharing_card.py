@@ -7,7 +7,6 @@ from huggingface_hub import DatasetCard, ModelCard
 
 from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
 from trivium.commands.sharing import (
-    KINDS,
     Output,
     Prepared,
     Start,
@@ -15,9 +14,8 @@ from trivium.commands.sharing import (
     kvqae_start,
     licences_of,
     read_output,
-    shareable,
 )
-from trivium.commands.sharing_kinds import PREPARE, pack_output
+from trivium.commands.sharing_kinds import pack_output
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.nets.cards import write_card
@@ -120,14 +118,6 @@ def test_a_measure_that_was_changed_is_refused(project):
         card(project, f"{CELLS}/{CLIP}")
 
 
-def test_all_that_can_leave_is_listed(built):
-    found = shareable(built)
-    assert len(found) == 3 + 3 + 3 + 4 + 3
-    assert found[f"{CELLS}/{CLIP}"] == "model"
-    assert found["data/kvqae/rebuilt"] == "dataset"
-    assert PREPARE.keys() <= KINDS.keys()
-
-
 def output(project, source, *inputs, data=()):
     weights = {"KVQAE's encoders": source}
     return Output(project, "x", "out", False, project, "s", {}, (), frozenset(inputs), dict(data), weights)
@@ -160,12 +150,6 @@ def test_the_users_has_what_its_card_states(models, licence):
         models / "models/kvqae/base/text", title="", description="", base="", data="", metrics={}, licence=licence
     )
     assert kvqae_start(output(models, "local")).licence == licence
-
-
-def test_a_name_that_is_none_of_the_hub_is_no_base_model():
-    assert Start("a/b and more", "mit").hub_name is None
-    assert Start("a network", "mit").hub_name is None
-    assert Start("owner/name", "mit").hub_name == "owner/name"
 
 
 def test_records_are_found_at_any_depth_and_once(tmp_path):

@@ -171,12 +171,6 @@ def test_on_the_hub_open_clip_finds_the_tokenizer_in_the_repository(built):
         assert '"hf-hub:ada/my_clip"' in files["README.md"].decode()
 
 
-def test_what_only_this_project_loads_says_so(built):
-    with pack_output(built, f"{CELLS}/{VSE}", "ada/my_vse", hub=True) as files:
-        assert 'snapshot_download("ada/my_vse")' in code_of(files["README.md"].decode())
-        assert "No public library loads it" in files["README.md"].decode()
-
-
 def test_partitions_are_configurations(built, shared):
     out = shared("data/complexity/partitions")
     left = run(out)

@@ -101,9 +101,7 @@ def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> 
     ("arguments", "message"),
     [
         (["--set", "infoseek", "--kb", "x", "--batch", "y", "--out", "z"], "--set needs --batch and --pictures"),
-        (["where?", "--set", "infoseek", "--pictures", "x"], "--set needs --batch and --pictures"),
         (["where?", "--bem", "x"], "--bem needs --set"),
-        (["where?", "--set", "vqa"], "invalid choice: 'vqa'"),
     ],
 )
 def test_arguments_that_do_not_fit(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

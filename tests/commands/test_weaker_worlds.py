@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests import tiny_project
-from tests.tiny_project import commit, run
+from tests.tiny_project import run
 from trivium.commands import weaker_worlds
 from trivium.commands.weaker_worlds import KEPT, MEASURES, RESULTS, WORLDS
 
@@ -72,15 +72,3 @@ def test_every_world_runs_and_the_tree_stays(project):
             assert (found["value"], found["other_value"]) == (expected["co_occurrence"], expected["mention"])
     assert yaml.safe_load((project / "params.yaml").read_text()) == PARAMS
     assert not (project / "dvc.lock").exists()
-
-
-def test_a_comparison_that_is_not_there_is_named(project, capsys):
-    (project / "evaluate.py").write_text((project / "evaluate.py").read_text().replace('"clip"', '"vse"'))
-    commit(project)
-    with pytest.raises(SystemExit):
-        weaker_worlds.main([])
-    assert (
-        "comparisons.json: no such comparison; got {'dataset': 'coco', 'measure': 'odmap@1', 'model': 'clip'"
-        in capsys.readouterr().err
-    )
-    assert not (project / RESULTS).exists()

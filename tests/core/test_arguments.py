@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from trivium.core.arguments import argument_type, inputs_of, is_output, parser_of
+from trivium.core.arguments import inputs_of, is_output, parser_of
 
 
 def main(
@@ -31,21 +29,6 @@ def test_options_have_types_defaults_and_several_values() -> None:
     assert parse(*required) == told | unsaid
     assert parse(*required, "--words", "a", "b", "--scale", "2")["words"] == ["a", "b"]
     assert parse(*required, "--scale", "2", "--metrics", "m.json")["metrics"] == Path("m.json")
-
-
-def test_what_has_no_default_must_be_said(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parse("--in-file", "x")
-    assert "required: --several" in capsys.readouterr().err
-    assert "What it is for." in parser_of(main, "a.b").format_help()
-
-
-@pytest.mark.parametrize(
-    ("annotation", "expected"),
-    [(int, (int, False)), (int | None, (int, False)), (None | list[Path], (Path, True)), (list[str], (str, True))],
-)
-def test_types_of_arguments(annotation: object, expected: tuple[type, bool]) -> None:
-    assert argument_type(annotation) == expected
 
 
 def test_inputs_are_paths_that_are_neither_written_nor_the_parameter_file() -> None:

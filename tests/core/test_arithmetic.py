@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.core.arithmetic import PORTABLE, SETTINGS, is_fast, is_portable, remember, settle
+from trivium.core.arithmetic import SETTINGS, settle
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
 
@@ -59,17 +59,6 @@ def test_a_stage_has_the_settings_before_its_libraries(tmp_path):
 
     assert asked().stdout == "AVX2 False\n"
     assert asked("--params", str(tmp_path / "mine.yaml")).stdout == "COMPATIBLE False\n"
-
-
-def test_workers_know_what_was_chosen(monkeypatch):
-    monkeypatch.delenv(PORTABLE, raising=False)
-    assert not is_portable()  # a library's user has chosen nothing
-    assert not is_fast()
-    remember(False)
-    assert is_fast()
-    remember("intel")
-    assert is_portable()
-    assert not is_fast()
 
 
 def test_the_setting_is_a_part_of_every_digest(tmp_path):

@@ -101,16 +101,6 @@ def test_a_kill_while_an_old_folder_is_removed_leaves_no_half_of_it(tmp_path, ho
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_kill_between_two_folders_counts_as_none(tmp_path):
-    """The old one is away, the new one not yet there: the next writer starts anew."""
-    for name in (".target.12345678.partial", ".target.87654321.partial"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text("whole")
-    with atomic.write_atomically(tmp_path / "target") as beside:
-        beside.mkdir()
-    assert [path.name for path in tmp_path.iterdir()] == ["target"]
-
-
 def test_bad_input_names_the_target_and_never_the_passing_file(tmp_path):
     def write():
         with atomic.write_atomically(tmp_path / "target") as beside:

@@ -69,7 +69,6 @@ def reached(root: Path, module: str = "stages.train") -> set[str]:
     [
         'def loss(x):\n    """Another text."""\n    return 1 - x\n',
         "# first\n\ndef loss(\n    x,\n):\n    return (1 -\n        x)\n",
-        '"""A module."""\ndef loss(x): return 1 - x\n',
     ],
 )
 def test_how_it_is_written_changes_nothing(root: Path, loss: str) -> None:
@@ -92,10 +91,8 @@ def test_init_counts_where_the_package_is_passed(root: Path) -> None:
         ("def late():\n    from trivium.measures.fusion import add\n    return add", True),
         ("import trivium.measures.fusion", True),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from trivium.measures import fusion", False),
-        ("import typing\nif typing.TYPE_CHECKING:\n    import trivium.measures.fusion", False),
         ('COMMAND = ["python", "-m", "trivium.measures.fusion"]', True),
         ('"""Like trivium.measures.fusion."""', False),
-        ('"""trivium.measures.fusion"""', False),
         ("from trivium import measures", False),
     ],
 )
@@ -109,11 +106,9 @@ def test_imports(root: Path, statement: str, counts: bool) -> None:
     ("module", "read", "files"),
     [
         ("trivium/nets/loss.py", 'W = Path(__file__).with_name("words.yaml")', ["trivium/nets/words.yaml"]),
-        ("trivium/nets/loss.py", 'B = Path(__file__).parent / "bank"', ["trivium/nets/bank/a.yaml"]),
         ("trivium/nets/loss.py", 'B = Path(__file__).parent / "bank/a.yaml"', ["trivium/nets/bank/a.yaml"]),
         ("trivium/nets/loss.py", 'B = Path(__file__).parents[1] / "top.csv"', ["trivium/top.csv"]),
         ("trivium/nets/loss.py", 'T = files("trivium.page") / "templates"', ["trivium/page/templates/sub/t.html"]),
-        ("trivium/nets/loss.py", 'T = PackageLoader("trivium.page")', ["trivium/page/templates/sub/t.html"]),
         ("trivium/nets/loss.py", 'P = "pins.lock.yaml"', []),
         ("trivium/nets/loss.py", 'P = ".hidden"', []),
         (
@@ -142,11 +137,6 @@ def test_files_beside_the_code(root: Path, module: str, read: str, files: list[s
     assert reached(root) - before - {"trivium/page/__init__.py"} == set(files)
     for file in files:
         assert changed(root, {file: "changed = 1\n"}) == {"train"}
-
-
-def test_a_file_that_no_module_names_is_listed(root: Path) -> None:
-    write(root, {"trivium/nets/forgotten.csv": ""})
-    assert unclaimed_files(Code(root)) == ["trivium/nets/forgotten.csv"]
 
 
 READERS = {
@@ -292,10 +282,8 @@ def test_the_form_is_the_one_of_every_python() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("raise BadInput('no', got=x)", "raise BadInput('not so', got=x)"),
         ("raise BadInput(f'no {x}', got=x)", "raise BadInput(f'not {x}!', got=x)"),
         ("raise KeyError('no')", "raise KeyError('not so')"),
-        ("error = BadInput('no')", "error = BadInput('not so')"),
         ("for a in b:\n    f(a)", "from tqdm import tqdm\nfor a in tqdm(b, desc='b', total=len(b)):\n    f(a)"),
         ("f()", "f()\nbar.update(len(x))"),
         ("f()", "f()\ncontext.tracker.log(step, loss=float(loss) / n)"),
@@ -311,7 +299,6 @@ def test_what_only_shows_changes_nothing(before: str, after: str) -> None:
     ("before", "after"),
     [
         ("raise BadInput('no', got=x + 1)", "raise BadInput('no', got=x - 1)"),
-        ("f('a')", "f('b')"),
         ("f()", "f()\nprint(x, file=out)"),
         ("f()", "f()\nprint(next(x))"),
         ("f()", "f()\ntracker.log(step, loss=draw())"),

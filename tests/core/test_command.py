@@ -4,7 +4,7 @@ import pytest
 
 from stages import code as command
 from stages.code import changed_stages, main
-from trivium.core.code.pipeline import read_digests, stage_parts, write_code
+from trivium.core.code.pipeline import stage_parts, write_code
 from trivium.core.errors import BadInput
 
 FILES = {
@@ -36,13 +36,6 @@ def ended(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     return end.value.code, *capsys.readouterr()
-
-
-def test_stages_that_run_code_have_digests_and_the_stage_of_digests_has_none(project, capsys):
-    assert ended(capsys) == (0, "", "")
-    digests = read_digests(project / "code.yaml")
-    assert digests.keys() == {"one", "two@a", "two@b"}
-    assert digests == {name: parts.digest for name, parts in stage_parts(project, project).items()}
 
 
 def test_changed_stages_are_those_that_differ_were_added_or_removed(project, capsys):

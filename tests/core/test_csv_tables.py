@@ -55,11 +55,6 @@ def test_numbers_stay_numbers(tmp_path):
     assert list(row.values()) == [-1.5, -2.25, -3, -0.5, -0.5, 7, -1e-9, -1e-9]
 
 
-def test_rows_by_name_and_in_order_and_what_is_not_there(tmp_path):
-    write_csv(tmp_path / "a.csv", ["a", "b"], [{"b": None, "a": True}, {"b": 2}, (3, None)])
-    assert (tmp_path / "a.csv").read_bytes() == b"a,b\nTrue,\n,2\n3,\n"
-
-
 @pytest.mark.parametrize("row", [{"a": 1, "c": 2}, [1], [1, 2, 3]])
 def test_a_row_of_other_columns_is_refused_and_nothing_is_written(tmp_path, row):
     with pytest.raises(ValueError, match="a row of other columns"):

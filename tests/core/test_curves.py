@@ -48,12 +48,6 @@ def test_values_that_are_not_finite_are_left_out(curves):
     assert curves.points() == {"loss": [(1, 1.0)], "norm": [(2, 2.0)]}
 
 
-def test_a_step_that_is_logged_again_counts_once(curves):
-    for step, value in [(1, 1.0), (2, 2.0), (3, 3.0), (2, 2.5), (3, 3.5)]:
-        curves.keep(step, {"loss": value})
-    assert curves.points() == {"loss": [(1, 1.0), (2, 2.5), (3, 3.5)]}
-
-
 @pytest.mark.parametrize("length", range(40))
 def test_a_line_that_is_cut_off_does_not_count(curves, length):
     """Wherever it was cut: what is logged after it stands in a line of its own."""

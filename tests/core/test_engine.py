@@ -4,13 +4,12 @@ import sys
 import time
 from concurrent.futures import Future
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from trivium.core import engine
-from trivium.core.engine import VISIBLE, WORKER, LocalEngine, in_worker
+from trivium.core.engine import VISIBLE, LocalEngine
 
 
 def square(number: int) -> int:
@@ -121,13 +120,3 @@ def test_few_shards_are_taken_before_their_turn(asked):
     results = LocalEngine(3).map(square, (taken.append(n) or n for n in range(50)), description="squares")
     assert [next(results), len(taken), next(results), len(taken)] == [0, 6, 1, 7]
     assert asked == [3]
-
-
-def test_a_process_is_a_worker_where_another_started_it_or_a_cluster_did(monkeypatch):
-    monkeypatch.delenv(WORKER, raising=False)
-    assert not in_worker()
-    with monkeypatch.context() as cluster:
-        cluster.setenv(WORKER, "1")
-        assert in_worker()
-    monkeypatch.setattr(engine.multiprocessing, "parent_process", SimpleNamespace)
-    assert in_worker()

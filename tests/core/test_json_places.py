@@ -21,13 +21,10 @@ TEXT = """
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("", 2),
         ("version", 2),
         ("data", 4),
         ("data[0].title", 4),
-        ("data[1]", 5),
         ("data[1].title", 6),
-        ("data[1].paragraphs[1]", 6),
         ("data[1].paragraphs[2]", 7),
         ("data[1].paragraphs[2].context", 9),  # of two, JSON takes the last
     ],

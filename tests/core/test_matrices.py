@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 
@@ -39,19 +37,6 @@ def test_a_matrix_that_is_cut_off_is_refused_and_an_empty_one_is_read(tmp_path):
             matrices.read_matrix(path)
     np.save(path, np.zeros((0, 3), np.float32))
     assert matrices.read_matrix(path).shape == (0, 3)
-
-
-def test_rows_of_a_matrix_are_those_of_the_file_or_the_array_that_came_without_it(tmp_path):
-    matrix = np.arange(20, dtype=np.float32).reshape(10, 2)
-    np.save(tmp_path / "all.npy", matrix)
-    assert isinstance(matrices.MatrixRows(tmp_path / "all.npy", 3, 6).read(), np.memmap)
-    for source in (tmp_path / "all.npy", matrix[3:6]):
-        np.testing.assert_array_equal(matrices.MatrixRows(source, 3, 6).read(), matrix[3:6])
-    whole = matrices.MatrixRows(tmp_path / "all.npy", 0, 10)
-    np.testing.assert_array_equal(whole.read(), matrix)
-    assert matrices.MatrixRows(tmp_path / "all.npy", 4, 4).read().shape == (0, 2)
-    assert len(pickle.dumps(whole)) < 400  # to a process of this machine: no row
-    assert pickle.loads(pickle.dumps(whole)) == whole
 
 
 @pytest.mark.parametrize("values", [np.array(["a", "b"]), np.array([(1, 2.0)], "i4,f4"), np.array([{}], object)])

@@ -21,7 +21,7 @@ from trivium.core import parcels
 from trivium.core.engine import in_worker
 from trivium.core.errors import BadInput
 from trivium.core.matrices import MatrixRows, write_matrix
-from trivium.core.parcels import dumps, fetch, loads, put, run_shard
+from trivium.core.parcels import dumps, loads, run_shard
 from trivium.core.ray_engine import ATTEMPTS, RayEngine
 
 pytestmark = pytest.mark.timeout(600)  # a cluster starts in ten seconds to a minute
@@ -201,24 +201,6 @@ def test_another_version_of_a_package_names_it_and_both(tmp_path, monkeypatch):
         BadInput, match=r"a worker has another numpy; got '1\.0'; expected 2\.0, as where the stage runs"
     ):
         run_shard(b"", b"", "", {"numpy": "2.0"})
-
-
-def test_an_archive_is_named_by_names_and_bytes_and_kept_once(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name / "made" / "empty").mkdir(parents=True)
-        (tmp_path / name / "made" / "a.txt").write_text("a")
-    os.utime(tmp_path / "two" / "made" / "a.txt", (1, 1))
-    storage = str(tmp_path / "storage")
-    digest = put(tmp_path / "one" / "made", storage)
-    assert put(tmp_path / "two" / "made", storage) == digest
-    assert [file.name for file in (tmp_path / "storage").iterdir()] == [digest]
-    fetch(digest, storage, tmp_path / "there")
-    fetch(digest, storage, tmp_path / "there")  # as another process of the same machine does
-    assert sorted(str(path.relative_to(tmp_path / "there")) for path in (tmp_path / "there").rglob("*")) == [
-        "made", "made/a.txt", "made/empty",
-    ]  # fmt: skip
-    (tmp_path / "two" / "made" / "a.txt").write_text("b")
-    assert put(tmp_path / "two" / "made", storage) != digest
 
 
 @pytest.mark.parametrize(("start", "stop"), [(3, 6), (0, 4), (9, 10), (0, 10), (5, 5)])

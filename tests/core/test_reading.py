@@ -13,7 +13,6 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import (
     decode_lines,
     finite_number,
-    is_file,
     open_file,
     parse_element,
     parse_json,
@@ -93,13 +92,6 @@ def test_finite_numbers():
             finite_number(text)
 
 
-def test_a_file_that_is_there(tmp_path: Path):
-    (tmp_path / "f").touch()
-    assert is_file(tmp_path / "f")
-    for name in ("g", "f/g", "", "f\0", "x" * 300):
-        assert not is_file(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     "text", ['{"a": [1, -2.5, "é\\ud83d\\ude00", null, true]}', "9223372036854775807", "-9223372036854775807", "1e308", '"\\\\ud800"']
 )  # fmt: skip
@@ -115,22 +107,13 @@ def test_json_is_what_the_library_says(text: str):
         ('{"a": %s}' % ("9" * 5000), r"f\.json:1: field 'a': number out of range; got '9+"),
         ("[9223372036854775808]", r"f\.json:1: field '\[0\]': number out of range; got '9223372036854775808'"),
         ('{"a":\n"\\ud800"}', r"f\.json:2: field 'a': half of a surrogate pair; got '\\ud800'"),
-        ('{"a": {"\\udfff": 1}}', r"f\.json:1: field 'a': half of a surrogate pair; got '\\udfff'"),
-        ('["\\ud83d\\ude00", "\\ude00\\ud83d"]', r"field '\[1\]': half of a surrogate pair"),
         ("[" * 100_000, "nested too deep"),
-        ('{"a":' * 5000 + "1" + "}" * 5000, "nested too deep"),
         ("{\n'a'}", r"f\.json:2: not JSON"),
-        ("", r"f\.json:1: not JSON"),
     ],
 )
 def test_what_later_stages_could_not_hold_is_refused_with_its_place(text: str, message: str):
     with pytest.raises(BadInput, match=message):
         parse_json(text, FILE)
-
-
-def test_the_row_of_json_lines_is_that_of_the_line():
-    with pytest.raises(BadInput, match=r"f\.json:7: field 'a': number out of range"):
-        parse_json('{"a": Infinity}', FILE, 7)
 
 
 def test_an_element_is_checked_and_ends_where_it_ends():

@@ -28,11 +28,6 @@ def test_members_stand_in_the_order_of_their_numbers(family):
     assert "f1" not in family
 
 
-def test_only_the_member_asked_for_is_imported(family):
-    assert family["f9"].name == "f9"
-    assert [name for name in sys.modules if name.startswith("odd_family.")] == ["odd_family.f9"]
-
-
 def test_a_module_without_its_class_is_refused(family):
     with pytest.raises(TypeError, match=r"odd_family\.f8: expected one class with name = 'f8', found 0"):
         family["f8"]

@@ -35,15 +35,6 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path):
         assert torch.equal(weights, resumed[name])
 
 
-def test_a_kill_between_two_checkpoints_starts_anew(tmp_path):
-    whole = train(tmp_path / "a", 6)
-    train(tmp_path / "b", 6, interrupted_at=3)
-    (tmp_path / "b" / "checkpoint").rename(tmp_path / "b" / ".checkpoint.12345678.partial")
-    again = train(tmp_path / "b", 6)
-    for name, weights in whole.items():
-        assert torch.equal(weights, again[name])
-
-
 def test_checkpoint_of_another_shape(tmp_path):
     train(tmp_path, 6, interrupted_at=1)
     model = torch.nn.Linear(2, 2)

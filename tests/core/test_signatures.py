@@ -36,9 +36,3 @@ def test_every_change_of_a_file_below_a_folder_is_seen(tmp_path, change):
     assert signature_of(tmp_path) == before
     change(tmp_path)
     assert signature_of(tmp_path) != before
-
-
-def test_what_is_not_there_has_an_empty_one(tmp_path):
-    (tmp_path / "file").write_text("1")
-    assert signature_of(tmp_path / "nowhere") == ()
-    assert len(signature_of(tmp_path / "file")) == 1

@@ -33,15 +33,6 @@ def test_missing_columns_are_named_with_the_choices(tmp_path):
         tables.read_table(tmp_path / "t.parquet")
 
 
-def test_lines_that_are_missing_or_not_utf_8_are_named(tmp_path):
-    path = tmp_path / "lines"
-    with pytest.raises(BadInput, match="lines: no such file"):
-        list(tables.read_json_lines(path))
-    path.write_bytes("été\n".encode("latin-1"))
-    with pytest.raises(BadInput, match="lines:1: not UTF-8"):
-        list(tables.read_json_lines(path))
-
-
 def test_csv_of_long_cells_is_read_up_to_a_limit(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text(f"\ufefftitle,text\n\nAda,{'x' * 200_000}\n", "utf-8")

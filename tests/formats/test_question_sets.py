@@ -244,10 +244,6 @@ def test_answers_that_cannot_be_right_are_refused(tmp_path):
     [
         ({"data": [{"story": "A mill.", "questions": [], "answers": []}]}, "CoQA"),
         ({"p1": {"passage": "A mill.", "qa_pairs": []}}, "DROP"),
-        (
-            [{"_id": "a", "context": [["Mill", ["A."]]], "question": "?", "answer": "x", "supporting_facts": []}],
-            "HotpotQA",
-        ),
         ([{"context_text": "磨坊", "qas": []}], "CMRC 2018"),
         ({"Data": [], "Version": "1"}, "TriviaQA"),
         ({"passage": "A mill.", "question": "?", "answer": True}, "BoolQ"),

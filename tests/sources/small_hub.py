@@ -123,34 +123,20 @@ def serve_kvqae(hub):
     )  # Bob's image is missing
     third = len(archive) // 3 + 1
     commits = (REVISION, "b" * 40)
-    hub.repository(
-        "who/kb",
-        {f"{part}.jsonl.gz": gzip.compress(lines(rows)) for part, rows in kb.items()},
-        kind="dataset",
-        commits=commits,
-    )
-    hub.repository(
-        "who/questions",
-        {
-            f"{split}.jsonl": lines([viquae(split, qid)])
-            for split, qid in (("train", "Q1"), ("validation", "Q2"), ("test", "Q3"))
-        },
-        kind="dataset",
-        commits=commits,
-    )
-    hub.repository(
-        "who/images",
-        {"images.tar.gz": tar_of({f"512px-question-{qid}.jpg": jpeg("white") for qid in ENTITIES})},
-        kind="dataset",
-    )
-    hub.repository(
-        "who/all_images",
-        {f"parts/images.tar.gz.parta{letter}": archive[i * third : (i + 1) * third] for i, letter in enumerate("abc")}
-        | {"README.md": b"x"},
-        kind="dataset",
-    )
-    hub.repository(
-        "who/triviaqa",
+
+    def serve(name, files, commits=("a" * 40,)):
+        hub.repository(f"who/{name}", files, kind="dataset", commits=commits)
+
+    serve("kb", {f"{part}.jsonl.gz": gzip.compress(lines(rows)) for part, rows in kb.items()}, commits)
+    splits = {"train": "Q1", "validation": "Q2", "test": "Q3"}
+    serve("questions", {f"{split}.jsonl": lines([viquae(split, qid)]) for split, qid in splits.items()}, commits)
+    serve("images", {"images.tar.gz": tar_of({f"512px-question-{qid}.jpg": jpeg("white") for qid in ENTITIES})})
+    parts = {
+        f"parts/images.tar.gz.parta{letter}": archive[i * third : (i + 1) * third] for i, letter in enumerate("abc")
+    }
+    serve("all_images", parts | {"README.md": b"x"})
+    serve(
+        "triviaqa",
         {
             "data/without_viquae-00000-of-00001.parquet": parquet(triviaqa("train")),
             "with_viquae_validation.jsonl.gz": gzip.compress(lines(triviaqa("validation"))),
@@ -158,7 +144,6 @@ def serve_kvqae(hub):
             "with_viquae_train.jsonl": lines(triviaqa("unused")),
             "README.md": b"x",
         },
-        kind="dataset",
     )
     hub.files["/KILT/kilt_knowledgesource.json"] = lines(articles())
 

@@ -35,10 +35,6 @@ def test_file_arrives_whole_and_nothing_else(ask, tmp_path):
     assert left(tmp_path) == ["file"]
 
 
-def test_unknown_digest_is_computed(ask):
-    assert ask().sha256 == DIGEST
-
-
 def test_cut_connection_resumes_where_it_stopped(ask, hub, tmp_path):
     hub.cut["/file"] = [300_000, 200_000]
     ask()
@@ -159,12 +155,6 @@ def test_gated_file_says_where_to_ask_and_where_to_put_it(ask, hub, tmp_path):
         assert part in str(error.value)
 
 
-def test_gated_file_with_token(ask, hub, monkeypatch):
-    hub.gated.add("/file")
-    monkeypatch.setenv("HF_TOKEN", "secret")
-    assert ask().sha256 == DIGEST
-
-
 def test_refused_token_is_never_shown(ask, hub, monkeypatch, capsys):
     hub.gated.add("/file")
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
@@ -205,23 +195,6 @@ def test_slow_answer_is_tried_again(ask, hub):
     hub.slow["/file"] = [1.0]
     assert ask().sha256 == DIGEST
     assert len(hub.asked("/file")) == 2
-
-
-def test_server_error_is_tried_again(ask, hub):
-    hub.status["/file"] = [503, 500]
-    assert ask().sha256 == DIGEST
-
-
-def test_lasting_server_error_is_given_up(ask, hub):
-    hub.status["/file"] = [503] * 3
-    with pytest.raises(BadInput, match="gave up after 3 tries .*the server answered 503"):
-        ask()
-
-
-def test_other_refusals_are_final(ask, hub):
-    hub.status["/file"] = [410]
-    with pytest.raises(BadInput, match="answered 410"):
-        ask()
 
 
 def test_full_disk_is_seen_before_the_body(ask, monkeypatch, tmp_path):

@@ -33,12 +33,6 @@ def test_safetensors_win(tmp_path, beside):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {beside: before}
 
 
-def test_a_folder_without_a_pickle_is_left_alone(tmp_path):
-    save_file({"weight": TENSOR}, tmp_path / "model.safetensors")
-    keep_plain(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
-
-
 @pytest.mark.parametrize("held", [[TENSOR], {"weight": TENSOR, "epoch": 3}, {"state": {"weight": TENSOR}}])
 def test_something_else_than_tensors_is_refused(tmp_path, held):
     torch.save(held, tmp_path / "pytorch_model.bin")

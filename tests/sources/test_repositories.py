@@ -4,7 +4,6 @@ import time
 import pytest
 import yaml
 
-from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
@@ -51,12 +50,6 @@ def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_
     assert [path.name for path in (tmp_path / "d").iterdir() if path.is_dir()] == []
 
 
-def test_nothing_is_there_of_a_revision_that_is_not_known_yet(hub, tmp_path):
-    pins = write_pins(tmp_path / "pins.yaml", f"{hub.url}/here", revision=None)
-    assert Hub(tmp_path / "d", pins, QUICK).bytes_there("texts") == 0
-    assert hub.requests == []
-
-
 def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, capsys):
     other = threading.Thread(target=fetched, args=(tmp_path / "d", pins))
     with Hub(tmp_path / "d", pins, QUICK) as first:
@@ -73,12 +66,3 @@ def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, ca
         first.drop("texts")
     other.join(20)
     assert kept.read_bytes() == b"one", "fetched anew by the other one"
-
-
-def test_an_error_lets_the_next_one_in(pins, hub, tmp_path):
-    del hub.files[f"/datasets/who/texts/resolve/{OLD}/one.txt"]
-    with pytest.raises(BadInput, match="not found") as caught:
-        fetched(tmp_path / "d", pins)
-    assert "one.txt" in str(caught.value)  # `caught` holds on to the hub that failed
-    hub.repository("who/texts", {"one.txt": b"one"}, kind="dataset", commits=(OLD,))
-    assert fetched(tmp_path / "d", pins)["texts"]["one.txt"].read_bytes() == b"one"

@@ -63,10 +63,8 @@ def with_a_transparent_colour(colour):
     ("data", "left", "right"),
     [
         (encoded(of_16_bits(0, 65535), "PNG"), 0, 255),
-        (encoded(of_16_bits(0, 65535), "TIFF"), 0, 255),
         (encoded(Image.fromarray(np.tile(np.linspace(0, 1, 64, dtype=np.float32), (48, 1))), "TIFF"), 0, 255),
         (encoded(Image.new("RGBA", SIZE, (0, 0, 0, 0)), "PNG"), 255, 255),
-        (encoded(Image.new("LA", SIZE, (0, 0)), "PNG"), 255, 255),
         (with_a_transparent_colour((0, 0, 0)), 255, 255),
     ],
 )

@@ -8,8 +8,8 @@ from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.download import Patience
-from trivium.sources.kvqae.commons import PictureFetcher, category_files, plain_text
-from trivium.sources.mediawiki import TOGETHER, MediaWiki
+from trivium.sources.kvqae.commons import PictureFetcher, category_files
+from trivium.sources.mediawiki import MediaWiki
 
 HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
 
@@ -61,32 +61,12 @@ def test_files_of_a_category(wiki, commons):
     assert len(wiki.asked("query")) == 4  # the first two pages' categories take three, the others one
 
 
-def test_a_file_that_is_listed_twice_is_counted(wiki, commons):
-    lark(wiki)
-    wiki.categories["Ada Lark"] += wiki.categories["Ada Lark"][:1]
-    counts = Counter()
-    assert len(list(category_files(commons, "Ada Lark", 10, 512, counts))) == 3
-    assert counts == {"commons_no_picture": 1, "commons_listed_twice": 1}
-
-
 def test_no_more_files_are_asked_than_wanted(wiki, commons):
     lark(wiki)
     wiki.part = 1
     assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
     assert len(wiki.asked("query")) == 3  # a part for each of its categories
     assert [parameters["ids"] for parameters in wiki.asked("wbgetentities")] == ["M1"]
-
-
-def test_an_empty_category(wiki, commons):
-    assert list(category_files(commons, "Nothing", 5, 512, Counter())) == []
-
-
-def test_answers_are_kept(wiki, commons):
-    lark(wiki)
-    first = list(category_files(commons, "Ada Lark", 10, 512, Counter()))
-    asked = len(wiki.requests)
-    assert list(category_files(commons, "Ada Lark", 10, 512, Counter())) == first
-    assert len(wiki.requests) == asked
 
 
 def test_we_say_who_we_are(wiki, commons):
@@ -106,13 +86,6 @@ def test_an_error_is_not_kept(wiki, commons, answer):
     assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
 
 
-def test_entities_are_asked_a_few_dozen_at_a_time(wiki, commons):
-    wiki.entities = {f"Q{number}": {"id": f"Q{number}"} for number in range(TOGETHER + 1)}
-    wanted = [f"Q{number}" for number in range(TOGETHER + 3)]
-    assert [entity["id"] for entity in commons.entities(wanted, "claims")] == wanted[: TOGETHER + 1]
-    assert [len(each["ids"].split("|")) for each in wiki.asked("wbgetentities")] == [TOGETHER, 3]
-
-
 def test_each_entity_is_asked_for_once_whatever_else_is(wiki, commons):
     """Also one that there is not, and one that was merged into another that is asked for."""
     wiki.entities = {name: {"id": name, "claims": name} for name in ("Q1", "Q2", "Q4")}
@@ -130,7 +103,3 @@ def test_no_identifier_leads_out_of_the_folder(wiki, commons):
     kept = list(commons.folder.parent.rglob("*Q1*"))
     assert len(kept) == 1
     assert kept[0].is_relative_to(commons.folder)
-
-
-def test_markup_becomes_text():
-    assert plain_text("<p>A &lt;b&gt;\n<i>c</i></p>") == "A <b> c"

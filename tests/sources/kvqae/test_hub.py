@@ -1,8 +1,4 @@
 import json
-import subprocess
-import sys
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +18,6 @@ from trivium.sources.kvqae import hub as hub_world
 from trivium.sources.kvqae.hub import (
     INDEX_BYTES,
     PREVIEW_BYTES,
-    SOURCES,
     fetch_base_models,
     fetch_kvqae,
     fetch_triviaqa,
@@ -193,17 +188,6 @@ def test_recorded_digest_is_enforced(fetch, hub, tmp_path):
         fetch()
 
 
-def test_run_goes_on_with_the_piece_that_failed(fetch, hub, tmp_path):
-    hub.cut["/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partab"] = [100, 0, 0]
-    with pytest.raises(BadInput, match="gave up"):
-        fetch()
-    assert not (tmp_path / "raw").exists()
-    before = len(hub.asked("/KILT/kilt_knowledgesource.json"))
-    fetch()
-    assert len(hub.asked("/KILT/kilt_knowledgesource.json")) == before == 1
-    assert len(Images(tmp_path / "raw" / "images" / "kb").names) == 2
-
-
 def test_nothing_is_fetched_twice_whatever_code_changes_between_two_runs(pins, hub, tmp_path, monkeypatch):
     """Any module's change gives the stage another work folder."""
     monkeypatch.chdir(tmp_path)
@@ -245,38 +229,6 @@ def test_pieces_of_other_code_or_pins_are_told_and_left_alone(fetch, hub, tmp_pa
     assert not finished.parent.exists()
 
 
-def test_pieces_depend_on_their_pins(pins):
-    sources = [Pins(pins).source(name) for name in SOURCES.values()]
-    key = pieces_key(sources)
-    other = replace(sources[0], revision="f" * 40)
-    assert pieces_key([other, *sources[1:]]) != key
-    told = replace(sources[0], description="in other words", bytes=7)
-    assert pieces_key([told, *sources[1:]]) == key
-
-
-@pytest.mark.slow
-def test_killed_run_is_taken_up_again(fetch, hub, pins, tmp_path):
-    last = "/datasets/who/all_images/resolve/" + "a" * 40 + "/parts/images.tar.gz.partac"
-    hub.slow[last] = [60]
-    code = f"""
-from pathlib import Path
-from trivium.sources.kvqae.hub import fetch_kvqae
-from trivium.sources.pins import Pins
-fetch_kvqae(Path({str(tmp_path / "raw")!r}), Path({str(tmp_path / "work")!r}), Pins(Path({str(pins)!r})))
-"""
-    process = subprocess.Popen([sys.executable, "-c", code])
-    while not hub.asked(last):
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    assert not (tmp_path / "raw").exists()
-    asked = len(hub.requests)
-    fetch()
-    assert len(hub.requests) - asked == 2, "the list of parts and the last of them"
-    assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
-
-
 def test_corrupted_on_the_way_is_caught_by_the_digest_the_hub_states(fetch, hub):
     address = f"/datasets/who/kb/resolve/{REVISION}/non_humans.jsonl.gz"
     hub.files[address] = hub.files[address][:-1] + b"x"
@@ -300,14 +252,6 @@ def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
     pins.write_text(yaml.safe_dump(tree))
     with pytest.raises(BadInput, match=message):
         Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("viquae_dataset")
-
-
-def test_missing_triviaqa_split_lists_what_there_is(trivia, hub):
-    path = f"/api/datasets/who/triviaqa/tree/{'a' * 40}"
-    tree = [entry for entry in json.loads(hub.files[path]) if "test" not in entry["path"]]
-    hub.files[path] = json.dumps(tree).encode()
-    with pytest.raises(BadInput, match=r"triviaqa test.*with_viquae_test.*choices: .*with_viquae_validation"):
-        trivia()
 
 
 def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
@@ -337,12 +281,6 @@ def test_unreachable_hub_is_said(pins, tmp_path, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)  # huggingface_hub insists for half a minute
     with pytest.raises(BadInput, match="http://127.0.0.1:9 cannot be reached"):
         Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
-
-
-def test_record_without_id_names_file_and_row(fetch, hub):
-    hub.files["/KILT/kilt_knowledgesource.json"] += b'{"wikipedia_title": "No id"}\n'
-    with pytest.raises(BadInput, match=r"kilt_knowledgesource.json:5: field 'wikipedia_id': missing"):
-        fetch()
 
 
 def test_base_models_in_the_layout_of_every_world(hub, tmp_path):

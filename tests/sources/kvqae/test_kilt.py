@@ -43,13 +43,6 @@ def test_text_and_aliases_in_both_shapes(wrap):
     assert parse_entity(to_entity(record, False, FILE, 1)).aliases == ("The bridge",)
 
 
-def test_entity_is_what_the_wikidata_reader_expects():
-    record = {"wikipedia_title": "Ada", "image": "512px-Ada.jpg", "wikidata_info": {"wikidata_id": "Q1"}}
-    entity = parse_entity(to_entity(record, True, FILE, 1))
-    assert (entity.id, entity.label, entity.human, entity.image()) == ("Q1", "Ada", True, "512px-Ada.jpg")
-    assert parse_entity(to_entity(record | {"image": None}, False, FILE, 1)).image() is None
-
-
 def test_article_may_lack_its_entity_but_not_its_title():
     assert to_article({"wikipedia_id": "1", "wikipedia_title": "T"}, FILE, 1)["wikidata_info"]["wikidata_id"] is None
     with pytest.raises(BadInput, match="file.jsonl:2: field 'wikipedia_title': missing"):

@@ -1,5 +1,4 @@
 import json
-import os
 import struct
 import zlib
 
@@ -96,16 +95,6 @@ def test_triviaqa_is_brought_by_itself_without_what_viquae_was_made_from(mine, t
     assert read_json(tmp_path / "triviaqa" / "provenance.json")["train.jsonl"] == sha256_of(train)
 
 
-def test_parts_take_their_places_beside_what_another_stage_wrote(mine, tmp_path):
-    (tmp_path / "raw" / "triviaqa").mkdir(parents=True)
-    (tmp_path / "raw" / "articles.jsonl").write_text("of an earlier run")
-    check_kvqae(mine, tmp_path / "raw")
-    parts = {"articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance", "triviaqa"}
-    assert {path.name for path in (tmp_path / "raw").iterdir()} == parts
-    assert (tmp_path / "raw" / "articles.jsonl").read_bytes() == (mine / "articles.jsonl").read_bytes()
-    assert [path.name for path in tmp_path.iterdir() if "raw" in path.name] == ["raw"]
-
-
 def test_what_is_brought_stays_the_users(mine, tmp_path):
     check_kvqae(mine, tmp_path / "raw")
     assert (tmp_path / "raw" / "articles.jsonl").read_bytes() == (mine / "articles.jsonl").read_bytes()
@@ -128,17 +117,12 @@ def test_plain_image_files_are_packed(mine, tmp_path):
     [
         ("articles", 2, {"wikipedia_id": "10"}, "articles.jsonl:2: field 'wikipedia_id': article twice; got '10'"),
         ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': not a list of texts; got 'one string'"),
-        ("articles", 3, {"text": ["Bridge", 7]}, "articles.jsonl:3: field 'text': not a list of texts"),
         ("articles", 1, {"wikidata_info": None}, "articles.jsonl:1: field 'wikidata_info': missing"),
         ("wikidata", 3, {"id": "Q1"}, "wikidata.jsonl:3: field 'id': entity twice; got 'Q1'"),
         ("wikidata", 2, {"id": "P1"}, "wikidata.jsonl:2: field 'id': not an item id"),
         ("wikidata", 2, {"claims__image": []}, "wikidata.jsonl:2: field 'claims': unknown property; got 'image'.*choices: P18"),
-        ("wikidata", 2, {"claims__P18": [{"rank": "normal"}]}, r"wikidata.jsonl:2: field 'Q1.P18': claim outside"),
         ("viquae/test", 1, {"image": "gone.jpg"}, "test.jsonl:1: field 'image': the question's image is missing; got 'gone.jpg'"),
-        ("viquae/test", 1, {"image": None}, "test.jsonl:1: field 'image': the question's image is missing"),
         ("viquae/train", 1, {"wikidata_id": None}, "train.jsonl:1: field 'wikidata_id': missing"),
-        ("triviaqa/train", 2, {"id": "train-0"}, "train.jsonl:2: field 'id': question twice"),
-        ("triviaqa/train", 2, {"output__original_answer": ""}, "train.jsonl:2: field 'output.original_answer'"),
     ],
 )  # fmt: skip
 def test_broken_record_names_file_row_and_field(file, row, fields, message, mine, tmp_path):
@@ -147,13 +131,6 @@ def test_broken_record_names_file_row_and_field(file, row, fields, message, mine
         check(mine, file.partition("/")[0], tmp_path / "raw")
     assert not (tmp_path / "raw").exists()
     assert not list(tmp_path.glob(".raw*"))
-
-
-def test_broken_json_names_the_row(mine, tmp_path):
-    with (mine / "wikidata.jsonl").open("a") as out:
-        out.write('{"id": "Q9"')
-    with pytest.raises(BadInput, match=r"wikidata.jsonl:5: not JSON"):
-        check_kvqae(mine, tmp_path / "raw")
 
 
 def test_all_missing_files_are_listed(mine, tmp_path):
@@ -216,11 +193,6 @@ def test_a_public_set_may_lack_images_of_questions(mine, tmp_path, capsys):
     assert "test.jsonl: 1 of 1 questions have no image" in capsys.readouterr().err
 
 
-def test_truncated_image_is_left_to_the_stage_that_decodes(mine, tmp_path):
-    write_images(mine / "images" / "kb", [(image, jpeg("red")[:-20]) for *_, image in ENTITIES.values()])
-    assert check_kvqae(mine, tmp_path / "raw")["kb_images_unreadable"] == 0
-
-
 @pytest.mark.parametrize("name", ["viquae", "triviaqa"])
 @pytest.mark.parametrize(("first", "second"), [("train", "test"), ("train", "validation"), ("validation", "test")])
 def test_a_question_id_of_another_split_is_refused(mine, tmp_path, name, first, second):
@@ -236,12 +208,4 @@ def test_an_image_that_was_packed_here_is_named_where_the_user_has_it(mine, tmp_
     pq.write_table(table, mine / "images" / "kb" / "shard-00000.parquet")
     message = r"^\S*/mine/images/kb/shard-00000\.parquet: field 'name': column of another type; got 'int64'"
     with pytest.raises(BadInput, match=message):
-        check_kvqae(mine, tmp_path / "raw")
-
-
-def test_a_pipe_among_the_images_is_refused(mine, tmp_path):
-    for shard in (mine / "images" / "kb").iterdir():
-        shard.unlink()
-    os.mkfifo(mine / "images" / "kb" / "a.jpg")
-    with pytest.raises(BadInput, match=r"mine/images/kb/a\.jpg: not a regular file"):
         check_kvqae(mine, tmp_path / "raw")

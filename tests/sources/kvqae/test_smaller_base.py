@@ -95,29 +95,11 @@ def test_only_the_draw_follows_the_seed(write):
     assert {1, 2, 10, 11, 12} <= first & second
 
 
-def test_an_article_of_two_parts_is_taken_once(write):
-    pages, counts = write(of(48, negatives=3), [*ARTICLES, ARTICLES[0]])
-    assert sorted(pages) == sorted({int(record["wikipedia_id"]) for record in ARTICLES})
-    assert (counts["base_chosen_from"], counts["entities_twice"]) == (48, 1)
-
-
 def test_a_second_article_of_an_entity_is_left_out(write):
     second = article(70, "Another page.") | {"wikidata_info": ARTICLES[0]["wikidata_info"]}
     pages, counts = write(of(1000), [*ARTICLES, second])
     assert 70 not in pages
     assert (counts["articles"], counts["entities_twice"]) == (48, 1)
-
-
-def test_more_than_there_are_is_all(write):
-    assert len(write(of(1000, negatives=1000))[0]) == 48
-
-
-def test_an_index_that_is_there_is_used(tmp_path, write, monkeypatch):
-    expected, _ = write(of(12, negatives=4))
-    (tmp_path / "1").mkdir()
-    (tmp_path / "0" / "index").rename(tmp_path / "1" / "index")
-    monkeypatch.setattr("trivium.sources.kvqae.smaller_base.build_index", None)
-    assert write(of(12, negatives=4))[0] == expected
 
 
 def test_a_page_without_number_is_named(write):

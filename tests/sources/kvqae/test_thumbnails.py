@@ -87,17 +87,6 @@ def test_a_server_that_refuses_everything_ends_the_run(fetch, commons, monkeypat
     assert len(fetch(*(f"{number}.jpg" for number in range(9)))[0]) == 9
 
 
-def test_many_names_are_asked_together_and_long_ones_apart(fetch, commons):
-    commons.files |= {f"{number}.jpg": b"%d" % number for number in range(120)}
-    assert len(fetch(*(f"{number}.jpg" for number in range(120)))[0]) == 120
-    assert commons.asked["api"] == 3
-    assert commons.together <= thumbnails.CONNECTIONS
-    commons.asked.clear()
-    commons.files |= {f"{'長' * 200} {number}.jpg": b"x" for number in range(8)}  # 9 characters each in an address
-    assert len(fetch(*(f"{'長' * 200} {number}.jpg" for number in range(8)))[0]) == 8
-    assert commons.asked["api"] == 3
-
-
 def test_no_more_bytes_a_second_than_commons_allows(fetch, commons, monkeypatch):
     monkeypatch.setattr(thumbnails, "BYTES_A_SECOND", 20_000)
     commons.files |= {f"{number}.jpg": bytes(1000) for number in range(8)}

@@ -32,16 +32,6 @@ def ask(raw, *texts):
     return train
 
 
-def test_a_file_without_them_is_not_touched(raw):
-    train = raw / "triviaqa" / "train.jsonl"
-    before = train.stat()
-    assert leave_out_sources(raw / "triviaqa", raw / "viquae", 3) == {
-        "triviaqa_train": 3,
-        "triviaqa_train_seen_in_viquae": 0,
-    }
-    assert (train.stat().st_ino, train.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
 @pytest.mark.parametrize("title", ["Ada", "Bob", "Bridge"])  # of the training, validation and test question
 def test_what_bm25_search_would_refuse_is_left_out(raw, title):
     ask(raw, "Question 7?", f"when WAS {title} born")
