@@ -179,7 +179,7 @@ def odmap(
         except BadInput as error:
             fail(name, str(error))
         except Exception as error:  # of a library: hours of the others would be lost
-            if not isinstance(model, NamedModel):
+            if not isinstance(chosen, NamedModel):
                 raise
             fail(name, f"{type(error).__name__}: {error}")
     if not scores:
