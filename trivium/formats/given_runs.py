@@ -240,7 +240,7 @@ def _name(given: Any, query: Any) -> str:
         return str(int(given))
     if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
         raise ValueError(f"query {query!r}: {given!r} is no name (choices: a text, a number)")
-    if abs(given) >= _LARGEST_EXACT:
+    if abs(float(given)) >= _LARGEST_EXACT:
         problem = "a number with a point that is too large to be exact; read the column as text"
         raise ValueError(f"query {query!r}: the name {given!r} is {problem}")
     return f"{float(given):.0f}" if float(given).is_integer() else str(given)
