@@ -28,10 +28,7 @@ if TYPE_CHECKING:  # imported where it is used: what is ours is measured without
 QUERIES, SYSTEMS, DEPTH, STEP = 1250, 4, 100, 0.1
 FEW_QUERIES = 50
 AGREES = 2e-4
-WHY = (
-    "ties are resolved as the fused run resolves them: sums within rounding of the best relevant one's are found by a "
-    "second comparison and made again, term by term"
-)
+WHY = "sums are made term by term, as the fused run makes them, so that ties are resolved as there"
 POOL = 600  # documents that a query's lists are drawn from: about 350 different ones in four lists of 100
 BLOCK = 250  # queries generated at once
 
