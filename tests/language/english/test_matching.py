@@ -273,26 +273,24 @@ def test_a_phrase_is_read_by_its_longest_expression(text, expected):
         "a hot dog": "dog, hot dog",
         "a teddy bear": "bear, teddy bear",
         "a truck": "car, truck",
-        "a bag": "backpack, handbag, suitcase",
+        "a bag": "handbag, suitcase",
         "a glass": "cup, wine glass",
         "a board": "skateboard, snowboard, surfboard",
         "many flowers": "potted plant",
-        "a toy car": "car",
-        # the head of a compound says what it is, its first part what for
+        "a toy car": "car, teddy bear",
+        "a backpack": "backpack",
+        "two screens": "laptop, tv",
+        "a drink": "bottle, cup, wine glass",
+        "a wine bottle": "bottle, wine glass",
+        "a ball player": "person, sports ball",
+        # whole words: "ball" is none of "baseball", and games are no balls
         "a man holding a baseball bat": "person, baseball bat",
         "a baseball glove": "baseball glove",
-        "a tennis racket": "tennis racket",
-        "a baseball player and a ball player": "person",
+        "a baseball": "",
         "men playing basketball on a basketball court": "person",
-        "a woman in a baseball cap": "person",
-        "a soccer ball and a baseball": "sports ball",
-        "the basketball": "sports ball",
-        "a football field": "",
-        "a dog walker": "person",
-        "a dog tag": "",
-        "a bus driver": "person",
-        "a glass of wine": "cup, wine glass",
-        "the bed of a truck": "bed, car, truck",
+        # of no row: its name alone
+        "a locomotive": "",
+        "a couch and a sofa": "couch",
     }.items(),
 )
 def test_mode_paper_shares_words(text, expected):
@@ -324,6 +322,15 @@ def test_every_class_is_named_by_its_own_name_in_both_modes_and_numbers(name):
 
 def test_a_class_that_is_not_asked_for_still_blocks_others():
     assert classes_of("a hot dog and a bear", ("dog", "bear")) == {"bear"}
+
+
+def test_mode_paper_reads_table_4_and_no_word_of_ours_but_for_persons():
+    words = word_lists(COCO).paper
+    table = {name: {tuple(word.split()) for word in [name, *TREE["table_4"].get(name, ())]} for name in COCO}
+    singular = {name: {form for form, of in words.items() if name in of} for name in COCO if name != "person"}
+    assert set(TREE["table_4"]) < set(COCO)
+    assert all(table[name] <= forms for name, forms in singular.items())
+    assert all(len(forms) <= 2 * len(table[name]) for name, forms in singular.items())
 
 
 def test_no_expression_is_listed_for_two_classes():
@@ -359,9 +366,9 @@ def _hand_made() -> dict[int, set[str]]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 47)])
+@pytest.mark.parametrize(("mode", "wrong"), [("strict", 0), ("paper", 50)])
 def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
-    """130 captions were read, 188 mentions; the one miss is a cat spelt "catch". Words that the paper lists mislead."""
+    """130 captions were read, 188 mentions; the one miss is a cat spelt "catch". The paper's words miss and mislead more."""
     captions = json.loads((real("coco_mini") / "annotations" / "captions_train2017.json").read_text())["annotations"]
     truth = _hand_made()
     assert set(truth) == {each["id"] for each in captions}
@@ -369,7 +376,9 @@ def test_real_captions_name_the_classes_that_a_reader_finds(real, mode, wrong):
     extra = Counter(name for caption, names in found.items() for name in names - truth[caption])
     missed = {caption: truth[caption] - names for caption, names in found.items() if truth[caption] - names}
     assert extra.total() == wrong
-    assert missed == {807389: {"cat"}}
+    if mode == "strict":
+        assert missed == {807389: {"cat"}}
     assert sum(map(len, truth.values())) == 188
     if mode == "paper":
-        assert extra.most_common(4) == [("stop sign", 10), ("dining table", 8), ("potted plant", 5), ("person", 3)]
+        assert sum(map(len, missed.values())) == 10
+        assert extra.most_common(2) == [("stop sign", 10), ("dining table", 8)]

@@ -7,7 +7,6 @@ from trivium.language.english.sentences import Sentence
 from trivium.language.english.word_lists import LINKS, Mode, WordLists, word_lists
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
-_ARTICLES = ("a", "an", "the")
 _HERE = ""  # key of the expression that ends at a node of the tree; no word is empty
 
 
@@ -34,8 +33,7 @@ class Matcher:
 
     Mode `strict`: within a phrase the longest expressions are taken first, and no word is read twice. An expression of
     no class, a word that undoes it ("dog food", "a toy car") or a place that it may not have ("an orange cat") leaves
-    the phrase without that class. Mode `paper`: a phrase names every class of which it contains a word, but for the
-    first part of a listed compound: "a baseball bat" and "a ball player" are no balls, although a teddy bear is a bear.
+    the phrase without that class. Mode `paper`: a phrase names every class of which it contains a word of Table 4.
 
     Args:
         classes: those that are reported.
@@ -51,15 +49,14 @@ class Matcher:
         self._strict = mode == "strict"
         self._undone_before, self._undone_after = lists.undone_before, lists.undone_after
         self._tree: dict[str, Any] = {}
-        paper = {words: lists.paper.get(words, ()) for words in [*lists.strict, *lists.paper]}
-        for words, names in (lists.strict if self._strict else paper).items():
+        for words, names in (lists.strict if self._strict else lists.paper).items():
             node = self._tree
             for word in words:
                 node = node.setdefault(word, {})
             node[_HERE] = _Listed(
                 len(words),
                 tuple(name for name in names if name in classes),
-                last_only=words in lists.last_only and (self._strict or words[0] in _ARTICLES),
+                last_only=words in lists.last_only,
                 undoable=words in lists.singular,
                 leads_out=not LINKS.isdisjoint(words),
             )
@@ -75,8 +72,8 @@ class Matcher:
         words, named = sentence.words, []
         for first, end in phrases:
             found = self._found(words, first, end)
-            if found:
-                found = self._counted(words, first, end, found, read) if self._strict else _heads(found, end)
+            if found and self._strict:
+                found = self._counted(words, first, end, found, read)
             named.append(tuple(sorted({name for _, listed in found for name in listed.classes})) if found else ())
         return named
 
@@ -113,14 +110,3 @@ class Matcher:
             if not undone and self._undone_after.isdisjoint(words[first:place]):
                 counted.append((place, listed))
         return counted
-
-
-def _heads(found: list[tuple[int, _Listed]], end: int) -> list[tuple[int, _Listed]]:
-    """Those that count in mode `paper`: none in a longer one unless at its end, no "a baseball" in "a baseball cap"."""
-    compounds = [(place, place + listed.length) for place, listed in found if not listed.leads_out]
-    return [
-        (place, listed)
-        for place, listed in found
-        if not (listed.last_only and place + listed.length < end)
-        and not any(start <= place and place + listed.length < stop for start, stop in compounds)
-    ]

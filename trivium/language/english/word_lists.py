@@ -69,7 +69,7 @@ class WordLists:
     Attributes:
         strict: each expression with its classes, none where it names no class; several where it means several things,
             as "equestrian" a rider and a horse.
-        paper: each expression of mode `paper` with its classes.
+        paper: each expression of mode `paper` with its classes: their names and the words of the paper's Table 4.
         singular: expressions that a following word can undo ("dog" in "dog food").
         undone_before, undone_after: the words that undo.
         last_only: expressions that count only at the end of their phrase.
@@ -122,7 +122,7 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
         BadInput: a class has no words.
     """
     tree = _read(path)
-    own, types, irregular = tree["classes"], tree["types"], tree["irregular"]
+    own, types, table, irregular = tree["classes"], tree["types"], tree["table_4"], tree["irregular"]
     if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
         raise BadInput("class without words", file=path, field="classes", got=missing, choices=[*own, *types])
     strict: dict[Expression, set[str]] = {}
@@ -148,11 +148,12 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
         label = kind.get(name, name if name in classes else None)
         add(label, lists["words"])
         if label is not None:
-            add_paper(label, [*lists["words"], *lists["paper"]])
+            ours = label != name or name == "person"  # the table has COCO's classes, and its row of persons is lost
+            add_paper(label, lists["words"] if ours else [name, *table.get(name, ())])
     for name in classes:
         if name in types:
             add(name, types[name]["words"])
-            add_paper(name, [*types[name]["words"], *types[name]["paper"]])
+            add_paper(name, types[name]["words"])
     undone_before = [form[0] for word in tree["undone_before"] for form in forms(word, irregular)]
     return WordLists(
         strict=_sorted(strict),
