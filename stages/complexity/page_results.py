@@ -57,7 +57,7 @@ def main(
 ) -> dict[str, float]:
     """Make every section of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`.
 
-    The metrics say how strong the planted effects are, and how many factors count for a majority of the models.
+    The metrics say how many factors count for a majority of the models.
     """
     complexity = used_values(used, "complexity")
     printed, sample = yaml.safe_load(published.read_text(encoding="utf-8")), parameters.world == "sample"
@@ -69,10 +69,9 @@ def main(
         "table-1": models.table_1_html(of, more),
         "figure-2": models.figure_2_html(of),
         "forest": factors.forest_html(of),
-        "table-2": factors.table_2_html(of) + factors.paper_study_html(of),
+        "table-2": factors.table_2_html(of),
         "factors": factors.shares_html(of),
         "findings": findings.findings_html(of),
-        "instrument": instrument.simulation_html(of) + instrument.sensitivity_html(of),
         "agreement": instrument.agreement_html(of),
         "parsers": instrument.parsers_html(of),
         "partitions": instrument.partitions_html(of),
@@ -86,7 +85,6 @@ def main(
         "models": float(len(of.models)),
         "factors_validated": 0.0 if partition["fallback"] else partition["factors"],
         "factors_found": float(factors.held_for_most(of.metrics("validate"), of.names, "found", majority)),
-        **instrument.planted(complexity["simulate"]["effects"], of.published),
     }
 
 

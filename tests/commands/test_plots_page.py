@@ -35,16 +35,6 @@ TABLES = {
         ["a,long,1.5,-1,3", "a,far,-2,-3,-1", "b,far,0,-1,1"],
         3,
     ),
-    "complexity/powers.csv": (
-        "size,factor,criterion,planted,delta,power",
-        ["corpus,f0,found,0.0,-0.1,0.04", "corpus,f0,found,-0.1,-3,0.9", "paper,f1,holm,0.0,-0.1,0.05"],
-        3,
-    ),
-    "complexity/simulations.csv": (
-        "scenario,method,factor,rate,low,high",
-        ["null,found,f0,0.1,0.0,0.2", "null,found,f1,0.1,0.0,0.2"],
-        2,
-    ),
     "complexity/frame_scores.csv": ("model,frame,rouge_l", ["a,Origin,0.3", "a,Killing,0.4", "b,Origin,0.5"], 3),
 }
 

@@ -212,7 +212,7 @@ def test_a_weight_reruns_only_fusion_and_what_follows(experiment):
 def test_a_threshold_reruns_only_the_analysis(experiment):
     ran = of_pipeline(experiment[1], "complexity")
     assert {"complexity-factors", "complexity-validate"} <= ran
-    assert ran <= {f"complexity-{name}" for name in ("factors", "validate", "simulate", "page_results")} | SHOWN
+    assert ran <= {f"complexity-{name}" for name in ("factors", "validate", "page_results")} | SHOWN
 
 
 def test_what_only_sections_show_renders_these_sections_alone(experiment):

@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from stages.complexity import factors, judgements, partition, score, simulate, validate
+from stages.complexity import factors, judgements, partition, score, validate
 from trivium.complexity import judging as judgements_library
-from trivium.complexity.effects import simulation
 from trivium.complexity.factors.registry import AnyFactors
 from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
@@ -41,15 +40,6 @@ judgements: {questions: 1000, show_reference: true, confidence: 0.95, resamples:
 factors: {f0: {balance: evaluation, cut: null}, f1: {}, f2: {}, f3: {reading: question}, f4: {arcs: 2},
   f5: {elements: 2}, f6: {corpus: calor, threshold: null}}
 validate: {measure: rouge_l, risk: 0.05, smallest_set: 1, confidence: 0.95, resamples: 100, seed: 0}
-simulate:
-  simulations: 3
-  models: 2
-  effects: {f2: -0.3, f5: -0.2}
-  confounding: {factor: f4, strength: 0.5, effect: -0.3}
-  difficulty: {level: 0.6, models: 0.05, texts: 0.05, frames: 0.05, examples: 0.1, answers: 0.3}
-  sensitivity: {planted: [-0.1, -0.4], simulations: 2, power: 0.8, paper: {questions: 60, models: 3}}
-  resamples: 50
-  seed: 0
 partition: {measure: rouge_l, majority: 0.5}
 world: {seed: 3}
 finetune:
@@ -218,13 +208,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out=folder / "effects.parquet",
         out_agreement=measured / "agreement.csv",
     )
-    metrics["simulate"] = simulate.main(
-        simulation.SimulateParameters(**PARAMETERS["simulate"], risk=0.05, confidence=0.95, smallest_set=1),
-        None,
-        factors=folder / "factors.parquet",
-        out=folder / "simulations.csv",
-        out_powers=measured / "powers.csv",
-    )
     metrics["partition"] = partition.main(
         partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
         None,
@@ -241,7 +224,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         write_json(measured / f"{stage}.json", found)
     tree = {"world": {"calor": "sample"}, "complexity": PARAMETERS}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
-    (folder / "paper.yaml").write_text("complexity: {simulate: {simulations: 200}}\n", encoding="utf-8")
+    (folder / "paper.yaml").write_text("complexity: {score: {shuffles: 20}}\n", encoding="utf-8")
     return {
         "data": folder,
         "measured": measured,

@@ -15,7 +15,7 @@ from trivium.core.tables import read_json, read_table, write_json
 from trivium.page.assembly import page
 
 SECTIONS = (
-    *("table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "instrument", "agreement"),
+    *("table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "agreement"),
     *("parsers", "partitions", "illustrations", "sizes"),
 )
 
@@ -113,17 +113,6 @@ def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, s
     assert gpt[1:] == ["0", "4", "−1", "0", "−4", "−4", "−3"]
 
 
-def test_table_2_says_what_a_study_of_the_papers_size_could_find(sections):
-    rows = Outline(sections["table-2"]).rows
-    assert any(row[0].endswith("size of the paper") and "[" in row[1] for row in rows)
-    (losses,) = (row for row in rows if row[0] == "negative δ in the paper")
-    assert losses[-1] == "40"
-    (plain,) = (row for row in rows if row[0] == "Mann–Whitney the paper’s test")
-    assert 0 <= float(plain[-2]) <= 40
-    assert float(plain[-2]) == pytest.approx(sum(map(float, plain[1:-2])), abs=0.4)
-    assert sections["instrument"].count("<svg") == 2 + 7  # both sizes, every factor
-
-
 @pytest.fixture(scope="module")
 def other(world, tmp_path_factory):
     """The metrics and sections of other numbers, judged answers, a prompted model that ran, and few examples."""
@@ -137,9 +126,6 @@ def other(world, tmp_path_factory):
     score = {"camembert_frame_sd": 0.2, "camembert_frame_sd_by_chance": 0.1, "camembert_frame_sd_p": 0.004}
     score |= {"t5_frame_sd": 0.1, "t5_frame_sd_by_chance": 0.11, "t5_frame_sd_p": 0.6}
     change("score", score | dict.fromkeys(("mine & yours_frame_sd_by_chance", "mine & yours_frame_sd_p")))
-    for method, rate in {"holm": (0.275, 0.16, 0.43), "found_holm": (0.0, 0.0, 0.09)}.items():
-        name = f"null_any_false_alarm_{method}"
-        change("simulate", dict(zip((name, f"{name}_low", f"{name}_high"), rate, strict=True)))
     counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
     change("validate", counted | {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0})
     change("judgements", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
@@ -162,19 +148,6 @@ def test_figure_2_says_whether_the_spread_exceeds_chance(other):
     assert "CamemBERT</strong>: yes. Standard deviation 20.0 points, 10.0 by chance, p = 0.004." in html
     assert "T5 &lt;tiny&gt;</strong>: no. Standard deviation 10.0 points, 11.0 by chance, p = 0.600." in html
     assert "mine &amp; yours</strong>: cannot be told." in html
-
-
-def test_beneath_table_2_stands_how_often_nothing_is_marked(other):
-    metrics, sections = other
-    html = " ".join(sections["table-2"].split())
-    assert "on simulated scores of 2 models" in html
-    assert "Holm’s correction over the table marks some cell in 28 % of the tables [16, 43]" in html
-    assert (
-        "◆◆ marks some cell in 0 % of the tables [0, 9]. Holm’s correction is meant to keep that at 5 %: it does"
-        in html
-    )
-    assert "2 of 7 factors have δ &lt; 0 for most models (more than 50 % of them); every analysis (◆) finds 1" in html
-    assert metrics["factors_found"] == 1
 
 
 def test_human_judgements_are_shown_where_there_are_some(other):
@@ -211,15 +184,6 @@ def test_the_browser_shows_both_sides_of_every_factor_with_their_filters(world, 
         assert f'value="{name}:{said}"' in sections["examples"]
     assert (len(few), other[0]["examples"]) == (12, 12)
     assert sides(few) == sides(every)
-
-
-def test_planted_effects_are_told_beside_the_paper_s(sections, other):
-    html = " ".join(sections["instrument"].split())
-    assert "The planted effects are of −20 to −30 points" in html
-    assert (
-        "Of the paper’s 49 δ 0 % are as strong as the weakest of them (its strongest: −13). So they are larger" in html
-    )
-    assert (other[0]["planted_weakest"], other[0]["planted_strongest"]) == (-20, -30)
 
 
 def test_the_measure_that_was_analysed_is_named(sections, other):

@@ -10,13 +10,10 @@ import pytest
 import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
-from tests.page.outline import Outline
-from trivium.complexity.effects.planted_effects import CRITERIA, Power
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, stratified
-from trivium.page.complexity.factors import marks, paper_study_html, table_2_html
+from trivium.page.complexity.factors import marks, smallest_loss, table_2_html
 from trivium.page.complexity.findings import findings, holds, sizes
-from trivium.page.complexity.instrument import planted
 from trivium.page.complexity.material import Material, training_of, unusual_answers, weakness
 from trivium.page.complexity.models import frame_points
 from trivium.page.complexity.reasons import SHARED, Corpus, composition, reason, rival_spans
@@ -52,7 +49,7 @@ class Given(Material):
 
 def material(used=(), **given):
     settings = {"validate": {"measure": "f1", "risk": 0.05, "confidence": 0.95}, "partition": {"majority": 0.5}}
-    settings |= {"simulate": {"models": 5}, "finetune": {"models": {}}, "prompt": {"models": {}}}
+    settings |= {"finetune": {"models": {}}, "prompt": {"models": {}}}
     made = Given(settings | dict(used), True, Path(), Path(), PUBLISHED)
     vars(made).update({"names": NAMES, "labels": LABELS} | given)
     return made
@@ -142,30 +139,11 @@ def test_a_draw_holds_every_stratum():
     assert len(stratified([frozenset()] * 3, 2, 0)) == 2
 
 
-def power_lines(factors, low):
-    """Of every criterion: 10 % called worse without effect, 50 % at -4 points, 90 % at -8."""
-    return [
-        Power(size, factor, criterion, planted, delta, power, low, 0.2, 20)
-        for size in ("corpus", "paper")
-        for factor in factors
-        for criterion in CRITERIA
-        for planted, delta, power in ((0, 0, 0.1), (-0.05, -4, 0.5), (-0.1, -8, 0.9))
-    ]
-
-
-def test_what_a_study_of_the_papers_size_would_find_by_hand():
-    names = {factor: NAMES[factor] for factor in ("f0", "f1")}
-    html = paper_study_html(material(names=names, powers=power_lines(names, 0.03)))
-    said, rows = " ".join(html.split()), Outline(html).rows
-    # The paper has -1, -1, -2 for f0, and -4, -9, -4, -13, -3 for f1: .2 + .2 + .3 and .5 + .9 + .5 + .9 + .4.
-    # A point nearer to 0: .1 + .1 + .2 and .4 + .9 + .4 + .9 + .3.
-    assert ["negative δ in the paper", "3", "5", "8", "8"] in rows
-    assert ["Mann–Whitney the paper’s test", "0.7", "3.2", "3.9", "3.3"] in rows
-    assert ["Mann–Whitney the paper’s test, size of the paper", "10.0[3, 20]", "10.0[3, 20]"] in rows
-    assert "The paper’s Table 2 has 8 negative δ." in said
-    assert "lie T5-large’s f1 (−9; planted up to −8.0), mT5-large’s f1 (−13; planted up to −8.0): it" in said
-    assert "should call it worse in 2.5 % of the cells" in said
-    assert "the analysis “Mann–Whitney” calls f0, f1 worse more often than that, beyond chance. At the" in said
+def test_the_smallest_loss_by_hand():
+    # Standard errors of 2 and 3 points: intervals of 3.92 times as much.
+    wide, wider = (CELL | {"low": -3 * error, "high": 0.92 * error} for error in (2, 3))
+    assert smallest_loss([wide, wider]) == pytest.approx(2.8 * 2.5)
+    assert smallest_loss([CELL | {"low": None, "high": None}]) is None
 
 
 def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
@@ -253,18 +231,6 @@ def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_mo
     assert rows["f5"]["other_sign"] == {"mine": (cells["mine"]["f5"], None)}
     assert rows["f5"]["paper_mean"] == pytest.approx((-3 - 5 - 5 - 4 - 7 - 6 - 4) / 7)
     assert rows["f4"]["other_sign"] == {}
-
-
-def test_planted_effects_beside_the_published():
-    published = {"table_2": {"rows": {"a": [-3, 0], "b": [-20, -15]}}}
-    said = planted({"f3": -0.15, "f4": -0.2}, published)
-    assert said == {
-        "planted_weakest": -15,
-        "planted_strongest": -20,
-        "published_effects": 4,
-        "published_as_strong": 0.5,
-        "published_strongest": -20,
-    }
 
 
 def test_what_the_mix_of_a_property_gives():

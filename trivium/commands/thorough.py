@@ -58,7 +58,7 @@ SECTIONS = {
     "decorrelation": ("table-1", "findings", "table-2", "table-3", "figure-4", "appendix-b"),
     "complexity": (
         *("table-1", "figure-2", "factors", "table-2", "findings", "forest"),
-        *("instrument", "agreement", "parsers", "partitions", "illustrations"),
+        *("agreement", "parsers", "partitions", "illustrations"),
     ),
 }
 SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}

@@ -73,18 +73,11 @@ def test_statistics_follow(world):
     effects = read_table(world / "effects.parquet").to_pylist()
     assert [row["factor"] for row in effects][:8] == [*seven, "f7"]
     assert all(row["delta"] is not None for row in effects if row["factor"] == "f7")
-    assert "f7" in read_table_of_csv(world / "simulations.csv", "factor")
     assert {"f7-no", "f7-yes"} <= {part.name for part in (world / "partitions").iterdir()}
     metrics = world / "metrics"
     assert read_json(metrics / "factors.json")["f7_threshold"] > 0
     assert "f7_found" in read_json(metrics / "validate.json")
     assert "uses_f7" in read_json(metrics / "partition.json")
-
-
-def read_table_of_csv(path, column):
-    from pyarrow import csv
-
-    return set(csv.read_csv(path)[column].to_pylist())
 
 
 def sections_of(world):

@@ -1,7 +1,7 @@
 """What a factor is: a yes/no question about an example, where yes is expected to be harder (complexity.md §4).
 
 A new factor is one module in `members/` with one class that derives from `Factor`, and one line in section
-`complexity.factors` of params.yaml that names it and gives its parameters (`f7: {}`). Statistics, simulation,
+`complexity.factors` of params.yaml that names it and gives its parameters (`f7: {}`). Statistics,
 partitions and the page follow from the table that stage `complexity-factors` writes.
 """
 

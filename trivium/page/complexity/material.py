@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from trivium.complexity.effects.analysed_tables import read_names
-from trivium.complexity.effects.planted_effects import Power
 from trivium.complexity.factors.registry import FACTORS
 from trivium.core.registry import member_names
 from trivium.core.tables import read_json, read_table
@@ -138,11 +137,6 @@ class Material:
         for row in read_table(self.data / "effects.parquet").to_pylist():
             found[row["model"]][row["factor"]] = row
         return {model: found[model] for model in self.models}
-
-    @cached_property
-    def powers(self) -> list[Power]:
-        """How often each criterion finds planted effects of growing strength."""
-        return [Power(**row) for row in self.rows("powers")]
 
     @property
     def measure(self) -> str:
