@@ -4,17 +4,23 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from filelock import FileLock
 
 from trivium.commands.scale import rescale
+from trivium.core.arithmetic import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 TINY = Path(__file__).parent / "tiny.yaml"
 RECORDER = Path(__file__).parent / "recorder"
+WARM = Path(__file__).parent / "warm"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,7 +42,7 @@ class Project:
             name: value for name, value in os.environ.items() if not name.startswith(("DVC_", "MLFLOW_", "GIT_"))
         }
         path = f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"
-        return inherited | {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1", "TQDM_DISABLE": "1"} | extra
+        return inherited | {"PATH": path, "TQDM_DISABLE": "1"} | extra
 
     def run(self, *command: str, fails: bool = False, **environment: str) -> str:
         """Run a command in the project; its whole output is returned, and shown when it ends unexpectedly."""
@@ -81,6 +87,28 @@ def copy_project(folder: Path, scale: Path = TINY) -> Project:
     return project
 
 
+@contextmanager
+def warm(project: Project, **environment: str) -> Iterator[dict[str, str]]:
+    """An environment in which `python -m stages.…` is a fork of a process that has loaded the large libraries.
+
+    To import torch and transformers takes four seconds, which a graph of eighty cells would pay nearly as often.
+    """
+    with TemporaryDirectory() as folder:
+        client, socket = Path(folder, "python"), Path(folder, "socket")
+        client.write_text(f"#!{sys.executable} -IS\n{(WARM / 'client.py').read_text()}")
+        client.chmod(0o755)
+        settled = project.environment(**environment, **SETTINGS["intel"])
+        server = subprocess.Popen([sys.executable, WARM / "server.py", socket], cwd=project.folder, env=settled)
+        try:
+            while not socket.exists():
+                assert server.poll() is None
+                time.sleep(0.05)
+            yield environment | {"PATH": f"{folder}{os.pathsep}{settled['PATH']}", "TRIVIUM_WARM": str(socket)}
+        finally:
+            server.terminate()
+            server.wait()
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project after one `dvc repro`, committed; one for all workers of pytest. Tests leave it as they found it."""
@@ -91,7 +119,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
         if not (project.folder / "BUILT").exists():
             copy_project(project.folder)
             recorder = {"PYTHONPATH": str(RECORDER), "TRIVIUM_RECORD": str(project.folder / "RECORD")}
-            project.run("dvc", "repro", **recorder)
+            with warm(project, **recorder) as environment:
+                project.run("dvc", "repro", **environment)
             (project.folder / "BUILT").touch()
             project.commit("Results")
     return project

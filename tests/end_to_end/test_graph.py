@@ -11,7 +11,7 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
-from tests.end_to_end.conftest import Project, clone_of
+from tests.end_to_end.conftest import Project, clone_of, warm
 from tests.end_to_end.test_dvc_yaml import STAGES
 from tests.page.outline import PAGES
 
@@ -180,7 +180,9 @@ def experiment(built, tmp_path_factory):
     project = clone_of(built, tmp_path_factory.mktemp("experiment") / "clone")
     weight = "kvqae.fuse.weights.dpr_few_shot_image.arcface=0.65"
     changes = (weight, "complexity.factors.f5.elements=3", "decorrelation.page.significance=0.01")
-    output = project.run("dvc", "exp", "run", "-n", "changed", *(word for each in changes for word in ("-S", each)))
+    settings = [word for change in changes for word in ("-S", change)]
+    with warm(project) as environment:
+        output = project.run("dvc", "exp", "run", "-n", "changed", *settings, **environment)
     return project, stages_run(output)
 
 
