@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.complexity.effects.analysed_tables import Measure, read_factors, read_scores
-from trivium.complexity.effects.analysis import Effects, analyse, effects_table, write_agreement
+from trivium.complexity.effects.analysed_tables import Measure, coded, read_factors, read_others, read_scores
+from trivium.complexity.effects.analysis import Effects, analyse, effects_table, large_enough, write_agreement
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_table
+from trivium.core.tables import read_table, write_table
 from trivium.measures.agreement import HardnessAgreement, hardness_agreement
+from trivium.measures.effects import YES, mean_differences
+from trivium.measures.rank_tests import mann_whitney
 
 
 class ValidateParameters(Parameters):
@@ -43,7 +46,23 @@ def main(
     write_table(out, effects_table(effects, read.models, table.names))
     write_agreement(out_agreement, read.models, agreement)
     counts = {"examples": float(len(table.ids)), "baselines_left_out": float(len(read.baselines))}
-    return counts | _metrics(effects, agreement, read.models, table.names)
+    others = _other_readings(factors, read.values, read.models, parameters.smallest_set)
+    return counts | others | _metrics(effects, agreement, read.models, table.names)
+
+
+def _other_readings(
+    factors: Path, values: NDArray[np.float64], models: Sequence[str], smallest_set: int
+) -> dict[str, float]:
+    """δ of every model by the other readings of factors, and Mann-Whitney's p where both sets are large enough."""
+    metrics = {}
+    for factor in read_others(factors):
+        codes = coded(read_table(factors, [f"{factor}_other"])[f"{factor}_other"].to_pylist())
+        deltas, said = mean_differences(values, codes[None])[:, 0], codes >= 0
+        p = mann_whitney(values[:, said], codes[said] == YES) if large_enough(codes[None], smallest_set)[0] else None
+        for row, model in enumerate(models):
+            metrics[f"{model}_{factor}_other_delta"] = float(deltas[row])
+            metrics |= {} if p is None else {f"{model}_{factor}_other_p": float(p[row])}
+    return {name: value for name, value in metrics.items() if not np.isnan(value)}
 
 
 def _metrics(

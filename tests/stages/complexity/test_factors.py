@@ -29,7 +29,7 @@ from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.members.f4 import Arcs, arcs
-from trivium.complexity.factors.registry import AnyFactors, factor_rows
+from trivium.complexity.factors.registry import AnyFactors, factor_rows, table_schema
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
@@ -110,6 +110,25 @@ def test_f3_both_leaves_out_what_is_in_one_of_them():
     values, metrics = column("f3", f3_reading="both")
     assert values == [None, True, None, None, None, None]
     assert metrics["f3_uncounted"] == 5 == metrics["f3_uncounted_if_both"]
+
+
+def test_the_other_readings_stand_beside():
+    both = asked(f0_other_reading=True, f3_other_reading=True)
+    # The examples' counts are 40 40 9 9 40 0: ≤ 9 holds for three of six. Of 69 occurrences ≤ 20 holds for 29.
+    adaptation = {
+        name: Counter({"x.verb": count}) for name, count in {"Besieging": 40, "Taking": 9, "Digging": 20}.items()
+    }
+    rows, metrics = factor_rows(EXAMPLES, corpora(adaptation=adaptation), both)
+    assert [row["f0"] for row in rows] == [row["f0_other"] for row in rows] == [False, False, True, True, False, True]
+    assert [row["f3_other"] for row in rows] == [None, True, None, None, None, None]
+    assert (metrics["f3_other_share"], metrics["f3_other_uncounted"]) == (1 / 6, 5)
+    table = table_schema(both)
+    assert [name for name in table.names if name.endswith("_other")] == ["f0_other", "f3_other"]
+    # Besieging's 40 are the fewer half of 40 + 60, three of six examples have more than 7.
+    often = {name: Counter({"x.verb": count}) for name, count in {"Besieging": 40, "Taking": 7, "Digging": 60}.items()}
+    rows, _ = factor_rows(EXAMPLES, corpora(adaptation=often), both)
+    assert [row["f0"] for row in rows] == [False, False, True, True, False, True]
+    assert [row["f0_other"] for row in rows] == [True] * 6
 
 
 def test_inflections():

@@ -4,6 +4,7 @@ import csv
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.stats
 import statsmodels.formula.api as smf
@@ -11,10 +12,10 @@ import statsmodels.formula.api as smf
 from stages.complexity.validate import ValidateParameters, main
 from tests.complexity.analysis_world import factor_table, write_factors, write_scores
 from tests.complexity.paper_factors import FACTORS
-from trivium.complexity.effects.analysed_tables import read_scores
+from trivium.complexity.effects.analysed_tables import read_scores, schema
 from trivium.complexity.effects.analysis import analyse
 from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
-from trivium.core.tables import read_table
+from trivium.core.tables import read_table, write_table
 from trivium.measures.significance import holm
 
 OPTIONS = {"risk": 0.05, "smallest_set": 1, "resamples": 200, "confidence": 0.95, "seed": 0}
@@ -42,6 +43,26 @@ def test_delta_and_p_are_the_papers():
     assert effects.found_holm[:, 3].all()
     assert not effects.found_holm[:, [0, 1, 2, 4, 5, 6]].any()
     assert not (effects.found & ~effects.significant).any()
+
+
+def test_the_other_reading_has_a_delta_and_no_other_part(tmp_path):
+    table = factor_table(40)
+    rows = [
+        {"id": name, "text_id": "t", "frame": "F", "answer_element": "E", "f3": at % 2 == 0, "f3_other": other}
+        for at, (name, other) in enumerate(zip(table.ids, [True] * 10 + [False] * 20 + [None] * 10, strict=True))
+    ]
+    names = schema({"f3": "absent"}, {"f3_other": pa.bool_()}, {"f3": "the other reading"})
+    write_table(tmp_path / "factors.parquet", pa.Table.from_pylist(rows, schema=names))
+    scores = np.array([0.25] * 10 + [0.75] * 20 + [0.0] * 10)
+    write_scores(tmp_path / "scores.parquet", table.ids, {("a", "extractive", 0): scores})
+    paths = {name: tmp_path / name for name in ("out", "out_agreement")}
+    metrics = main(ValidateParameters(measure="rouge_l", **OPTIONS), None, scores=tmp_path / "scores.parquet",
+                   factors=tmp_path / "factors.parquet", **paths)  # fmt: skip
+    assert metrics["a_f3_other_delta"] == pytest.approx(-50)
+    theirs = scipy.stats.mannwhitneyu([0.25] * 10, [0.75] * 20, method="asymptotic")
+    assert metrics["a_f3_other_p"] == pytest.approx(theirs.pvalue)
+    assert metrics["tests"] == 1
+    assert set(read_table(paths["out"])["factor"].to_pylist()) == {"f3"}
 
 
 def test_joint_regression_is_that_of_a_formula():

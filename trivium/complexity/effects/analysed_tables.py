@@ -18,19 +18,29 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_schema, read_table
 from trivium.measures.effects import NEITHER, NO, YES
 
-_NAMES = b"names"  # of the file's metadata
+_NAMES, _OTHERS = b"names", b"others"  # of the file's metadata
 _LABELS = ("id", "text_id", "frame", "answer_element")
 
 
-def schema(names: Mapping[str, str], columns: Mapping[str, pa.DataType] | None = None) -> pa.Schema:
+def schema(
+    names: Mapping[str, str], columns: Mapping[str, pa.DataType] | None = None, others: Mapping[str, str] | None = None
+) -> pa.Schema:
     """Of a table of factors, with what each says in the file's metadata, where its readers find which there are.
 
     Args:
         names: what each factor says, in the order of their columns.
         columns: types of the columns behind them.
+        others: what the other readings of factors say, whose columns are `<name>_other`.
     """
     fields = [(name, pa.string()) for name in _LABELS] + [(name, pa.bool_()) for name in names]
-    return pa.schema([*fields, *(columns or {}).items()]).with_metadata({_NAMES: json.dumps(names)})
+    told = {_NAMES: json.dumps(names)} | ({_OTHERS: json.dumps(others)} if others else {})
+    return pa.schema([*fields, *(columns or {}).items()]).with_metadata(told)
+
+
+def read_others(path: Path) -> dict[str, str]:
+    """What the other readings of factors say, by factor; those that were asked for."""
+    others: dict[str, str] = json.loads((read_schema(path).metadata or {}).get(_OTHERS, b"{}"))
+    return others
 
 
 def read_names(path: Path) -> dict[str, str]:

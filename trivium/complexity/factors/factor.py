@@ -31,11 +31,14 @@ class Judged:
         says: yes (E_f, expected harder), no (Ē_f), or None (in neither set, counted).
         columns: values behind it, by the names in `Factor.columns`.
         metrics: by names that begin with the factor's. The page shows `<name>_threshold`.
+        other: what the other reading of the paper's words says, where it is asked for: a column `<name>_other` of the
+            table, a δ below the factor's in Table 2, and no part of any other analysis.
     """
 
     says: Sequence[bool | None]
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
+    other: Sequence[bool | None] | None = None
 
 
 class Factor(ABC):
@@ -48,6 +51,7 @@ class Factor(ABC):
         settings: model of its parameters.
         columns: types of the columns that it adds to the table.
         defining: the property of an example (`PROPERTIES` of the page) that it is made of: no reason for its effect.
+        other_label: what a yes of its other reading says, for a factor that has two.
         tiny: what it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
     """
 
@@ -58,6 +62,7 @@ class Factor(ABC):
     columns: ClassVar[Mapping[str, pa.DataType]] = {}
     defining: ClassVar[str | None] = None
     tiny: ClassVar[tuple[bool | None, ...]]
+    other_label: ClassVar[str] = ""
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters

@@ -49,7 +49,9 @@ AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=Factor
 def table_schema(factors: Sequence[Factor]) -> pa.Schema:
     """Of the table of these factors; columns behind them stand in alphabetical order."""
     columns = {name: kind for factor in factors for name, kind in factor.columns.items()}
-    return schema({factor.name: factor.label for factor in factors}, dict(sorted(columns.items())))
+    others = {factor.name: factor.other_label for factor in factors if getattr(factor.parameters, "other_reading", 0)}
+    columns |= {f"{name}_other": pa.bool_() for name in others}
+    return schema({factor.name: factor.label for factor in factors}, dict(sorted(columns.items())), others)
 
 
 def factor_rows(
@@ -59,6 +61,7 @@ def factor_rows(
     judged = {factor.name: factor.judge(examples, corpora) for factor in factors}
     columns = {name: each.says for name, each in judged.items()}
     columns |= dict(sorted((name, values) for each in judged.values() for name, values in each.columns.items()))
+    columns |= {f"{name}_other": each.other for name, each in judged.items() if each.other is not None}
     rows = [
         {
             "id": example.id,
@@ -70,8 +73,11 @@ def factor_rows(
         for row, example in enumerate(examples)
     ]
     metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
-    for each in judged.values():
+    for name, each in judged.items():
         metrics |= each.metrics
+        if each.other is not None:
+            metrics[f"{name}_other_share"] = sum(map(bool, each.other)) / len(rows)
+            metrics[f"{name}_other_uncounted"] = float(sum(says is None for says in each.other))
     return rows, metrics | summary(rows, list(judged))
 
 

@@ -7,7 +7,7 @@ among questions with the same answer element; beside the frames' differences, ho
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,9 @@ class ScoreParameters(Parameters):
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
     prompted: Annotated[tuple[str, ...], BeforeValidator(tuple)] = Field(
         description="Prompted models; one without answers counts as not run"
+    )
+    figure_2: Literal["rouge_l", "rouge_l_paper"] = Field(
+        default="rouge_l", description="The score whose means by frame Figure 2 draws and sorts"
     )
     shuffles: int = Field(ge=1, description="Shuffles of a model's answers among questions with the same element")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
@@ -162,12 +165,15 @@ PERMUTATIONS = 2000
 _ROUNDING = 1e-12  # a permutation that gives every frame its own scores again adds them in another order
 
 
-def frame_means(values: Mapping[str, NDArray[np.float64]], frames: Sequence[str]) -> list[dict[str, str | float]]:
-    """Figure 2's points, worst frame by ROUGE-L first: FRAME_COLUMNS without the model.
+def frame_means(
+    values: Mapping[str, NDArray[np.float64]], frames: Sequence[str], drawn: str
+) -> list[dict[str, str | float]]:
+    """Figure 2's points, worst frame first: FRAME_COLUMNS without the model.
 
     Args:
         values: (questions,) by measure; `rouge_l` and `rouge_l_paper`.
         frames: of each question.
+        drawn: the measure that they are sorted by.
     """
     labels = np.asarray(frames)
     rows: list[dict[str, str | float]] = [
@@ -178,7 +184,7 @@ def frame_means(values: Mapping[str, NDArray[np.float64]], frames: Sequence[str]
         }
         for frame in sorted(set(frames))
     ]
-    return sorted(rows, key=lambda row: row["rouge_l"])
+    return sorted(rows, key=lambda row: row[drawn])
 
 
 def spread(values: NDArray[np.float64], frames: Sequence[str], texts: Sequence[str], *, seed: int) -> dict[str, float]:
@@ -292,8 +298,8 @@ def row_of(asked: Asked, parameters: ScoreParameters, system: System) -> Row:
     scored = score(system, asked.references)
     by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
     metrics = summarize(scored, asked.baseline, asked.texts, parameters)
-    metrics |= spread(by_measure["rouge_l"], asked.frames, asked.texts, seed=parameters.seed)
+    metrics |= spread(by_measure[parameters.figure_2], asked.frames, asked.texts, seed=parameters.seed)
     if system.kind != "baseline":
         value = shuffled(system, asked.references, asked.elements, shuffles=parameters.shuffles, seed=parameters.seed)
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
-    return Row(scored, frame_means(by_measure, asked.frames), metrics)
+    return Row(scored, frame_means(by_measure, asked.frames, parameters.figure_2), metrics)

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from trivium.claims.registry import Verdict
 from trivium.complexity.effects.analysed_tables import read_factors
 from trivium.complexity.effects.regression import of_frames
+from trivium.measures.effects import floor_points
 from trivium.page.complexity.material import Effect, Material, Metrics
 from trivium.page.figures import forest
 from trivium.page.html import figure, render, signed
@@ -48,6 +49,12 @@ def table_2_html(of: Material) -> Markup:
             for model, row in of.effects.items()
         ],
         marks=marks,
+        others=[name for name in of.names if any(f"{model}_{name}_other_delta" in metrics for model in of.effects)],
+        other={
+            of.labels[model]: [metrics.get(f"{model}_{factor}_other_delta") for factor in of.names]
+            for model in of.effects
+        },
+        floor=floor_points,
         absent=[
             (of.published["table_1"]["rows"][model]["label"], row)
             for model, row in printed.items()

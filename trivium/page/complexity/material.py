@@ -73,7 +73,9 @@ class Material:
     @cached_property
     def scores(self) -> pa.Table:
         """Answers and their scores, of all models and seeds."""
-        return read_table(self.data / "scores.parquet", ["id", "model", "kind", "seed", "prediction", "rouge_l"])
+        return read_table(
+            self.data / "scores.parquet", ["id", "model", "kind", "seed", "prediction", "rouge_l", "rouge_l_paper"]
+        )
 
     @cached_property
     def kinds(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
-from trivium.page.complexity.material import Material, order, training_of, unusual_answers
+from trivium.page.complexity.material import MEASURES, Material, order, training_of, unusual_answers
 from trivium.page.figures import profile
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
@@ -28,7 +28,7 @@ COLUMNS = {
     "em": "EM",
     "f1": "F1",
 }
-FIGURE_2 = "rouge_l"  # drawn in this measure, whichever is analysed
+BOUNDED = "rouge_l"  # has intervals
 _LEAKS = {
     "calor_test_texts_in_fquad": "evaluation texts overlap with contexts of the adaptation corpus",
     "calor_texts_in_train_and_test": "with the frame parser’s training texts",
@@ -57,7 +57,7 @@ def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
         ran, paper = model in of.kinds, printed.get(model)
         few = thorough if not ran or (len(seeds) == 1 and model in of.trained) else None
         heading = of.labels[model] + " " + small(KINDS.get(kinds[model], f"{kinds[model]}, fine-tuned"))
-        cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == FIGURE_2) for name in COLUMNS]
+        cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == BOUNDED) for name in COLUMNS]
         correct: Any = "–"
         if ran:
             heading += _told(of, model, score)
@@ -74,8 +74,9 @@ def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
     world = of.metrics("world")
     return render(
         "complexity_models.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()), seeds=len(seeds),
-        kappa=judgements.get("kappa"), other_measure=of.used["validate"]["measure"] != FIGURE_2,
+        kappa=judgements.get("kappa"), other_measure=of.used["validate"]["measure"] != figure_2_measure(of),
         sample_seed=of.used["world"]["seed"] if of.sample else None, dagger=dagger(thorough),
+        figure_2=MEASURES[figure_2_measure(of)],
         unusual=[(of.labels[model], *told) for model, *told in unusual_answers(of)],
         leaks=[(int(world[name]), text) for name, text in _LEAKS.items()],
     )  # fmt: skip
@@ -100,13 +101,13 @@ def frame_points(
     """Figure 2's points of one model: frame, mean ROUGE-L over questions and seeds, interval; worst frame first.
 
     Args:
-        answers: id and rouge_l of one model's answers, all seeds.
+        answers: id and `score` of one model's answers, all seeds.
         texts, frames: of every question by its id.
         confidence, resamples, seed: of the bootstrap over texts; a frame within one text has no interval.
     """
-    means = answers.group_by("id").aggregate([("rouge_l", "mean")])
+    means = answers.group_by("id").aggregate([("score", "mean")])
     scores: dict[str, list[tuple[str, float]]] = {}
-    for identifier, value in zip(means["id"].to_pylist(), means["rouge_l_mean"].to_pylist(), strict=True):
+    for identifier, value in zip(means["id"].to_pylist(), means["score_mean"].to_pylist(), strict=True):
         scores.setdefault(frames[identifier], []).append((texts[identifier], value))
     points = []
     for frame, pairs in scores.items():
@@ -118,6 +119,11 @@ def frame_points(
     return sorted(points, key=lambda point: (point[1], point[0]))
 
 
+def figure_2_measure(of: Material) -> str:
+    """The score that Figure 2 draws, whichever is analysed."""
+    return str(of.used["score"].get("figure_2", "rouge_l"))
+
+
 def figure_2_html(of: Material) -> Markup:
     """Figure 2 of every model, and of its human scores where there are judgements: frames sorted by their mean.
 
@@ -127,10 +133,11 @@ def figure_2_html(of: Material) -> Markup:
     ids = of.factors["id"].to_pylist()
     texts, frames = (dict(zip(ids, of.factors[name].to_pylist(), strict=True)) for name in ("text_id", "frame"))
     drawn: list[dict[str, Any]] = []
-    human = []
+    human, measure = [], figure_2_measure(of)
     for model in of.models:
         label = of.labels[model]
-        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", "rouge_l"])
+        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", measure])
+        rows = rows.rename_columns(["id", "score"])
         svg = profile(frame_points(rows, texts, frames, **settings), title=f"Score by frame: {label}", xlabel="ROUGE-L")
         spread = {name: score.get(f"{model}_frame_{name}") for name in _SPREAD}
         drawn.append({"label": label, "svg": Markup(svg)} | spread)
@@ -139,4 +146,11 @@ def figure_2_html(of: Material) -> Markup:
             points = [(frame, share, None) for share, frame in shares]
             svg = profile(points, title=f"Judged correct by frame: {label}", xlabel="share judged correct")
             human.append({"label": label, "svg": Markup(svg), "range": shares[-1][0] - shares[0][0]})
-    return render("complexity_frames.html", drawn=drawn, human=human, confidence=settings["confidence"], risk=of.risk)
+    return render(
+        "complexity_frames.html",
+        drawn=drawn,
+        measure=MEASURES[measure],
+        human=human,
+        confidence=settings["confidence"],
+        risk=of.risk,
+    )

@@ -1,7 +1,7 @@
 """Factor f0, adaptation bias: the example's frame is rare in the automatically annotated adaptation corpus (§4)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ class RareFrameParameters(Parameters):
         description="What the cut splits most evenly: the evaluation examples, or the annotated adaptation corpus"
     )
     cut: int | None = Field(ge=0, description="Most occurrences of a frame that count as rare; null: as `balance` says")
+    other_reading: bool = Field(default=False, description="Give the other balance's δ below this one's in Table 2")
 
 
 class RareFrame(Factor):
@@ -36,6 +37,7 @@ class RareFrame(Factor):
     columns = {"f0_count": pa.int64()}  # noqa: RUF012 - declared a class variable by Factor
     tiny = (False, False, True, True, False, True)
     label = "rare frame in the adaptation corpus"
+    other_label = "the same, the cut placed by the other corpus: see complexity.md §4"
     parameters: RareFrameParameters
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
@@ -48,7 +50,12 @@ class RareFrame(Factor):
             f"f0_share_{name}": float(np.mean(np.array(counts) <= at)) for name, at in cuts.items() if at is not None
         }
         metrics |= {} if cut is None else {"f0_threshold": float(cut)}
-        return Judged([None if cut is None else count <= cut for count in counts], {"f0_count": counts}, metrics)
+        says = [[None if at is None else count <= at for count in counts] for at in (cut, self._other_cut(cuts))]
+        other = says[1] if self.parameters.other_reading else None
+        return Judged(says[0], {"f0_count": counts}, metrics, other)
+
+    def _other_cut(self, cuts: Mapping[str, int | None]) -> int | None:
+        return next(cut for balance, cut in cuts.items() if balance != self.parameters.balance)
 
 
 def rare_cut(counts: Sequence[int], adaptation: LexicalUnits, balance: str) -> int | None:

@@ -18,6 +18,7 @@ class AbsentTriggerParameters(Parameters):
     reading: Literal["question", "both"] = Field(
         description="Ask for the trigger in the question, or in question and answer (then many are in neither set)"
     )
+    other_reading: bool = Field(default=False, description="Give the other reading's δ below this one's in Table 2")
 
 
 class AbsentTrigger(Factor):
@@ -29,6 +30,7 @@ class AbsentTrigger(Factor):
     settings = AbsentTriggerParameters
     tiny = (None, True, False, False, False, True)
     parameters: AbsentTriggerParameters
+    other_label = "the same, looked for in the question alone or in question and answer: see complexity.md §4"
 
     @property
     def label(self) -> str:
@@ -37,16 +39,20 @@ class AbsentTrigger(Factor):
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """The metrics count how triggers were found, and whom the reading `both` leaves out."""
-        says, seen = [], Counter[str]()
+        by_reading: dict[str, list[bool | None]] = {"question": [], "both": []}
+        seen = Counter[str]()
         for example in examples:
             lemma = example.frame.lexical_unit.lemma
             asked = corpora.inflections.presence(lemma, example.question)
             absent, there = _absent(asked), _absent(corpora.inflections.presence(lemma, example.answer_text))
             both = absent if absent == there else None
             seen.update([str(asked), *(["other_reading"] if both is None else [])])
-            says.append(both if self.parameters.reading == "both" else absent)
+            by_reading["question"].append(absent)
+            by_reading["both"].append(both)
         metrics = {f"f3_found_by_{kind}": float(seen[kind]) for kind in ("stem", "homograph", "spelling")}
-        return Judged(says, metrics=metrics | {"f3_uncounted_if_both": float(seen["other_reading"])})
+        metrics["f3_uncounted_if_both"] = float(seen["other_reading"])
+        says = by_reading.pop(self.parameters.reading)
+        return Judged(says, {}, metrics, *(by_reading.values() if self.parameters.other_reading else ()))
 
 
 def _absent(found: Presence | None) -> bool | None:
