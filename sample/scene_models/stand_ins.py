@@ -20,7 +20,9 @@ from trivium.sources.brought import PROVENANCE
 if TYPE_CHECKING:
     from sample.scene_models.scene_pictures import ScenePictures
 
-Model = Literal["clip", "vse", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"]
+Model = Literal[
+    "clip", "vse", "vsepp_coco", "vsepp_flickr30k", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"
+]
 _GROUPS = (("clip", "vse"), ("blip", "captioner"))  # stand-ins that are trained in one process, in this order
 
 

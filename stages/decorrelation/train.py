@@ -9,6 +9,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.core.tasks import run_task
 from trivium.decorrelation.matrix import parse_cell
+from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.training.job import PARAMS, TrainJob, TrainParameters, train_job
 from trivium.nets.cards import write_card
 
@@ -39,10 +40,13 @@ def main(
     """
     said = parse_cell(cell, parameters.cell, PARAMS)
     settings = parameters.told(said.model)
-    folder = base / settings.base
+    folder = base / settings.base.replace("{dataset}", dataset)
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{said.model}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
+    if said.variant == "zero_shot" and not KINDS[said.model].is_whole(folder):
+        raise BadInput("a CNN alone cannot be asked untouched", file=folder, field=f"models.{said.model}.base",
+                       expected="a whole model")  # fmt: skip
     job = TrainJob(said, settings, parameters, raw, pairs, painted, folder)
     return run_task(context, partial(train_job, job=job, card=_card(job)), out, description=cell)
 

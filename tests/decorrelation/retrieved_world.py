@@ -48,7 +48,7 @@ PARAMETERS: dict[str, Any] = {
         "models": {
             "clip": {"steps": 22130, "synthetic_share": 0.5},
             "vse": {"steps": 22130, "margin": 0.2, "batch_size": 64},
-            "vse_frozen": {"steps": 22130, "margin": 0.2, "batch_size": 64},
+            "vse_scratch": {"steps": 22130, "margin": 0.2, "batch_size": 64},
         },
     },
     "page": {

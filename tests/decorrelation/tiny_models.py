@@ -43,7 +43,7 @@ def write_base(kind: str, folder: Path) -> Path:
     """Weights to start from."""
     folder.mkdir(parents=True)
     torch.manual_seed(0)
-    {"clip": _write_clip, "vse": _write_cnn, "vse_frozen": _write_cnn, "blip": _write_blip}[kind](folder)
+    {"clip": _write_clip, "vse": _write_cnn, "vse_scratch": _write_cnn, "blip": _write_blip}[kind](folder)
     return folder
 
 

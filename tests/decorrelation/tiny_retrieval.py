@@ -79,6 +79,9 @@ class TinyModel:
             torch.nn.functional.cross_entropy(scores, right) + torch.nn.functional.cross_entropy(scores.T, right)
         ) / 2
 
+    def begin_step(self, step, steps, epoch):
+        pass
+
     def loss(self, pixels, tokens, *, pictures, progress):
         return self.contrast(
             self.encode_images(pixels), self.encode_texts(tokens), pictures=pictures, progress=progress

@@ -11,7 +11,7 @@ XML = """<annotation><filename>7.jpg</filename><size><width>100</width><height>5
 <object><name>1</name><name>2</name><bndbox><xmin>31</xmin><ymin>11</ymin><xmax>40</xmax><ymax>20</ymax></bndbox></object>
 <object><name>2</name><name>4</name><bndbox><xmin>0</xmin><ymin>1</ymin><xmax>100</xmax><ymax>51</ymax></bndbox></object>
 <object><name>3</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object>
-<object><name>4</name><scene>0</scene><nobox>1</nobox></object></annotation>"""
+<object><name>4</name><scene>0</scene><nobndbox>1</nobndbox></object></annotation>"""
 TEXT = """[/EN#1/people A man 's dog] pulls [/EN#2/vehicles a cart] past [/EN#3/scene the house] .
 [/EN#1/bodyparts/people The arm of a man] holds [/EN#2/animals/vehicles a horse cart] and [/EN#0/notvisual it] .
 [/EN#1/other Something] near [/EN#2/animals a pony] ."""

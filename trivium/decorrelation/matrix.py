@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters, used_values
-from trivium.decorrelation.models.kind import KINDS, KindName
+from trivium.decorrelation.models.kind import KindName
 from trivium.decorrelation.painting.filling import FILLINGS, FillingName
 
 SECTION = "decorrelation.cells"
@@ -62,12 +62,6 @@ class Cell(Fields):
 
     variant: str = Field(description="What it is trained on; see the module")
     seed: int = Field(ge=0, description="Of the training")
-
-    @model_validator(mode="after")
-    def _released(self) -> "Cell":
-        if self.variant == "zero_shot" and not (kind := KINDS[self.model]).released:
-            raise ValueError(f"{kind.label} is not released: it has no zero_shot row")
-        return self
 
     @property
     def group(self) -> str:

@@ -98,14 +98,17 @@ class VseTowers(nn.Module):
         words: size of the vocabulary; word 0 is padding.
         word_dimension: size of a word's vector.
         dimension: size of an embedding, also of the GRU's state in each direction.
+        bidirectional: whether the GRU reads backwards too, as the paper says; that of its authors' checkpoint does not.
     """
 
-    def __init__(self, cnn: Vgg, *, words: int, word_dimension: int, dimension: int) -> None:
+    def __init__(
+        self, cnn: Vgg, *, words: int, word_dimension: int, dimension: int, bidirectional: bool = True
+    ) -> None:
         super().__init__()
         self.cnn = cnn
         self.image = nn.Linear(cnn.width, dimension)
         self.words = nn.Embedding(words, word_dimension, padding_idx=0)
-        self.gru = nn.GRU(word_dimension, dimension, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(word_dimension, dimension, batch_first=True, bidirectional=bidirectional)
         nn.init.xavier_uniform_(self.image.weight)
         nn.init.zeros_(self.image.bias)
         nn.init.uniform_(self.words.weight, -0.1, 0.1)
@@ -117,7 +120,7 @@ class VseTowers(nn.Module):
         return normalize(self.image(normalize(features.float(), dim=1)), dim=1)
 
     def texts(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """The mean of both directions' last states.
+        """The mean of all directions' last states.
 
         Args:
             ids: (n, longest) words, padded behind.

@@ -34,6 +34,7 @@ WORLDS = {  # by pipeline, the sources of which none may be the sample's
 }
 # Of tables that print the same rows for several sets of questions.
 QUESTIONS = {"table_4_persons": "persons: ", "table_4_non_persons": "non-persons: ", "table_5_face": "face detected: "}
+EQUAL_SIZES = {"synthetic_odmap@1": "ODmAP@1", "image_to_text_r@1": "R@1, image → text"}  # columns of appendix B
 MARKS = {None: "", True: " ✓", False: " ✗"}
 SIGNED = ("date", "scale", "by", "commit", "machine", "note")  # texts of an entry, beside its values
 
@@ -70,7 +71,7 @@ class Cell:
     @property
     def file(self) -> str:
         """Of the metric, in `metrics/`."""
-        return f"{self.stage.replace('-', '/')}.json"
+        return f"{self.stage.replace('-', '/').replace('@', '_')}.json"
 
     @property
     def key(self) -> str:
@@ -178,6 +179,10 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
         model, _, variant = row.partition("_")
         return f"{DATASETS[dataset]}: {printed['models'][model]} {VARIANTS[variant]}"
 
+    def rows_of_its_own(table: str) -> list[tuple[str, Any]]:
+        """Those that do not stand in Tables 1 and 2 already."""
+        return [(name, row) for name, row in printed[table]["rows"].items() if "in_table_1" not in row]
+
     for dataset in ("coco", "flickr30k"):
         for row, found in printed["table_1"][dataset].items():
             either = zip(*(found[name] for name in ("values", "also") if name in found), strict=True)
@@ -189,6 +194,17 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
                 for k, value in zip(printed["cutoffs"], found[side], strict=True):
                     metric, measure = f"{dataset}_{row}_{side}_r@{k}", f"R@{k}, {said}"
                     yield Cell(stage, "Table 2", label(dataset, row), measure, metric, (value,), tolerances["recall"])
+    for row, found in rows_of_its_own("table_3"):
+        for k, value in zip(printed["cutoffs"], found["values"], strict=True):
+            metric = f"coco_clip_{row}_synthetic_odmap@{k}"
+            yield Cell(stage, "Table 3", found["label"], f"ODmAP@{k}", metric, (value,), tolerances["odmap"])
+    for row, found in rows_of_its_own("appendix_b"):
+        for (name, head), value in zip(EQUAL_SIZES.items(), found["values"], strict=True):
+            metric, tolerance = f"coco_clip_{row}_{name}", tolerances["recall" if "r@" in name else "odmap"]
+            yield Cell(stage, "Appendix B", found["label"], head, metric, (value,), tolerance)
+    for dataset, pairs in printed["synthetic_pairs"].items():
+        train = f"decorrelation-train@{dataset}_clip_ours_0"
+        yield Cell(train, "|D′|", DATASETS[dataset], "pairs", "synthetic_pairs", (float(pairs),), None, 1.0)
 
 
 def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:

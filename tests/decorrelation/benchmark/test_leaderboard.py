@@ -93,7 +93,7 @@ def test_figures_of_rankings_made_by_hand(simple):
     assert guesses.mean("still_named") == 1
 
 
-@pytest.mark.parametrize("kind", ["clip", "vse", "vse_frozen", "blip"])
+@pytest.mark.parametrize("kind", ["clip", "vse", "vse_scratch", "blip"])
 def test_a_model_gets_the_graphs_own_figures(kind, project, tmp_path):
     """Every kind of the graph, asked and judged by its stages, and by the leaderboard."""
     torch.manual_seed(0)

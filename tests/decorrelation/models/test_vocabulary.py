@@ -1,13 +1,16 @@
 """VSE++'s words: counted in training captions only, unknown words have one number."""
 
 import json
+import re
 
 import pytest
 import torch
+from nltk.tokenize import NLTKWordTokenizer
 
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import start
+from trivium.decorrelation.models.treebank import treebank_words
 from trivium.decorrelation.models.vse import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
 
 
@@ -32,6 +35,31 @@ def test_words_that_are_frequent_enough_in_alphabetical_order():
 def test_no_frequent_word_is_refused():
     with pytest.raises(BadInput, match=r"no word is frequent enough.*got 4"):
         Vocabulary.of(["a dog"], minimum_count=4)
+
+
+@pytest.mark.parametrize("sentence", [
+    "A man's dog doesn't ride, he \"drives\" (a bus)...", "Two dogs -- one red; it's $5 at 10:30!", "They cannot see? Gonna go.",
+    "The dogs' bowls, 1,000 of them, they've & we'll", "No. 5 bus"])  # fmt: skip
+def test_words_of_the_treebank_are_nltks(sentence):
+    """By NLTK's tokenizer of one sentence; a sentence ends here where NLTK's model, which is not installed, ends it."""
+    parts = re.split(r"(?<=[.?!])\s+", sentence.lower())
+    assert treebank_words(sentence) == [word for part in parts for word in NLTKWordTokenizer().tokenize(part)]
+
+
+@pytest.mark.parametrize(
+    ("step", "trained", "dropout"),
+    [(0, False, True), (3, False, True), (4, True, False), (7, True, False), (10, True, True), (11, True, True),
+     (12, True, False), (19, True, False)],
+)  # fmt: skip
+def test_dropout_ends_at_a_validation_and_the_cnn_is_frozen_at_first(tmp_path, step, trained, dropout):
+    """Epochs of 10 steps, validations after every 4th step of all: after 4 and 8, 12 and 16; frozen for a fifth of 20."""
+    settings = SETTINGS["vse"].model_copy(update={"frozen": 0.2, "dropout_ends": 4})
+    model = start("vse", write_base("vse", tmp_path / "vse"), settings, ["a dog"])
+    model.module.train()
+    model.begin_step(step, 20, 10)
+    assert model.module.cnn.features[0].weight.requires_grad == trained
+    assert model.module.cnn.classifier[-1].training == dropout
+    assert model.module.image.weight.requires_grad
 
 
 def test_numbers_marks_and_padding():

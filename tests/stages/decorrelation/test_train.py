@@ -92,7 +92,7 @@ def test_a_training_without_d_prime_needs_no_painted_pictures(world, tmp_path):
     [
         (
             {"model": "bert"},
-            r"coco_bert_ours_0.*no such kind of retrieval model: bert \(choices: blip, clip, vse, vse_frozen\)",
+            r"coco_bert_ours_0.*no such kind of retrieval model: bert \(choices: blip, clip, vse, vse_scratch\)",
         ),
         ({"model": "vse"}, r"models\.vse'.*no such model \(choices: clip\)"),
         ({"original": "most"}, "original: Input should be 'all', 'subset' or 'none'"),

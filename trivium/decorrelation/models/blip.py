@@ -1,8 +1,8 @@
 """BLIP as a retrieval model, by transformers (Li et al. 2022; decorrelation.md §4).
 
 Base and saved model are Hugging Face folders of BlipForImageTextRetrieval with a BERT tokenizer that knows [ENC]; the
-configuration holds `kind` and `contrast_temperature` (τ) besides. A text's score is in two stages: the inner product of
-the embeddings, and for the best of them the matching head's logit added to it.
+configuration holds `kind`, `contrast_temperature` (τ) and perhaps `pre_caption` besides. A text's score is in two
+stages: the inner product of the embeddings, and for the best of them the matching head's logit added to it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,6 +19,7 @@ from torchvision.transforms import InterpolationMode
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
 
 from trivium.core.errors import BadInput
+from trivium.decorrelation.models.blip_inputs import augment, pre_caption
 from trivium.decorrelation.models.interface import CLIP, Preparation
 from trivium.decorrelation.models.kinds.blip import BlipSettings
 from trivium.nets.blip import BlipEncoders, BlipTraining
@@ -50,6 +51,7 @@ class Blip:
         config: Any = encoders.network.config
         self._encoders, self._tokenizer, self._tokens, self._settings = encoders, tokenizer, text_tokens, settings
         self._read: dict[str, Tensor] = {}
+        self._pre_caption = settings.pre_caption if settings else getattr(config, "pre_caption", False)
         self.dimension = int(config.image_text_hidden_size)
         self.module: torch.nn.Module = encoders
         if settings is not None:
@@ -65,6 +67,7 @@ class Blip:
             standard=CLIP,
             interpolation=InterpolationMode.BICUBIC,
             smallest_crop=settings.smallest_crop if settings else 1.0,
+            augment=augment if settings and settings.random_augment else None,
         )
         self.augments, self.plain = self.prepare.augments, self.prepare.plain
 
@@ -86,12 +89,16 @@ class Blip:
             raise BadInput("checkpoint of another architecture", file=folder, got=kind, expected=cls.kind)
         return cls(encoders.eval(), tokenizer, config.text_tokens, None)
 
+    def begin_step(self, step: int, steps: int, epoch: int) -> None:
+        """Nothing changes."""
+
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""
         if not texts:
             return {name: torch.zeros((0, 0), dtype=torch.int64) for name in ("ids", "mask")}
         if new := [text for text in dict.fromkeys(texts) if text not in self._read]:
-            read = self._tokenizer(new, truncation=True, max_length=self._tokens)["input_ids"]
+            cleaned = [pre_caption(text) for text in new] if self._pre_caption else new
+            read = self._tokenizer(cleaned, truncation=True, max_length=self._tokens)["input_ids"]
             self._read |= {text: torch.tensor(ids) for text, ids in zip(new, read, strict=True)}
         rows = [self._read[text] for text in texts]
         ids = pad_sequence(rows, batch_first=True, padding_value=int(self._tokenizer.pad_token_id))
@@ -144,6 +151,8 @@ class Blip:
         network = self._encoders.network
         temperature = self.module.temperature.item() if isinstance(self.module, BlipTraining) else None
         network.config.update({"kind": self.kind, "text_tokens": self._tokens})
+        if self._pre_caption:
+            network.config.update({"pre_caption": True})
         if temperature is not None:
             network.config.update({"contrast_temperature": temperature})
         network.save_pretrained(folder)

@@ -82,6 +82,9 @@ class Clip:
         pixels: Tensor = prepare(image.convert("RGB"))
         return pixels
 
+    def begin_step(self, step: int, steps: int, epoch: int) -> None:
+        """Nothing changes."""
+
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` (n, context length), cut and padded by the model's tokenizer."""
         return {"ids": self._tokenizer(list(texts))}

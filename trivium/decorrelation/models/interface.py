@@ -66,6 +66,7 @@ class Preparation:
         interpolation: of the scaling.
         smallest_crop: in training a window of at least this share of the area, its sides in a ratio of 3:4 to 4:3, is
             scaled to the input and mirrored half of the time; 1: training pictures are prepared as any others.
+        augment: what is drawn for the window after that.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Preparation:
         standard: tuple[Sequence[float], Sequence[float]],
         interpolation: InterpolationMode,
         smallest_crop: float,
+        augment: Callable[[Image.Image], Image.Image] | None = None,
     ) -> None:
         tensor = [transforms.ToTensor(), transforms.Normalize(*standard)]
         scaled = transforms.Resize((size, size) if resize is None else resize, interpolation)
@@ -84,7 +86,8 @@ class Preparation:
         self.augments = smallest_crop < 1
         self._plain = transforms.Compose([scaled, *middle, *tensor])
         self.plain = PlainPreparation(self._plain.transforms)
-        self._drawn = transforms.Compose([window, transforms.RandomHorizontalFlip(), *tensor])
+        drawn = [] if augment is None else [augment]
+        self._drawn = transforms.Compose([window, transforms.RandomHorizontalFlip(), *drawn, *tensor])
 
     def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:
         """One picture → (3, size, size); random only in training, from torch's global generator."""
@@ -144,6 +147,10 @@ class RetrievalModel(Protocol):
         """Scores of prepared pictures with their texts, added to inner products (BLIP); None without a second stage."""
         ...
 
+    def begin_step(self, step: int, steps: int, epoch: int) -> None:
+        """What changes during a training of `steps` steps, `epoch` an epoch; called in training mode."""
+        ...
+
     @classmethod
     def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:
         """From public weights; new weights come from torch's global generator. Raises as `load`."""
@@ -190,8 +197,8 @@ class RetrievalModel(Protocol):
 def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> RetrievalModel:
     """A model as it starts to train; raises as its `start`.
 
-    `kind` is the name of a module of `kinds/`, `base` a folder such as `models/decorrelation/base/clip`. VSE++'s
-    vocabulary is built from the captions; the others read none of them.
+    `kind` is the name of a module of `kinds/`, `base` a folder such as `models/decorrelation/base/clip`. The vocabulary
+    of a VSE++ that starts from a CNN alone is built from the captions; the others read none of them.
     """
     return KINDS[kind].model().start(base, settings, captions)
 

@@ -8,6 +8,7 @@ is started or loaded. How large the networks are stands with the weights that th
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -48,7 +49,10 @@ class TrainingSettings(Parameters):
 class ModelSettings(TrainingSettings):
     """What every kind is told."""
 
-    base: str = Field(min_length=1, description="Folder of the weights to start from, in models/decorrelation/base")
+    base: str = Field(
+        min_length=1,
+        description="Folder in models/decorrelation/base of the weights to start from; may hold {dataset}",
+    )
     smallest_crop: float = Field(
         gt=0, le=1, description="Least share of a training picture's area that a random crop keeps, 1: no crops"
     )
@@ -65,7 +69,6 @@ class Kind:
         label: for tables.
         Settings: what `decorrelation.train.models.<name>` says.
         network: module and name of the class of its models, a `RetrievalModel`.
-        released: whether there is a trained model to start from, so that it can be asked untouched.
         teraflop: of a picture and its caption, forward, by the released model, for `make plan`.
         tiny: its own settings for a test's small pictures and few words.
     """
@@ -74,7 +77,6 @@ class Kind:
     label: ClassVar[str]
     Settings: ClassVar[type[ModelSettings]]
     network: ClassVar[tuple[str, str]]
-    released: ClassVar[bool] = True
     teraflop: ClassVar[float]
     tiny: ClassVar[dict[str, Any]] = {}
 
@@ -83,6 +85,11 @@ class Kind:
         """The class of its models; torch and its libraries are loaded now."""
         module, name = cls.network
         return getattr(import_module(module), name)
+
+    @classmethod
+    def is_whole(cls, base: Path) -> bool:
+        """Whether the folder that a model starts from holds all of it, so that it can be asked untouched."""
+        return True
 
 
 KINDS: Registry[Kind] = Registry(FAMILY, "kind of retrieval model", "kind")

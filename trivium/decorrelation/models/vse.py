@@ -1,13 +1,14 @@
 """VSE++ as a retrieval model, with its vocabulary (Faghri et al. 2018; decorrelation.md §4).
 
-Base: a CNN trained to classify, `config.json` and torchvision's state dict as `model.safetensors`:
+Base: a saved model, as `trivium/sources/decorrelation/vsepp.py` makes of its authors' checkpoint; or a CNN trained to
+classify, `config.json` and torchvision's state dict as `model.safetensors`:
 {"architecture": "vgg19", "size": 224, "resize": 256}, or in place of a torchvision name "vgg" with its "channels",
 "grid" and "hidden".
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +19,8 @@ from torchvision.transforms import InterpolationMode
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import IMAGENET, Preparation
-from trivium.decorrelation.models.kinds.vse import VseSettings
+from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
+from trivium.decorrelation.models.treebank import treebank_words
 from trivium.nets.device import gathered
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
@@ -33,11 +35,14 @@ def words_of(text: str) -> list[str]:
     return re.findall(WORD, text.lower())
 
 
-class Vocabulary:
-    """Numbers of words, in their order, the special ones first."""
+READERS: dict[str, Callable[[str], list[str]]] = {"words": words_of, "treebank": treebank_words}
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
+
+class Vocabulary:
+    """Numbers of words, in their order, the special ones first; `reader` is a name of `READERS`."""
+
+    def __init__(self, words: Sequence[str], reader: str = "words") -> None:
+        self.words, self._read = tuple(words), READERS[reader]
         self._numbers = {word: number for number, word in enumerate(self.words)}
 
     @classmethod
@@ -50,12 +55,12 @@ class Vocabulary:
         return cls([*SPECIAL, *words])
 
     @classmethod
-    def read(cls, path: Path) -> "Vocabulary":
+    def read(cls, path: Path, reader: str) -> "Vocabulary":
         """What `write` wrote; `BadInput` where it is something else."""
         words = read_json(path)
         if not isinstance(words, list) or tuple(words[: len(SPECIAL)]) != SPECIAL:
             raise BadInput("not a vocabulary", file=path, expected=f"a list of words that begins {', '.join(SPECIAL)}")
-        return cls(words)
+        return cls(words, reader)
 
     def write(self, path: Path) -> None:
         """The words as a JSON list."""
@@ -66,7 +71,7 @@ class Vocabulary:
 
     def encode(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """`ids` (texts, longest) with begin and end marks, padded behind, and `lengths` (texts,)."""
-        rows = [[BEGIN, *(self._numbers.get(word, UNKNOWN) for word in words_of(text)), END] for text in texts]
+        rows = [[BEGIN, *(self._numbers.get(word, UNKNOWN) for word in self._read(text)), END] for text in texts]
         lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
         ids = torch.full((len(rows), max(map(len, rows), default=0)), PADDING, dtype=torch.int64)
         for row, numbers in enumerate(rows):
@@ -74,7 +79,7 @@ class Vocabulary:
         return {"ids": ids, "lengths": lengths}
 
 
-_CONFIG, _VOCABULARY = "config.json", "vocabulary.json"
+_CONFIG = "config.json"
 _CLASSIFIER = ("classifier.6.weight", "classifier.6.bias")  # torchvision's last layer
 
 
@@ -121,7 +126,11 @@ def _vgg(config: dict[str, Any], dropout: float) -> Vgg:
 
 
 class Vse:
-    """See `RetrievalModel`; `config` is the CNN's with `word_dimension` and `dimension`. A loaded one cannot train."""
+    """See `RetrievalModel`. A loaded one cannot train.
+
+    `config` is the CNN's with `word_dimension` and `dimension`; that of a vsepp checkpoint has `bidirectional` and
+    `reader` besides.
+    """
 
     kind = "vse"
     match = None
@@ -142,25 +151,39 @@ class Vse:
 
     @classmethod
     def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:
-        """A trained CNN below new layers; the vocabulary is the captions'."""
-        vocabulary = Vocabulary.of(captions, settings.minimum_count)
-        cnn, config = read_cnn(base, settings.dropout)
-        config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
-        cnn.requires_grad_(settings.finetune_cnn)
-        cnn.checkpointing = settings.gradient_checkpointing
-        return cls(_towers(cnn, config, vocabulary), vocabulary, config, settings)
+        """A saved model with its own vocabulary; or a trained CNN below new layers, the vocabulary the captions'."""
+        if (base / VOCABULARY).is_file():
+            towers, vocabulary, config = _read_whole(base, settings.dropout)
+        else:
+            vocabulary = Vocabulary.of(captions, settings.minimum_count)
+            cnn, config = read_cnn(base, settings.dropout)
+            config |= {"word_dimension": settings.word_dimension, "dimension": settings.embedding_dimension}
+            towers = _towers(cnn, config, vocabulary)
+        towers.cnn.requires_grad_(settings.frozen < 1)
+        towers.cnn.checkpointing = settings.gradient_checkpointing
+        return cls(towers, vocabulary, config, settings)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """What `save` wrote."""
-        path = folder / _CONFIG
-        config = read_cnn_config(path)
-        if config.get("kind") != cls.kind:
-            raise BadInput("checkpoint of another architecture", file=path, got=config.get("kind"), expected=cls.kind)
-        vocabulary = Vocabulary.read(folder / _VOCABULARY)
-        towers = _towers(_vgg(config, dropout=0.0), config, vocabulary)
-        load_weights(towers, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+        towers, vocabulary, config = _read_whole(folder, dropout=0.0)
+        if (kind := config.get("kind")) != cls.kind:
+            raise BadInput("checkpoint of another kind", file=folder / _CONFIG, got=kind, expected=cls.kind)
         return cls(towers.eval(), vocabulary, config, None)
+
+    def begin_step(self, step: int, steps: int, epoch: int) -> None:
+        """Freeze or train the CNN, and switch dropout, as the settings say for this step.
+
+        The authors' code validates after every 500th step, counted over all epochs, and stays in evaluation mode until
+        the epoch ends: dropout is on only until then.
+        """
+        if self._settings is None:
+            raise RuntimeError("a loaded model cannot train")
+        frozen, ends = self._settings.frozen, self._settings.dropout_ends
+        self.module.cnn.requires_grad_(frozen < 1 and step >= frozen * steps)
+        if ends is not None and step // ends * ends > step // epoch * epoch:
+            for layer in self.module.cnn.classifier:
+                layer.eval()
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `lengths`; unknown words have a number of their own."""
@@ -199,15 +222,34 @@ class Vse:
         """`config.json`, `vocabulary.json` and `model.safetensors`."""
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / _CONFIG, self._config | {"kind": self.kind})
-        self._vocabulary.write(folder / _VOCABULARY)
+        self._vocabulary.write(folder / VOCABULARY)
         save_weights(self.module, folder / WEIGHTS)
 
 
-class VseFrozen(Vse):
-    """The same under the name of its own kind, whose settings leave the CNN as it was."""
+class VseScratch(Vse):
+    """The same under the name of its own kind."""
 
-    kind = "vse_frozen"
+    kind = "vse_scratch"
+
+
+def _read_whole(folder: Path, dropout: float) -> tuple[VseTowers, Vocabulary, dict[str, Any]]:
+    """A saved model with its vocabulary and configuration; `BadInput` where it is none."""
+    config = read_cnn_config(folder / _CONFIG)
+    for field in ("word_dimension", "dimension"):
+        if not isinstance(config.get(field), int):
+            raise BadInput("not a VSE++", file=folder / _CONFIG, field=field, got=config.get(field),
+                           expected="a whole number")  # fmt: skip
+    vocabulary = Vocabulary.read(folder / VOCABULARY, config.get("reader", "words"))
+    towers = _towers(_vgg(config, dropout), config, vocabulary)
+    load_weights(towers, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+    return towers, vocabulary, config
 
 
 def _towers(cnn: Vgg, config: dict[str, Any], vocabulary: Vocabulary) -> VseTowers:
-    return VseTowers(cnn, words=len(vocabulary), word_dimension=config["word_dimension"], dimension=config["dimension"])
+    return VseTowers(
+        cnn,
+        words=len(vocabulary),
+        word_dimension=config["word_dimension"],
+        dimension=config["dimension"],
+        bidirectional=config.get("bidirectional", True),
+    )

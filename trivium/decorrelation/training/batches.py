@@ -50,13 +50,19 @@ class Draws:
     def __init__(self, pairs: TrainingPairs, batch_size: int, synthetic_share: float | None, seed: int) -> None:
         self._sources = (pairs.original, pairs.painted)
         self._batch_size, self._seed = batch_size, seed
-        share = pairs.painted_pairs / (pairs.original_pairs + pairs.painted_pairs)
+        self._pairs = pairs.original_pairs + pairs.painted_pairs
+        share = pairs.painted_pairs / self._pairs
         both = pairs.original and pairs.painted
         self._share = synthetic_share if both and synthetic_share is not None else share
         self._turns = [
             np.random.default_rng([seed, source, 0]).integers(0, 2**31, len(shown))
             for source, shown in enumerate(self._sources)
         ]
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """Steps in which as many pairs are seen as there are in D and D'."""
+        return math.ceil(self._pairs / self._batch_size)
 
     def painted_before(self, step: int) -> int:
         """How many pairs of D' the steps before `step` (from 0) have seen."""
@@ -145,6 +151,11 @@ class Batches(Dataset[Batch]):
     ) -> None:
         self._model, self._draws, self._pictures = model, draws, pictures
         self._seed, self._process, self._processes = seed, process, processes
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """See `Draws`."""
+        return self._draws.steps_an_epoch
 
     def __getitem__(self, step: int) -> Batch:
         pairs = self._draws.step(step)

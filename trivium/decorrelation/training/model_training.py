@@ -75,6 +75,7 @@ def train(
     def gradient(numbered: tuple[int, Batch], together: int) -> tuple[float, dict[str, float]]:
         step, batch = numbered
         torch.manual_seed(seed_of(seed, step, here.index))
+        model.begin_step(step, steps, batches.steps_an_epoch)
         try:
             return _averaged(trained, add_gradient(model, batch, step / steps, together), here), {}
         except torch.OutOfMemoryError:
@@ -107,7 +108,7 @@ def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
     if here.count == 1:
         return loss
     gradients = []
-    for weights in trained:
+    for weights in (some for some in trained if some.requires_grad):  # what is frozen for now has none
         if weights.grad is None:
             weights.grad = torch.zeros_like(weights)
         gradients.append(weights.grad)

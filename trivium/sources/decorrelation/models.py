@@ -19,11 +19,13 @@ from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
+from trivium.decorrelation.captions.captioner import CLIPCAP
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, read_blip
 from trivium.decorrelation.models.clip import Clip
-from trivium.decorrelation.models.vse import read_cnn
+from trivium.decorrelation.models.vse import Vse, read_cnn
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
+from trivium.sources.decorrelation.vsepp import CHECKPOINT, RELEASED, convert_vsepp, extract
 from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import keep_plain, read_pickled, rename
@@ -32,6 +34,7 @@ from trivium.sources.repositories import fetched
 PINNED = {  # sources of each model in the pins file
     "clip": ("decorrelation_clip",),
     "vse": ("vgg19",),
+    **dict.fromkeys(RELEASED, ("vsepp_runs", "vsepp_vocabularies")),
     "blip": ("blip_pretrained", "bert_tokenizer"),
     "captioner": ("blip_captioner",),
     "lama": ("big_lama",),
@@ -72,6 +75,9 @@ def fetch_models(
             if model == "vse":
                 save_file(read_plain_tensors(*own.values()), folder / WEIGHTS)
                 write_json(folder / "config.json", {"architecture": "vgg19", "size": 224, "resize": 256})
+            elif model in RELEASED:
+                for archive, member in zip(own.values(), RELEASED[model], strict=True):
+                    extract(archive, member, folder / Path(member).name)
             else:
                 for file, path in own.items():
                     if not file.endswith(".pth"):
@@ -115,14 +121,22 @@ def check_model(model: str, folder: Path) -> None:
         Clip(folder, smallest_crop=1.0)
     elif model == "vse":
         read_cnn(folder)
+    elif model in RELEASED:
+        if (checkpoint := folder / CHECKPOINT).is_file():
+            require_files(folder, [vocabulary := Path(RELEASED[model][1]).name])
+            convert_vsepp(checkpoint, folder / vocabulary, folder)
+            checkpoint.unlink()
+            (folder / vocabulary).unlink()
+        Vse.load(folder)
     elif model.startswith("blip"):
         read_blip(folder, image_size=None)
     elif model == "captioner":
-        require_files(folder, ("config.json", "preprocessor_config.json", WEIGHTS))
-        kind = read_json(folder / "config.json").get("model_type")
-        if kind != "blip":
-            raise BadInput("another architecture", file=folder, field="model_type", got=kind, expected="blip")
-        read_weights(folder / WEIGHTS)
+        clipcap = (folder / CLIPCAP).is_file()
+        require_files(folder, ("config.json",) if clipcap else ("config.json", "preprocessor_config.json", WEIGHTS))
+        kind, expected = read_json(folder / "config.json").get("model_type"), "gpt2" if clipcap else "blip"
+        if kind != expected:
+            raise BadInput("another architecture", file=folder, field="model_type", got=kind, expected=expected)
+        read_plain_tensors(folder / CLIPCAP) if clipcap else read_weights(folder / WEIGHTS)
     else:
         modules = sorted(folder.glob("*.pt"))
         if len(modules) != 1 or not zipfile.is_zipfile(modules[0]):

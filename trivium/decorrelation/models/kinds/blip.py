@@ -18,6 +18,8 @@ class BlipSettings(ModelSettings):
         ge=16, description="Side of the input in pixels; position embeddings are interpolated to it"
     )
     text_tokens: int = Field(ge=3, description="Longest text, in tokens; longer is cut")
+    pre_caption: bool = Field(description="Captions as in BLIP's code, also in retrieval: lower case, no punctuation")
+    random_augment: bool = Field(description="RandomAugment(2, 5) of training pictures, where they are cropped")
 
 
 class Blip(Kind):
@@ -35,4 +37,6 @@ class Blip(Kind):
         "alpha_rises": 0.5,
         "image_size": 16,
         "text_tokens": 12,
+        "pre_caption": False,
+        "random_augment": False,
     }
