@@ -13,8 +13,6 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values, validate
@@ -81,8 +79,8 @@ def read_benchmark(
         positives: folder of right answers, see `read_positives`.
 
     Raises:
-        BadInput: no such data set or filling, something that is not built yet, too few captions for the largest
-            cut-off, or files that do not belong together; see `read_positives`.
+        BadInput: no such data set or filling, something that is not built yet, or too few captions for the largest
+            cut-off; see `read_positives`.
     """
     parameters = project / PARAMETERS
     datasets = used_values(parameters, "decorrelation.datasets")
@@ -104,8 +102,6 @@ def read_benchmark(
     sets, _ = picture_sets(tested, raw, removals, painted)
     pictures, synthetic = sets["original"], sets["synthetic"]
     captions, gallery = captions_of(corpus), read_gallery(phrases, corpus.classes)
-    if not np.array_equal(captions.ids, gallery.ids):
-        raise BadInput("phrases of other captions", file=phrases, expected=f"those of {raw}")
     if not synthetic.names:
         raise BadInput("no painted picture of the test split", file=removals)
     if len(captions.ids) < max(CUTOFFS):
@@ -143,8 +139,6 @@ def _pictures(pictures: PictureSet) -> Iterator[Any]:
     images = Images(pictures.folder)
     owners = zip(pictures.queries, pictures.owners, strict=True)
     wanted = dict(zip(pictures.names, owners, strict=True))
-    if missing := sorted(wanted.keys() - set(images.names)):
-        raise BadInput("no such image", file=images.folder, field="name", got=missing[0])
     yield from sorted(
         (*wanted[name], hashlib.sha256(data).hexdigest()) for name, data in images.stream() if name in wanted
     )

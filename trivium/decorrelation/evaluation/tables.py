@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
@@ -36,18 +35,11 @@ CLASS_COLUMNS = ("group", "set", "class", "queries", "pictures", *SPLIT_BY)
 
 
 def gather(cells: Mapping[str, Cell], answers: Mapping[str, Mapping[str, Answers]]) -> dict[str, Measured]:
-    """{set: the values of one group on it}; answers are by cell and set.
-
-    Raises:
-        BadInput: the seeds were asked different queries.
-    """
+    """{set: the values of one group on it}; answers are by cell and set, and all seeds were asked the same."""
     names, first = list(cells), next(iter(cells.values()))
     found = {}
     for kind, told in answers[names[0]].items():
         every = [answers[name][kind] for name in names]
-        for name, each in zip(names, every, strict=True):
-            if each.queries != told.queries:
-                raise BadInput(f"seeds with different queries of set {kind}", got=name, expected=f"those of {names[0]}")
         subsets = {WHOLE: np.ones(len(told.queries), dtype=np.bool_)}
         if kind in REMOVED:
             subsets |= {"partner_remains": told.partner_remains, "elsewhere": ~told.partner_remains}

@@ -33,7 +33,7 @@ class StoredPictures:
     What is sent to another process are the bytes.
 
     Raises:
-        BadInput: when they are read: a shard is damaged, or a picture has no bytes.
+        BadInput: when they are read: a shard is damaged.
     """
 
     names: Sequence[str]
@@ -44,10 +44,8 @@ class StoredPictures:
         for file in self.files:
             for batch in read_batches(file, _ROWS, IMAGE_SCHEMA.names):
                 for name, data in zip(batch["name"].to_pylist(), batch["data"], strict=True):
-                    if name in wanted and data.is_valid:
+                    if name in wanted:
                         yield name, data.as_py()
-                    elif name in wanted:
-                        raise BadInput("image without bytes", file=file, field="data", got=name)
 
     def __reduce__(self) -> tuple[type[list[Named]], tuple[list[Named]]]:
         return list, (list(self),)
