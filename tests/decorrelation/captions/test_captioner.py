@@ -57,5 +57,5 @@ def test_what_is_no_clipcap_is_refused(networks):
     with pytest.raises(BadInput, match="no MLP of ClipCap"):
         Captioner(folder, beams=1, max_tokens=4)
     (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    with pytest.raises(BadInput, match="another language model; got bert; expected gpt2"):
+    with pytest.raises(BadInput, match="another language model; got 'bert'; expected gpt2"):
         Captioner(folder, beams=1, max_tokens=4)

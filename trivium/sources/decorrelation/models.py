@@ -67,7 +67,7 @@ def fetch_models(
         BadInput: see `download` and `check_model`.
     """
     pins = pins or Pins()
-    names = [name for model in models for name in PINNED[model]]
+    names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
     with fetched(names, out, downloads, pins, patience) as (beside, files):
         for model in models:
             folder, own = beside / model, {file: path for name in PINNED[model] for file, path in files[name].items()}
