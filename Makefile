@@ -106,8 +106,8 @@ scale: $(BIN)/.ready  ## merge the settings of scales/S.yaml into params.yaml: m
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }
 	@python -m trivium scale --scale "$(S)"
 
-doctor: $(BIN)/.ready  ## say what this machine has, what it lacks, and what each lack means
-	@python -m trivium doctor
+doctor: $(BIN)/.ready  ## say what this machine has and lacks, and what each lack means; S=pilot: what real data needs besides
+	@python -m trivium doctor $(if $(S),--scale "$(S)")
 
 plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it starts: make plan S=paper; on other machines: M="1xH200 20x16cores"
 	@python -m trivium plan $(if $(S),--scale "$(S)") $(if $(M),--machines $(M))

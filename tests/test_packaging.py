@@ -160,7 +160,7 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
     assert "complete -o" in run_alone(trivium, "completion", "bash", cwd=tmp_path)
     (tmp_path / "texts").mkdir()
     said = run_alone(trivium, "kb", "texts", "--out", "base", cwd=tmp_path, code=1)
-    assert "is missing: pip install 'trivium[kvqae]'" in said
+    assert "is missing: `pip install '.[kvqae]'` in a clone" in said
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from trivium.commands.ask import lines, main
+from trivium.commands import cli
+from trivium.commands.ask import lines
 from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
@@ -44,7 +45,7 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # put back afterwards
     with pytest.raises(SystemExit) as ended:
-        main(arguments)
+        cli.run("ask", arguments)
     assert ended.value.code == 1
     said = capsys.readouterr().err
     assert message in said
@@ -61,7 +62,7 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
 )
 def test_options_that_do_not_go_together(capsys, arguments, message):
     with pytest.raises(SystemExit) as ended:
-        main(arguments)
+        cli.run("ask", arguments)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
 
@@ -69,6 +70,9 @@ def test_options_that_do_not_go_together(capsys, arguments, message):
 def test_what_the_picture_shows():
     entries = [Recognised("Ada\x1b[2J", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
     answer = Answer("", None, [], None, [], {"text": 0.25}, entries=entries)
+    invented = dataclasses.replace(answer, invented=True, score=0.5)
+    told = "(no answer)   (probability 0.500, 0.2 s, these models know an invented world only)"
+    assert next(iter(lines(invented))) == told
     assert list(lines(answer)) == [
         "(no answer)   (0.2 s)",
         "picture: Ada [2J   (probability 0.875)",

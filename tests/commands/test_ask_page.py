@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 
 from tests.kvqae.asking.test_html import EVIL, jpeg
+from trivium.commands import cli
 from trivium.commands.ask_page import (
     PREFIX,
     TOKEN,
     build,
     listen,
-    main,
     open_page,
-    parser,
     serving,
     take_token,
     temporary_folder,
@@ -56,7 +55,7 @@ def test_other_machines_are_warned_of(monkeypatch, capsys, tmp_path, token, mess
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.chdir(tmp_path)  # no project
     with pytest.raises(SystemExit) as ended:
-        main(["--host", "0.0.0.0", "--port", "0"])
+        cli.run("ask-page", ["--host", "0.0.0.0", "--port", "0"])
     assert ended.value.code == 1
     told = capsys.readouterr().err
     assert message in told
@@ -97,7 +96,7 @@ def test_what_a_base_of_ones_own_says(tmp_path, base, question, face, message):
 
 
 def test_two_bases_of_one_name(tmp_path):
-    told = parser().parse_args(["--kb", str(tmp_path / "a"), "--kb", str(tmp_path / "b/a")])
+    told = cli.parser_of("ask-page").parse_args(["--kb", str(tmp_path / "a"), "--kb", str(tmp_path / "b/a")])
     with pytest.raises(BadInput, match="two bases have the same name"), open_page(told, tmp_path):
         pass
 

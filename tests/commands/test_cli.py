@@ -5,7 +5,9 @@ from importlib import import_module
 
 import pytest
 
-from trivium.commands.cli import COMMANDS, main, module_of
+from trivium.commands.cli import COMMANDS, main, run
+from trivium.core import errors
+from trivium.core.errors import how_to_install
 
 
 def test_help_lists_every_command_and_imports_none():
@@ -26,26 +28,40 @@ def test_help_lists_every_command_and_imports_none():
 @pytest.mark.parametrize(
     ("command", "package", "wanted"),
     [
-        ("kb", "torch", "'trivium[kvqae]'"),
-        ("kb", "facenet_pytorch", "--no-deps facenet-pytorch"),
-        ("plan", "torch", "'trivium[all]'"),
+        ("kb", "torch", "`make setup` brings it, then `source .venv/bin/activate`"),
+        ("kb", "facenet_pytorch", "`pip install --no-deps facenet-pytorch`"),
     ],
 )
 def test_a_package_that_is_not_installed_is_named_with_what_brings_it(command, package, wanted, monkeypatch, capsys):
-    def missing(argv=None):
+    def missing(_):
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
-    monkeypatch.setattr(import_module(module_of(command)), "main", missing)
+    monkeypatch.setattr(import_module(f"trivium.commands.{command}"), "run", missing)
     with pytest.raises(SystemExit) as left:
-        main([command])
+        run(command, ["--out", "base"])
     assert left.value.code == 1
-    assert capsys.readouterr().err == f"trivium {command}: {package} is missing: pip install {wanted}\n"
+    assert capsys.readouterr().err == f"trivium {command}: {package} is missing: {wanted}\n"
+
+
+def test_outside_a_clone_no_package_of_this_name_is_fetched(tmp_path, monkeypatch):
+    monkeypatch.setattr(errors, "__file__", str(tmp_path / "trivium" / "core" / "errors.py"))
+    assert how_to_install("kvqae").startswith("`pip install '.[kvqae]'` in a clone, or install the release's wheel")
+
+
+def test_an_interruption_is_one_line(monkeypatch, capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module("trivium.commands.kb"), "run", interrupted)
+    with pytest.raises(SystemExit) as left:
+        run("kb")
+    assert left.value.code == 130
+    assert capsys.readouterr().err.startswith("trivium kb: stopped; ")
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_explains_itself_outside_a_project(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [])
     with pytest.raises(SystemExit) as left:
         main([command, "--help"])
     assert left.value.code == 0

@@ -13,7 +13,8 @@ import pytest
 import yaml
 from dvc.repo import Repo
 
-from trivium.commands.dag import HEIGHT, WIDTH, main, places, stages_of
+from trivium.commands import cli
+from trivium.commands.dag import HEIGHT, WIDTH, places, stages_of
 from trivium.page.contents import ARTICLES
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -37,7 +38,7 @@ def has_cells(stage: dict[str, Any], params: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("pipeline", ARTICLES)
 def test_a_pipeline_of_the_graph_is_drawn_whole(pipeline: str, tmp_path: Path) -> None:
-    main([pipeline, "--out", str(tmp_path / "dag.svg")])
+    cli.run("dag", [pipeline, "--out", str(tmp_path / "dag.svg")])
     root = ET.parse(tmp_path / "dag.svg").getroot()
     boxes = {
         group.findtext(f"{NAMESPACE}title", "").partition(":")[0]: group.find(f"{NAMESPACE}rect")

@@ -11,7 +11,7 @@ from scipy.io import loadmat
 from stages.kvqae import local_features
 from tests.stages.kvqae.test_local_features import IMAGES, jpeg
 from tests.vision.local_descriptors.test_extractors import write_delg
-from trivium.commands import delg
+from trivium.commands import cli, delg
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import write_json
@@ -54,7 +54,7 @@ def tool(side: str) -> list[str]:
 
 
 def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, capsys: pytest.CaptureFixture[str]):
-    delg.main([])
+    cli.run("delg")
     told = capsys.readouterr().out
     described = ["Curaçao, 1900.tif", "a.jpg", "a.png", "b.jpg", "c.jpg"]
     assert "kb: 0 of 9 images are described, 5 to be described\n  2 cannot be read" in told
@@ -73,7 +73,7 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     counts = execute(local_features.describe_side, "kvqae.local_features", LocalFeaturesParameters, argv.split())
     assert (counts["images"], counts["unreadable_no_features"], counts["images_missing"]) == (9, 4, 1)
     assert counts["unreadable_stem_shared"] == 0  # of a.jpg and a.png
-    delg.main([])
+    cli.run("delg")
     told = capsys.readouterr().out
     assert "kb: 5 of 9 images are described, 0 to be described" in told
     assert list(ASKED.iterdir()) == []
@@ -86,7 +86,7 @@ def test_what_was_described_since_is_not_asked_for_again(project: Path, capsys: 
         write_delg(Path("mine/delg/kb"), name, np.ones(6), [])
     write_delg(Path("mine/delg/kb"), "c.jpg", np.ones(6), [])
     Path("mine/delg/kb/c.jpg.delg_local").unlink()
-    delg.main([])
+    cli.run("delg")
     assert "kb: 1 of 9 images are described, 4 to be described" in capsys.readouterr().out
     assert {"a.jpg.jpg", "a.png.jpg", "c.jpg.jpg"} < {path.name for path in ASKED.iterdir()}
 
@@ -109,5 +109,5 @@ def test_without_lists_the_stage_that_makes_them_is_named(project: Path, capsys:
         (delg.LISTS / f"{side}.txt").unlink()
     delg.LISTS.rmdir()
     with pytest.raises(SystemExit):
-        delg.main([])
+        cli.run("delg")
     assert "dvc repro kvqae-local_features" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 
 from sample.french.french_world import build_french
 from tests.complexity.difficulty.asked import english_set
-from trivium.commands.difficulty import main
+from trivium.commands import cli
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.material import DifficultySettings
@@ -151,7 +151,7 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
     ]
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
     (tmp_path / "m.json").write_text(json.dumps({each["id"]: f"{evil}" for each in records}), "utf-8")
-    main(["--questions", str(tmp_path / "s.jsonl"), "--answers", str(tmp_path / "m.json"), "--out", str(tmp_path / "out"),
+    cli.run("difficulty", ["--questions", str(tmp_path / "s.jsonl"), "--answers", str(tmp_path / "m.json"), "--out", str(tmp_path / "out"),
           "--language", "en", "--title", evil, "--resamples", "20"])  # fmt: skip
     text = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "<script" not in text
@@ -173,9 +173,9 @@ def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message,
             "--out": str(tmp_path / "out")}  # fmt: skip
     base |= dict(zip(arguments[::2], arguments[1::2], strict=True))
     with pytest.raises(SystemExit) as left:
-        main([part for pair in base.items() for part in pair])
+        cli.run("difficulty", [part for pair in base.items() for part in pair])
     assert left.value.code == 1
     said = capsys.readouterr().err
-    assert said.startswith("difficulty: ")
+    assert said.startswith("trivium difficulty: ")
     assert message in said
     assert not (tmp_path / "out").exists()

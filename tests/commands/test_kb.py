@@ -12,7 +12,7 @@ from PIL import Image
 from tests.kvqae.asking.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from tests.prompting.loopback_endpoint import Loopback, failed, said
-from trivium.commands import ask, kb
+from trivium.commands import cli, kb
 from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking.models import NamedEncoder, models_of
@@ -79,7 +79,7 @@ def run(capsys, *arguments):
     """(status, what was printed, what was complained of)."""
     status = 0
     try:
-        kb.main([str(each) for each in arguments])
+        cli.run("kb", [str(each) for each in arguments])
     except SystemExit as ended:
         status = int(ended.code or 0)
     said = capsys.readouterr()
@@ -144,10 +144,10 @@ def test_a_base_is_a_project_of_two_stages(tmp_path, capfd, monkeypatch):
     assert "1 encoded now" in kb.summary(out)[1]
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)  # no project
-    ask.main(["--kb", "base", "--image", "museum/tower_07.png", "Where is it?"])
+    cli.run("ask", ["--kb", "base", "--image", "museum/tower_07.png", "Where is it?"])
     assert "picture: tower 07" in capfd.readouterr().out
     (tmp_path / "q.csv").write_text("question,image\nWhere?,museum/tower_07.png\nWhere?,nowhere.png\n", "utf-8")
-    ask.main(["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
+    cli.run("ask", ["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
     assert "a.csv: 2 questions, 1 of them could not be answered" in capfd.readouterr().out
     before = (out / "base" / "base.json").read_bytes()
     (tmp_path / "clip" / "open_clip_config.json").write_text("{}", "utf-8")
@@ -199,6 +199,6 @@ def test_asking_a_base_that_is_not_there(tmp_path, monkeypatch, capsys, argument
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     with pytest.raises(SystemExit) as ended:
-        ask.main(arguments)
+        cli.run("ask", arguments)
     assert ended.value.code == 1
     assert message in capsys.readouterr().err

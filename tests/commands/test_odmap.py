@@ -18,7 +18,6 @@ from tests.commands.test_difficulty import Outline
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.tiny_models import write_base
 from trivium.commands import cli
-from trivium.commands.odmap import main
 from trivium.page.leaderboard import FILES
 
 DOCS = Path(__file__).parents[2] / "docs" / "odmap.md"
@@ -67,7 +66,7 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
 
 
 def test_names_are_shown_and_never_run(project):
-    main(["--model", "<script>|x=models/my_clip", "--out", "board"])
+    cli.run("odmap", ["--model", "<script>|x=models/my_clip", "--out", "board"])
     assert "<script" not in (project / "board/index.html").read_text("utf-8")
     assert "\\<script\\>\\|x" in (project / "board/leaderboard.md").read_text("utf-8")
 
@@ -75,7 +74,7 @@ def test_names_are_shown_and_never_run(project):
 def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     (project / "models/other/open_clip_model.safetensors").write_bytes(b"cut off")
     with pytest.raises(SystemExit) as left:
-        main(["--model", "models/my_clip", "--model", "models/other", "--out", "board"])
+        cli.run("odmap", ["--model", "models/my_clip", "--model", "models/other", "--out", "board"])
     assert left.value.code == 1
     assert "odmap: other was not asked: " in capsys.readouterr().err
     assert "Not asked" in (project / "board/index.html").read_text("utf-8")
@@ -91,15 +90,15 @@ def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     ids=["nan", "count"],
 )  # fmt: skip
 def test_embeddings_that_cannot_be_used_cost_their_own_row_and_are_named_first(project, edit, message, capsys):
-    main(["--inputs", "inputs"])
+    cli.run("odmap", ["--inputs", "inputs"])
     for part in ("pictures", "captions"):
         count = len((project / f"inputs/{part}.jsonl").read_text("utf-8").splitlines())
         np.save(project / f"inputs/{part}.npy", np.random.default_rng(0).normal(size=(count, 4)))
-    main(["--model", "npy:inputs", "--out", "before"])
+    cli.run("odmap", ["--model", "npy:inputs", "--out", "before"])
     np.save(project / "inputs/captions.npy", edit(np.load(project / "inputs/captions.npy")))
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:
-        main(["--model", "models/my_clip", "--model", "npy:inputs", "--out", "board"])
+        cli.run("odmap", ["--model", "models/my_clip", "--model", "npy:inputs", "--out", "board"])
     assert left.value.code == 1
     said = capsys.readouterr()
     assert message in said.err
@@ -111,7 +110,7 @@ def test_a_model_without_a_text_tower_is_refused_by_name(project, capsys):
     vision = transformers.CLIPModel.from_pretrained("models/my_clip").vision_model
     vision.save_pretrained("models/vision")
     with pytest.raises(SystemExit) as left:
-        main(["--model", "models/vision", "--out", "board"])
+        cli.run("odmap", ["--model", "models/vision", "--out", "board"])
     assert left.value.code == 1
     assert "models/vision/config.json: field 'model_type': a model without a text tower" in capsys.readouterr().err
     assert not (project / "board").exists()
@@ -153,7 +152,7 @@ def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
 )
 def test_what_cannot_be_is_one_clear_line_and_leaves_nothing(project, arguments, message, capsys):
     with pytest.raises(SystemExit) as left:
-        main([*arguments, "--out", "board"])
+        cli.run("odmap", [*arguments, "--out", "board"])
     assert left.value.code == 1
     said = capsys.readouterr().err
     assert said.splitlines()[-1].startswith("odmap: ")

@@ -89,7 +89,7 @@ def project(tmp_path, monkeypatch):
     shutil.copytree(TEMPLATES, folder / ".dvc" / "plots")
     (folder / ".dvc" / "config").write_text(config)
     (folder / ".venv").mkdir()
-    main([str(folder / ".venv" / "plots.html")])
+    main(folder / ".venv" / "plots.html")
     for worse in (0.05, 0):
         if worse == 0:
             commit(folder)

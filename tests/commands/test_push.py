@@ -2,7 +2,6 @@
 
 import base64
 import json
-import sys
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 
@@ -11,7 +10,6 @@ import pytest
 from tests.commands.shared_project import CLIP
 from tests.sources.loopback import listening
 from trivium.commands import cli
-from trivium.commands.push import main
 
 PATH = f"models/decorrelation/cells/{CLIP}"
 TOKEN = "hf_only_of_the_environment"
@@ -86,21 +84,20 @@ def environment(monkeypatch):
 def test_nothing_is_sent_unless_told(project, environment, capsys):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
-        environment.setattr(sys, "argv", [])
         cli.main(["push", PATH, "--hub", "ada/clip"])
         said = capsys.readouterr().out
         assert there["asked"] == []
     assert "library_name: open_clip" in said
     assert "open_clip_model.safetensors" in said
     assert said.endswith("Nothing was sent. With --send this goes to the model repository ada/clip.\n")
-    main([PATH, "--folder", "out"])
+    cli.run("push", [PATH, "--folder", "out"])
     assert not (project / "out").exists()
 
 
 def test_a_commit_has_all_files_and_the_token_of_the_environment(project, environment, capsys):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
-        main([PATH, "--hub", "ada/clip", "--send"])
+        cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
     assert "Sent: " in capsys.readouterr().out
     made = {name: there["created"][name] for name in ("name", "organization", "visibility")}
     assert made == {"name": "clip", "organization": "ada", "visibility": "private"}
@@ -116,12 +113,12 @@ def test_the_same_output_may_be_sent_again_and_others_not(project, environment, 
     mine = dict.fromkeys(["README.md", "open_clip_config.json", ".gitattributes"], b"older")
     with hub(there=mine) as there:
         environment.setenv("HF_ENDPOINT", there["url"])
-        main([PATH, "--hub", "ada/clip", "--send"])
+        cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
         assert there["files"]["README.md"] != b"older"
     with hub(there={"thesis.pdf": b""}) as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         with pytest.raises(SystemExit):
-            main([PATH, "--hub", "ada/clip", "--send"])
+            cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
         assert there["files"] == {"thesis.pdf": b""}
     assert "push: field '--hub': the repository holds other files; got ['thesis.pdf']" in capsys.readouterr().err
 
@@ -130,10 +127,10 @@ def test_a_refusal_is_one_line_without_the_token(project, environment, capsys):
     with hub(refuses=True) as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         with pytest.raises(SystemExit) as left:
-            main([PATH, "--hub", "ada/clip", "--send"])
+            cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
     said = capsys.readouterr().err
     assert left.value.code == 1
-    assert said.startswith("push: field '--hub': the hub refuses: ")
+    assert said.startswith("trivium push: field '--hub': the hub refuses: ")
     assert TOKEN not in said
 
 
@@ -142,7 +139,7 @@ def test_without_a_token_nothing_is_asked(project, environment, capsys):
     with hub() as there:
         environment.setenv("HF_ENDPOINT", there["url"])
         with pytest.raises(SystemExit):
-            main([PATH, "--hub", "ada/clip", "--send"])
+            cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
         assert there["asked"] == []
     assert "push: field 'HF_TOKEN': no token" in capsys.readouterr().err
 
@@ -150,6 +147,6 @@ def test_without_a_token_nothing_is_asked(project, environment, capsys):
 def test_a_folder_that_is_there_is_left_alone(project, capsys):
     (project / "out").mkdir()
     with pytest.raises(SystemExit):
-        main([PATH, "--folder", "out", "--send"])
+        cli.run("push", [PATH, "--folder", "out", "--send"])
     assert "out: the folder exists already" in capsys.readouterr().err
     assert list((project / "out").iterdir()) == []

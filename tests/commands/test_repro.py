@@ -14,7 +14,7 @@ import pytest
 from tests.tiny_project import commit, run, start
 from trivium.commands.repro import CONSTRUCTION, LAST, needed
 
-COMMAND = (sys.executable, "-m", "trivium.commands.repro")
+COMMAND = (sys.executable, "-m", "trivium", "repro")
 
 
 def graph(**commands: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.commands.reproduced import main
+from trivium.commands import cli
 from trivium.core.tables import write_json
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> None:
-    main(["--scale", "small", "--by", "Ada | Lovelace", *words])
+    cli.run("reproduced", ["--scale", "small", "--by", "Ada | Lovelace", *words])
 
 
 def test_an_entry_has_the_numbers_of_real_pipelines_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

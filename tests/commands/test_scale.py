@@ -97,9 +97,12 @@ def test_a_scale_is_a_name_or_a_file_and_scales_alone_are_offered(files, monkeyp
             scale_file(wrong)
 
 
+RUN = "import sys; from trivium.commands.cli import run; run('scale', sys.argv[1:])"
+
+
 def test_command_prints_the_changes(files):
     params, scale = files("world: {kvqae: hub}")
-    command = [sys.executable, "-m", "trivium.commands.scale", "--params", str(params), "--scale", str(scale)]
+    command = [sys.executable, "-c", RUN, "--params", str(params), "--scale", str(scale)]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "world.kvqae: sample → hub\n1 changes" in result.stdout
     scale.write_text("nothing: 1")

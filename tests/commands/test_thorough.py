@@ -10,7 +10,7 @@ from tests.claims.invented import evidence
 from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
-from trivium.commands import thorough
+from trivium.commands import cli, thorough
 from trivium.commands.lineage import behind
 from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
@@ -89,7 +89,7 @@ def results(project, name):
 
 
 def test_every_world_leaves_its_evidence_and_the_tree_stays(project, capsys):
-    thorough.main(["--pipelines", "kvqae"])
+    cli.run("thorough", ["--pipelines", "kvqae"])
     assert "kvqae, world 4, training 0: never run" in capsys.readouterr().out
     for world in (3, 4):
         kept = results(project, f"kvqae/{world}-0")
@@ -102,7 +102,7 @@ def test_every_world_leaves_its_evidence_and_the_tree_stays(project, capsys):
 
 
 def test_all_of_a_pipeline_runs_at_the_scale(project):
-    thorough.main(["--pipelines", "kvqae"])
+    cli.run("thorough", ["--pipelines", "kvqae"])
     kept = results(project, "kvqae")
     assert kept["metrics"] == {"echo.seed": 3, "echo.sweep_questions": 9, "table.published": 2}
     (ran,) = (project / ".work/thorough").glob("*-kvqae/ran")
@@ -112,14 +112,14 @@ def test_all_of_a_pipeline_runs_at_the_scale(project):
 
 
 def test_only_what_is_out_of_date_runs_again(project, capsys):
-    thorough.main(["--pipelines", "kvqae"])
+    cli.run("thorough", ["--pipelines", "kvqae"])
     commit(project)
     capsys.readouterr()
-    thorough.main(["--pipelines", "kvqae"])
+    cli.run("thorough", ["--pipelines", "kvqae"])
     assert "All results are up to date." in capsys.readouterr().out
     params = project / "params.yaml"
     params.write_text(params.read_text().replace("sweep_questions: 1", "sweep_questions: 2"))
-    thorough.main(["--pipelines", "kvqae", "--list"])
+    cli.run("thorough", ["--pipelines", "kvqae", "--list"])
     said = capsys.readouterr().out
     assert "kvqae, world 3, training 0: kvqae.read\n" in said
     assert "kvqae:" not in said, "at the scale the number is another"
@@ -127,14 +127,14 @@ def test_only_what_is_out_of_date_runs_again(project, capsys):
     (project / "metrics/thorough/kvqae/4-0.json").unlink()
     params.write_text(params.read_text().replace("sweep_questions: 2", "sweep_questions: 1"))
     commit(project)
-    thorough.main(["--pipelines", "kvqae"])
+    cli.run("thorough", ["--pipelines", "kvqae"])
     assert results(project, "kvqae/4-0")["commit"] != results(project, "kvqae/3-0")["commit"]
 
 
 def test_uncommitted_changes_are_refused(project, capsys):
     (project / "params.yaml").write_text("kvqae: {}\n")
     with pytest.raises(SystemExit):
-        thorough.main(["--pipelines", "kvqae"])
+        cli.run("thorough", ["--pipelines", "kvqae"])
     assert "commit your changes first" in capsys.readouterr().err
     assert not (project / "metrics" / "thorough").exists()
 
@@ -157,12 +157,12 @@ def test_answers_that_were_paid_for_are_kept_here(project, monkeypatch):
     shared.put("same", Reply("paid for before", "stop", 1, 1), model="m")
     monkeypatch.setattr(thorough, "claim_runs", lambda _: [])
     with pytest.raises(subprocess.CalledProcessError):
-        thorough.main(["--pipelines", "complexity"])
+        cli.run("thorough", ["--pipelines", "complexity"])
     ours = AnswerCache(project / JOURNAL)
     assert ours.get("same") == shared.get("same")
     assert ours.get("world 3") == Reply("world 3", "stop", 1, 1)
     (project / "go").touch()
-    thorough.main(["--pipelines", "complexity"])
+    cli.run("thorough", ["--pipelines", "complexity"])
     assert results(project, "complexity")["metrics"] == {"prompt.asked": 0}
     ours = AnswerCache(project / JOURNAL)
     assert (len(ours), ours.broken) == (2, 0)

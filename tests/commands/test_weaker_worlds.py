@@ -7,7 +7,7 @@ import yaml
 
 from tests import tiny_project
 from tests.tiny_project import run
-from trivium.commands import weaker_worlds
+from trivium.commands import cli
 from trivium.commands.weaker_worlds import KEPT, MEASURES, RESULTS, WORLDS
 
 GRAPH = """stages:
@@ -57,7 +57,7 @@ def project(tmp_path, monkeypatch):
 
 
 def test_every_world_runs_and_the_tree_stays(project):
-    weaker_worlds.main([])
+    cli.run("weaker-worlds")
     kept = json.loads((project / RESULTS).read_text())
     assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
     chosen = PARAMS["decorrelation"]["world"]

@@ -251,14 +251,15 @@ def test_passages_cut_anew_are_never_answered_from_against_old_vectors(built, cl
 def test_the_command_line(built, asked, tmp_path):
     photo = tmp_path / "-rf $(touch x) \n<b>.jpg"
     photo.write_bytes(asked[0][1])
-    said = built.run(sys.executable, "-m", "trivium.commands.ask", "--image", str(photo), asked[0][0].text)
-    assert re.match(r".+ {3}\(probability 0\.\d{3}, \d+\.\d s\)\n", said)
+    said = built.run(sys.executable, "-m", "trivium", "ask", "--image", str(photo), asked[0][0].text)
+    told = r".+ {3}\(probability 0\.\d{3}, \d+\.\d s, these models know an invented world only\)\n"
+    assert re.match(told, said)
     assert "\n1. " in said
     assert "text, DPR" in said
     assert "re-ranked, text" in said
-    command = (sys.executable, "-m", "trivium.commands.ask", "--no-rerank")
+    command = (sys.executable, "-m", "trivium", "ask", "--no-rerank")
     assert "re-ranked" not in built.run(*command, "--image", str(photo), asked[0][0].text)
-    built.run(sys.executable, "-m", "trivium.commands.ask", "--image", "params.yaml", "who is this?", fails=True)
+    built.run(sys.executable, "-m", "trivium", "ask", "--image", "params.yaml", "who is this?", fails=True)
 
 
 def free_port():
@@ -272,7 +273,7 @@ def page(built, tmp_path_factory):
     """The address of a running page, its own process."""
     folder = tmp_path_factory.mktemp("page")
     log = folder / "log"
-    command = [sys.executable, "-m", "trivium.commands.ask_page", "--port", str(free_port())]
+    command = [sys.executable, "-m", "trivium", "ask-page", "--port", str(free_port())]
     with log.open("w") as out:
         server = subprocess.Popen(
             command, cwd=built.folder, env=built.environment(TMPDIR=str(folder)), stdout=out, stderr=subprocess.STDOUT

@@ -1,4 +1,4 @@
-"""Ask a question of your own about a picture of your own (kvqae.md, the whole pipeline on one question).
+"""`trivium ask`: ask a question of your own about a picture of your own.
 
     trivium ask --image photo.jpg "Which constituency did this man represent?"
     trivium ask --kb museum --image photo.jpg "Who painted this?"
@@ -6,15 +6,14 @@
     trivium ask --kb birds --batch infoseek_val.jsonl --set infoseek --pictures oven --out answers.csv
 
 Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
-what the last `make repro` made, or with `--kb` a base of one's own (docs/own_pictures.md); exit code 1, with one clear
-message, on bad input. `make ask` opens the same as a page.
+what the last `make repro` made, or with `--kb` a base of one's own (docs/own_pictures.md). `make ask` opens the same as
+a page.
 """
 
-import argparse
 import os
-import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from argparse import ArgumentParser, Namespace, _ArgumentGroup
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +31,11 @@ ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's g
 
 def lines(answer: "Answer") -> Iterator[str]:
     """The answer for a terminal; the answer's place in a passage stands in «»."""
-    known = "" if answer.score is None else f"probability {answer.score:.3f}, "
-    yield f"{_printable(answer.text) or '(no answer)'}   ({known}{sum(answer.seconds.values()):.1f} s)"
+    from trivium.kvqae.asking.answer import INVENTED
+
+    told = [] if answer.score is None else [f"probability {answer.score:.3f}"]
+    told += [f"{sum(answer.seconds.values()):.1f} s", *[INVENTED] * answer.invented]
+    yield f"{_printable(answer.text) or '(no answer)'}   ({', '.join(told)})"
     yield from map(entry_line, answer.entries)
     if answer.alike:
         yield f"picture: most like that of {_printable(answer.alike)}"
@@ -82,32 +84,32 @@ def prepare_arithmetic() -> None:
     os.environ["OMP_NUM_THREADS"] = threads
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     from trivium.commands.visual_sets import SETS
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
-    made = argparse.ArgumentParser(prog="trivium ask", description="Answer a question about a picture.")
-    made.add_argument("question", nargs="?", help="for example: Which constituency did this man represent?")
-    made.add_argument("--image", type=Path, help="the picture; without it the text alone has to do")
-    made.add_argument("--row", default=ROW, help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
-    made.add_argument("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
-    own = made.add_argument_group("a base of your own, made by `trivium kb`")
-    own.add_argument("--kb", type=Path, metavar="FOLDER", help="the base; nothing of a project is used then")
-    own.add_argument("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
-    own.add_argument("--batch", type=Path, metavar="CSV", help="questions, with columns question and image")
-    own.add_argument("--out", type=Path, metavar="CSV", help="for the answers of --batch")
-    own.add_argument("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
-    own.add_argument("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
-    own.add_argument("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
+    add = parser.add_argument
+    add("question", nargs="?", help="for example: Which constituency did this man represent?")
+    add("--image", type=Path, help="the picture; without it the text alone has to do")
+    add("--row", default=ROW, help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
+    add("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
+    own = parser.add_argument_group("a base of your own, made by `trivium kb`")
+    add = own.add_argument
+    add("--kb", type=Path, metavar="FOLDER", help="the base; nothing of a project is used then")
+    add("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
+    add("--batch", type=Path, metavar="CSV", help="questions, with columns question and image")
+    add("--out", type=Path, metavar="CSV", help="for the answers of --batch")
+    add("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
+    add("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
+    add("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
     add_reader(own)
-    return made
 
 
-def add_reader(group: "argparse._ArgumentGroup") -> None:
+def add_reader(group: _ArgumentGroup) -> None:
     """Arguments that name who reads."""
-    group.add_argument("--reader", metavar="READER", help="a folder of a BERT reader, or an endpoint such as "
-                       "http://localhost:8000/v1 (default: the one that the base was made with)")  # fmt: skip
+    told = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1 (default: the base's own)"
+    group.add_argument("--reader", metavar="READER", help=told)
     group.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
     group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoint's key")
 
@@ -141,7 +143,7 @@ def open_graph(root: Path, row: str) -> "tuple[Asker, str]":
     return asker, asker.base.dataset
 
 
-def _ask_table(arguments: argparse.Namespace) -> None:
+def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
     from trivium.commands.ask_batch import answer_all, read_questions
     from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
@@ -162,7 +164,7 @@ def _ask_table(arguments: argparse.Namespace) -> None:
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 
-def _ask_one(arguments: argparse.Namespace) -> None:
+def _ask_one(arguments: Namespace) -> None:
     if not arguments.question.strip():  # said before anything is loaded
         raise BadInput("the question is empty")
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
@@ -175,10 +177,8 @@ def _ask_one(arguments: argparse.Namespace) -> None:
         print("\n".join(lines(answer)))
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Answer the question of the command line, or those of a table."""
-    read = parser()
-    arguments = read.parse_args(argv)
     batch, alone = arguments.batch is not None, arguments.kb is None
     wrong = {
         "--batch needs --kb and --out": batch and (alone or arguments.out is None),
@@ -195,14 +195,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     }
     for problem, is_wrong in wrong.items():
         if is_wrong:
-            read.error(problem)
+            arguments.refuse(problem)
     prepare_arithmetic()
-    try:
-        (_ask_table if batch else _ask_one)(arguments)
-    except BadInput as error:
-        print(f"ask: {_printable(str(error))}", file=sys.stderr)
-        raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()
+    (_ask_table if batch else _ask_one)(arguments)

@@ -8,7 +8,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_csv, read_csv_records
-from trivium.kvqae.asking.answer import Answer
+from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.entries import find_pictures
 
 ASKED = ("question", "image")
@@ -99,7 +99,8 @@ def _answer(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
         answer = ask(row.question, None if path is None else read_bytes(path, LARGEST_IMAGE))
     except BadInput as error:
         return line | {"problem": str(error)}
-    line |= {"answer": answer.text, "answer_probability": answer.score, "notes": " ".join(answer.notes)}
+    line |= {"answer": answer.text, "answer_probability": answer.score}
+    line["notes"] = " ".join([*[f"{INVENTED.capitalize()}."] * answer.invented, *answer.notes])
     if answer.entries:
         best = answer.entries[0]
         line |= {"entry": best.title, "entry_probability": best.probability, "sure": best.sure}

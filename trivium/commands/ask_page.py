@@ -8,7 +8,6 @@ at most; the folder goes with the server, or at the next start if the server was
 reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
 """
 
-import argparse
 import hmac
 import ipaddress
 import os
@@ -19,8 +18,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,6 @@ PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's p
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
-INVENTED = "**These models know the sample's invented world only.** Nothing that is answered is true of the real one."
 ABOUT = (
     "The picture shows a person, a place or a thing that the question does not name. "
     "The answer is read in the passages below it."
@@ -64,6 +63,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
     """
     import gradio
 
+    from trivium.kvqae.asking.answer import INVENTED
     from trivium.page.asking import respond
 
     def path_of(payload: Any) -> str | None:
@@ -84,7 +84,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
         turn.click(None, js=TURN, api_visibility="private")
         gradio.Markdown(ABOUT)
         if any(asker.base.invented for asker in bases.values()):
-            gradio.Markdown(INVENTED)
+            gradio.Markdown(f"**{INVENTED.capitalize()}.** Nothing that is answered is true of the real one.")
         with gradio.Row():
             image = gradio.Image(
                 label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
@@ -196,7 +196,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
 
 
 @contextmanager
-def open_page(arguments: argparse.Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
+def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
     """The page, after the bases of one's own that are named, or what the graph has made, are loaded.
 
     Raises:
@@ -220,45 +220,32 @@ def open_page(arguments: argparse.Namespace, folder: Path) -> "Iterator[gradio.B
         yield build(askers, folder, known)
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    title = "Open a page that answers questions about pictures."
-    made = argparse.ArgumentParser(prog="trivium ask-page", description=title)
-    made.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
+    parser.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
     told = f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}"
-    made.add_argument("--host", default="127.0.0.1", help=told)
-    made.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
-    own = made.add_argument_group("bases of your own, made by `trivium kb`")
+    parser.add_argument("--host", default="127.0.0.1", help=told)
+    parser.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
+    own = parser.add_argument_group("bases of your own, made by `trivium kb`")
     told = "a base that the page offers; may be repeated"
     own.add_argument("--kb", type=Path, action="append", default=[], metavar="FOLDER", help=told)
     add_reader(own)
-    return made
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Serve until Ctrl-C."""
-    arguments = parser().parse_args(argv)
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
     host = arguments.host
-    try:
-        token = take_token(host)
-        if not is_loopback(host):
-            print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
-        with (
-            listen(host, arguments.port) as listener,
-            temporary_folder() as folder,
-            open_page(arguments, folder) as page,
-            serving(page, listener, token) as address,
-        ):
-            print(f"ask at {address} (Ctrl-C ends it)", flush=True)
-            threading.Event().wait()
-    except KeyboardInterrupt:
-        pass
-    except BadInput as error:
-        print(f"ask: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()
+    token = take_token(host)
+    if not is_loopback(host):
+        print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
+    with (
+        suppress(KeyboardInterrupt),
+        listen(host, arguments.port) as listener,
+        temporary_folder() as folder,
+        open_page(arguments, folder) as page,
+        serving(page, listener, token) as address,
+    ):
+        print(f"ask at {address} (Ctrl-C ends it)", flush=True)
+        threading.Event().wait()

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
+from trivium.commands.doctor import Finding, judge
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import read_parameters, used_values
@@ -14,7 +15,6 @@ from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.pins import REQUESTED, Pins
 
-State = Literal["has", "lacks", "needs"]
 STOPS = {
     "fquad": "complexity-world and all that follows it stop",
     "calor": "complexity-world and all that follows it stop",
@@ -26,20 +26,6 @@ PHOTOGRAPHS = {"flickr30k": ("images/",)}
 OPTIONAL = {("calor", "syntax.conllu"): "complexity.syntax.parser cannot be conllu"}
 # `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
 SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
-
-
-class Finding(NamedTuple):
-    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
-
-    name: str
-    state: State
-    found: str
-    meaning: str = ""
-
-
-def judge(name: str, is_there: bool, found: str, meaning: str, *, needed: bool = False) -> Finding:
-    """A finding whose meaning is told only where something is missing."""
-    return Finding(name, "has", found) if is_there else Finding(name, "needs" if needed else "lacks", found, meaning)
 
 
 def examine_brought(root: Path) -> Iterator[Finding]:

@@ -2,8 +2,9 @@
 
     trivium plan --scale paper
 
-`python -m trivium plan` is the same where the package is not installed. Every sub-command but those of `ANYWHERE`
-works on a project: a folder with `dvc.yaml`, `params.yaml` and what the graph has made, the one that Git cloned.
+`python -m trivium plan` is the same where the package is not installed. A module of this room is one sub-command: its
+docstring is what `--help` says, `options` declares what it takes, and `run` does it; what it raises is told here. Every
+sub-command but those of `ANYWHERE` works on a project: a folder with `dvc.yaml`, `params.yaml` and what the graph made.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from trivium.core.errors import BadInput
+from trivium.core.errors import BadInput, how_to_install
 from trivium.core.redaction import redact_output
 
 FAMILY = "trivium.commands"  # whose modules are imported by name
@@ -40,97 +41,100 @@ COMMANDS = {
     "completion": "print what a shell needs to complete commands and options",
 }
 ANYWHERE = {"completion", "difficulty", "kb"}  # need no project
-# What `pip install 'trivium[…]'` has to add for a command; `all` where it is not here.
-EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}
+EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}  # else all
 # It finds faces; no extra can have it: it asks for an old torch, and does without.
-NO_EXTRA = {"facenet_pytorch": "--no-deps facenet-pytorch"}
+NO_EXTRA = {"facenet_pytorch": "`pip install --no-deps facenet-pytorch`"}
 OWN = {"trivium", "stages", "sample"}  # what of these is missing is no package
 OWN_BASE = "--kb"  # an option of some, with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
+ABOUT = """\
+usage: trivium [--help] command …
 
+Trivium reproduces three papers: questions about entities in images (KVQAE), image-text retrieval that looks
+instead of guessing (decorrelation), and what makes reading comprehension hard (complexity).
 
-def usage() -> str:
-    """What `trivium --help` says."""
-    lines = (f"  {name:15}{line}" for name, line in COMMANDS.items())
-    about = (
-        "Trivium reproduces three papers: questions about entities in images (KVQAE), image-text retrieval that looks\n"
-        "instead of guessing (decorrelation), and what makes reading comprehension hard (complexity)."
-    )
-    first = f"usage: trivium [--help] command …\n\n{about}"
-    return "\n".join([first, "\ncommands:", *lines, "\n`trivium command --help` describes the arguments of a command."])
+commands:
+{commands}
 
-
-def module_of(command: str) -> str:
-    """The module of a sub-command.
-
-    Raises:
-        BadInput: there is no such sub-command.
-    """
-    if command not in COMMANDS:
-        raise BadInput("no such command", got=command, choices=list(COMMANDS))
-    return f"trivium.commands.{command.replace('-', '_')}"
+`trivium command --help` describes the arguments of a command."""
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    """What a sub-command takes.
+    """What a sub-command takes; `arguments.refuse(…)` ends it with its usage.
 
     Raises:
-        BadInput: there is no such sub-command.
         ModuleNotFoundError: it needs an extra that is not installed.
     """
-    made: argparse.ArgumentParser = import_module(module_of(command)).parser()
-    return made
+    module = import_module(f"{FAMILY}.{command.replace('-', '_')}")
+    parser = argparse.ArgumentParser(
+        prog=f"trivium {command}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=module.run, refuse=parser.error)
+    if hasattr(module, "options"):
+        module.options(parser)
+    return parser
 
 
-def require_project(folder: Path) -> None:
-    """Refuse a folder that is no project.
+def run(command: str, words: Sequence[str] = ()) -> None:
+    """Run a sub-command; what is wrong ends it with one message that begins with its name.
+
+    Args:
+        command: of `COMMANDS`.
+        words: its arguments.
+    """
+    try:
+        arguments = parser_of(command).parse_args(words)
+        arguments.run(arguments)
+        return
+    except BadInput as error:
+        problem, status = str(error), 1
+    except KeyboardInterrupt:
+        problem = "stopped; nothing half-written is left, and the same command goes on with what is kept"
+        status = 130
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in OWN:
+            raise
+        extra = EXTRAS.get(command, "all")
+        problem, status = f"{error.name} is missing: {NO_EXTRA.get(str(error.name)) or how_to_install(extra)}", 1
+    shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in problem)
+    print(f"trivium {command}: {shown}", file=sys.stderr)
+    raise SystemExit(status) from None
+
+
+def require_project(command: str, words: Sequence[str], folder: Path) -> None:
+    """Refuse an unknown sub-command, and a folder that is no project where it needs one.
 
     Raises:
-        BadInput: a file of `PROJECT` is not in it.
+        BadInput: no such sub-command, or a file of `PROJECT` is not in the folder.
     """
-    for name in PROJECT:
-        if not (folder / name).is_file():
-            raise BadInput(
-                "not a project of Trivium: the package holds no graph, no parameters and nothing that was trained",
-                file=folder / name,
-                expected="the folder that Git cloned: go there first",
-            )
+    if command not in COMMANDS:
+        raise BadInput("no such command", got=command, choices=list(COMMANDS))
+    own_base = any(word.partition("=")[0] == OWN_BASE for word in words)
+    missing = [folder / name for name in PROJECT if not (folder / name).is_file()]
+    if missing and command not in ANYWHERE and not own_base and not HELP & set(words):
+        problem = "not a project of Trivium: the package holds no graph, no parameters and nothing that was trained"
+        raise BadInput(problem, file=missing[0], expected="the folder that Git cloned: go there first")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run a sub-command; a reader who has seen enough (`trivium … | head`) ends it, without a traceback."""
+    """Run what the command line says; where its reader goes (`trivium … | head`), it ends."""
     redact_output()
+    command, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         try:
-            _run(argv)
+            if command in HELP:
+                print(ABOUT.format(commands="\n".join(f"  {name:15}{line}" for name, line in COMMANDS.items())))
+            else:
+                require_project(command, rest, Path.cwd())
+                run(command, rest)
+        except BadInput as error:
+            print(f"trivium: {error}", file=sys.stderr)
+            raise SystemExit(2) from None
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
-
-
-def _run(argv: Sequence[str] | None) -> None:
-    """A sub-command's `main` finds its own arguments in `sys.argv`, as under `python -m`."""
-    command, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
-    if command in HELP:
-        print(usage())
-        return
-    try:
-        module = module_of(command)
-        own_base = any(each == OWN_BASE or each.startswith(f"{OWN_BASE}=") for each in rest)
-        if command not in ANYWHERE and not own_base and not HELP & set(rest):
-            require_project(Path.cwd())
-    except BadInput as error:
-        print(f"trivium: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    sys.argv = [f"trivium {command}", *rest]
-    try:
-        import_module(module).main()
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] in OWN:
-            raise
-        wanted = NO_EXTRA.get(str(error.name)) or f"'trivium[{EXTRAS.get(command, 'all')}]'"
-        print(f"trivium {command}: {error.name} is missing: pip install {wanted}", file=sys.stderr)
         raise SystemExit(1) from None

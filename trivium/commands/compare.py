@@ -2,43 +2,69 @@
 
     trivium compare
 
-A row is a parameter that differs somewhere, or a number of the headline that does. A column is an experiment.
+A row is a parameter that differs somewhere, or a number of the headline that does. A column is an experiment. A number
+with a * was not made anew: a stage behind it has not run since a parameter or an input of it changed. Where there is an
+experiment `baseline`, it stands in the place of the commit, whose numbers may come from another machine.
 `dvc exp show` would have a column for every parameter, metric, input and output.
 """
 
-import argparse
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 from dvc.repo import Repo
 
-from trivium.core.parameters import flatten, read_parameters
+from trivium.commands.lineage import behind, outputs_of, value_in
+from trivium.core.parameters import flatten
+from trivium.page.headline import NUMBERS
 
-PARAMETERS, HEADLINE = "params.yaml", "metrics/headline.json"
-NAME_WIDTH, VALUE_WIDTH = 60, 18
+PARAMETERS, LOCK, HEADLINE = "params.yaml", "dvc.lock", "metrics/headline.json"
+BASELINE = "baseline"
+KEEP = f"`dvc exp save -n {BASELINE}`"
+WIDTHS = (60, 20)  # at most, of a row's name and of a value
 Column = Mapping[str, Any]  # dotted key or name of a number to its value
 
 
-def of_revision(folder: Path, revision: str) -> Column:
-    """Parameters and headline as a commit has them; what it does not have is left out."""
-    parameters = yaml.safe_load(_show(folder, revision, PARAMETERS) or "{}")
-    return dict(flatten(parameters)) | json.loads(_show(folder, revision, HEADLINE) or "{}")
+def column(read: Callable[[str], str]) -> Column:
+    """Parameters and headline of one state of the project; what it does not have is left out.
+
+    Args:
+        read: the text of a file of it; empty where there is none.
+    """
+    parameters = yaml.safe_load(read(PARAMETERS) or "{}")
+    stages = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("stages", {})
+    stale = stale_numbers(stages, parameters)
+    numbers = json.loads(read(HEADLINE) or "{}")
+    marked = {name: f"{_text(value)} *" if name in stale else value for name, value in numbers.items()}
+    return dict(flatten(parameters)) | marked
 
 
-def _show(folder: Path, revision: str, file: str) -> str:
-    command = ["git", "show", f"{revision}:{file}"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+def stale_numbers(stages: Mapping[str, Any], parameters: Mapping[str, Any]) -> set[str]:
+    """The numbers of the headline that a stage behind them would change, or might, if it ran.
 
-
-def of_tree(folder: Path) -> Column:
-    """Parameters and headline as the files are now."""
-    headline = folder / HEADLINE
-    numbers = json.loads(headline.read_text(encoding="utf-8")) if headline.exists() else {}
-    return dict(flatten(read_parameters(folder / PARAMETERS))) | numbers
+    Args:
+        stages: as `dvc.lock` has them.
+        parameters: as `params.yaml` has them.
+    """
+    made = {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", ())}
+    outdated: dict[str, set[str]] = {}  # stage → the inputs and parameters that are others than when it ran
+    for name, stage in stages.items():
+        used = stage.get("params", {}).get(PARAMETERS, {})
+        read = {dep["path"]: dep.get("md5") for dep in stage.get("deps", ())}
+        outdated[name] = {path for path, md5 in read.items() if made.get(path, md5) != md5}
+        outdated[name] |= {key for key, value in used.items() if value_in(parameters, key) != value}
+    makers, stale = outputs_of(stages), set()
+    for name, number in NUMBERS.items():
+        file = f"metrics/{number.file}"
+        stages_behind = behind(stages, [makers[file]]) if file in makers else []
+        if file in outdated.get("headline", ()) or any(outdated[stage] for stage in stages_behind):
+            stale.add(name)
+    return stale
 
 
 def table(columns: Mapping[str, Column]) -> list[str]:
@@ -52,9 +78,9 @@ def table(columns: Mapping[str, Column]) -> list[str]:
     differing = {key: row for key, row in rows.items() if len(set(row)) > 1}
     if not differing:
         return [f"{', '.join(columns)}: the same parameters, the same headline"]
-    width = min(NAME_WIDTH, max(map(len, differing)))
     cells = [["", *columns], *([key, *row] for key, row in differing.items())]
-    widths = [width, *(min(VALUE_WIDTH, max(len(row[place]) for row in cells)) for place in range(1, len(cells[0])))]
+    most = [WIDTHS[0], *[WIDTHS[1]] * len(columns)]
+    widths = [min(wide, max(map(len, texts))) for wide, texts in zip(most, zip(*cells, strict=True), strict=True)]
     return ["  ".join(_fit(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
@@ -67,24 +93,24 @@ def _fit(text: str, width: int) -> str:
     return text.ljust(width) if len(text) <= width else f"…{text[1 - width :]}"
 
 
-def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
-    return argparse.ArgumentParser(
-        prog="trivium compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def show(folder: Path, revision: str, file: str) -> str:
+    """The text of a file in the folder, or in a commit of it where one is named; empty where there is none."""
+    if not revision:
+        return (folder / file).read_text("utf-8") if (folder / file).exists() else ""
+    command = ["git", "show", f"{revision}:{file}"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(_: Namespace) -> None:
     """Print the comparison."""
-    parser().parse_args(argv)
     with Repo() as repo:
         folder = Path(repo.root_dir)
-        made = repo.experiments.ls()
-    columns = {"workspace": of_tree(folder), "HEAD": of_revision(folder, "HEAD")}
-    for experiments in made.values():
-        columns |= {name: of_revision(folder, revision) for name, revision in experiments}
-    print("\n".join(table(columns)))
-
-
-if __name__ == "__main__":
-    main()
+        experiments = {name: revision for made in repo.experiments.ls().values() for name, revision in made}
+    first = BASELINE if BASELINE in experiments else "HEAD"
+    revisions = {"workspace": "", first: experiments.pop(first, "HEAD"), **experiments}
+    lines = table({name: column(partial(show, folder, revision)) for name, revision in revisions.items()})
+    if any(" *" in line for line in lines):
+        lines.append("*: not made anew; `dvc exp run` without a target makes all numbers anew")
+    if first != BASELINE:
+        lines.append(f"HEAD's numbers may be another machine's: {KEEP} after `make repro` keeps this one's.")
+    print("\n".join(lines))

@@ -6,7 +6,7 @@ The script knows the options of this version, and starts nothing: print it anew 
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import shtab
@@ -14,15 +14,6 @@ import shtab
 from trivium.commands import cli
 
 SHELLS = ("bash", "zsh", "fish")
-
-
-def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium completion", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    made.add_argument("shell", choices=SHELLS, help="the shell to print it for")
-    return made
 
 
 def script(commands: Mapping[str, str], shell: str) -> str:
@@ -46,10 +37,11 @@ def script(commands: Mapping[str, str], shell: str) -> str:
     return shtab.complete(root, shell)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def options(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("shell", choices=SHELLS, help="the shell to print it for")
+
+
+def run(arguments: argparse.Namespace) -> None:
     """Print the script."""
-    print(script(cli.COMMANDS, parser().parse_args(argv).shell))
-
-
-if __name__ == "__main__":
-    main()
+    print(script(cli.COMMANDS, arguments.shell))

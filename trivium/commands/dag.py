@@ -6,8 +6,8 @@ The cells of a stage, such as `kvqae-rerank@text`, are drawn as one box. The sta
 the rows above have run. A line is left out if other lines lead the same way. Sections of the page are left out, too.
 """
 
-import argparse
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
@@ -80,19 +80,14 @@ def svg(drawn: nx.DiGraph, pipeline: str, descriptions: Mapping[str, str]) -> st
     )
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium dag", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    made.add_argument("pipeline", choices=list(ARTICLES), help="the pipeline to draw")
-    made.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
-    return made
+    parser.add_argument("pipeline", choices=list(ARTICLES), help="the pipeline to draw")
+    parser.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Write the picture."""
-    arguments = parser().parse_args(argv)
     out: Path = arguments.out or Path(".work") / "dag" / f"{arguments.pipeline}.svg"
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
@@ -101,7 +96,3 @@ def main(argv: Sequence[str] | None = None) -> None:
         picture = svg(stages_of(graph, arguments.pipeline), arguments.pipeline, descriptions)
         beside.write_text(picture, encoding="utf-8")
     print(f"open {out}")
-
-
-if __name__ == "__main__":
-    main()

@@ -7,9 +7,8 @@ RRT re-ranks images by the features that DELG extracts. The command writes the i
 features are there are not asked for again.
 """
 
-import argparse
 import shlex
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -100,34 +99,16 @@ def ask_for(root: Path, side: str) -> str:
     return "\n".join(told)
 
 
-def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
-    return argparse.ArgumentParser(
-        prog="trivium delg", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-
-
-def main(argv: Sequence[str] | None = None) -> None:
+def run(_: Namespace) -> None:
     """Write and tell."""
-    parser().parse_args(argv)
-    try:
-        if not (Path.cwd() / LISTS).is_dir():
-            raise BadInput(
-                "which images RRT compares is not known yet",
-                file=LISTS,
-                expected="the lists that `dvc repro kvqae-local_features` makes",
-            )
-        for side in SIDES:
-            print(ask_for(Path.cwd(), side))
-    except BadInput as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(1) from None
+    if not LISTS.is_dir():
+        expected = "the lists that `dvc repro kvqae-local_features` makes"
+        raise BadInput("which images RRT compares is not known yet", file=LISTS, expected=expected)
+    for side in SIDES:
+        print(ask_for(Path.cwd(), side))
     print(f"The tool is in delf/python/delg of github.com/tensorflow/models/tree/master/research/delf. {AFTER}")
 
 
 AFTER = (
     "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be given or true)."
 )
-
-if __name__ == "__main__":
-    main()

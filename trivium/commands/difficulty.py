@@ -1,11 +1,11 @@
-"""`trivium difficulty`: what makes the questions of any set hard for the models that answered them.
+"""`trivium difficulty`: what makes the questions of any set hard for the models that answered them, and how sure it is.
 
-trivium difficulty --questions dev.json --answers camembert.json mt5=mt5.jsonl --out difficulty
+    trivium difficulty --questions dev.json --answers camembert.json mt5=mt5.jsonl --out difficulty
+
+Forms of files, factors and statistics: docs/difficulty.md.
 """
 
-import argparse
-import sys
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import get_args
 
@@ -24,52 +24,32 @@ from trivium.prompting.asking import EndpointModel
 _NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "margin", "draws", "seed")
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium difficulty",
-        description="What makes the questions of a set hard for the models that answered them, and how sure that is.",
-        epilog="Forms of files, factors and statistics: docs/difficulty.md.",
-    )
-    made.add_argument(
-        "--questions",
-        type=Path,
-        required=True,
-        help="SQuAD 1.1 or 2.0, PIAF, XQuAD, FQuAD, MRQA, or flat records (JSON, Parquet)",
-    )
-    made.add_argument(
-        "--answers",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="one file for each model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
-        "prediction_text, samples of lm-evaluation-harness, KILT",
-    )
-    made.add_argument("--out", type=Path, required=True, help="folder for the page, CSV, JSON and py-irt's file")
-    made.add_argument("--title", help="title of the page (default: the name of the questions' file)")
-    made.add_argument(
-        "--language", help=f"code of ISO 639-1, with rules for {', '.join(LANGUAGES)} (default: detected)"
-    )
-    made.add_argument("--missing", choices=get_args(Missing), help=_described("missing"))
-    made.add_argument(
-        "--judge", choices=get_args(Judge), default=_default("judge"), help=f"{_described('judge')} (%(default)s)"
-    )
-    made.add_argument("--verdicts", type=Path, help="human verdicts, CSV or Label Studio's JSON: κ of every judge")
-    made.add_argument("--syntax", type=Path, help="CoNLL-U of the contexts, which adds three factors")
+    add = parser.add_argument
+    told = "SQuAD 1.1 or 2.0, PIAF, XQuAD, FQuAD, MRQA, or flat records (JSON, Parquet)"
+    add("--questions", type=Path, required=True, help=told)
+    told = "one file for each model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
+    told += "prediction_text, samples of lm-evaluation-harness, KILT"
+    add("--answers", nargs="+", required=True, metavar="FILE", help=told)
+    add("--out", type=Path, required=True, help="folder for the page, CSV, JSON and py-irt's file")
+    add("--title", help="title of the page (default: the name of the questions' file)")
+    add("--language", help=f"code of ISO 639-1, with rules for {', '.join(LANGUAGES)} (default: detected)")
+    add("--missing", choices=get_args(Missing), help=_described("missing"))
+    add("--judge", choices=get_args(Judge), default=_default("judge"), help=f"{_described('judge')} (%(default)s)")
+    add("--verdicts", type=Path, help="human verdicts, CSV or Label Studio's JSON: κ of every judge")
+    add("--syntax", type=Path, help="CoNLL-U of the contexts, which adds three factors")
     for name in _NUMBERS:
-        default = _default(name)
-        made.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default,
-                          help=f"{_described(name)} (%(default)s)")  # fmt: skip
-    asked = made.add_argument_group("a language model as the judge (--judge llm)")
-    asked.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
-    asked.add_argument("--judge-model", help="the endpoint's name for the model")
-    asked.add_argument("--key-variable", help="environment variable with the key (default: none is needed)")
-    asked.add_argument(
-        "--requests-per-minute", type=float, default=600, help="largest number of requests a minute (%(default)g)"
-    )
-    asked.add_argument("--parallel", type=int, default=8, help="number of requests at a time (%(default)s)")
-    asked.add_argument("--cache", type=Path, default=JOURNAL, help="folder that keeps the verdicts (%(default)s)")
-    return made
+        default, option = _default(name), f"--{name.replace('_', '-')}"
+        add(option, type=type(default), default=default, help=f"{_described(name)} (%(default)s)")
+    add = parser.add_argument_group("a language model as the judge (--judge llm)").add_argument
+    add("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
+    add("--judge-model", help="the endpoint's name for the model")
+    add("--key-variable", help="environment variable with the key (default: none is needed)")
+    told = "largest number of requests a minute (%(default)g)"
+    add("--requests-per-minute", type=float, default=600, help=told)
+    add("--parallel", type=int, default=8, help="number of requests at a time (%(default)s)")
+    add("--cache", type=Path, default=JOURNAL, help="folder that keeps the verdicts (%(default)s)")
 
 
 def _described(name: str) -> str:
@@ -80,12 +60,7 @@ def _default(name: str) -> object:
     return DifficultySettings.model_fields[name].default
 
 
-def _settings(arguments: argparse.Namespace) -> DifficultySettings:
-    values = {name: getattr(arguments, name) for name in ("judge", "missing", *_NUMBERS)}
-    return validate(DifficultySettings, values, "difficulty", Path("--"))
-
-
-def _judge(arguments: argparse.Namespace) -> LlmJudge | None:
+def _judge(arguments: Namespace) -> LlmJudge | None:
     """The judge behind the endpoint, if one is asked for.
 
     Raises:
@@ -129,29 +104,15 @@ def summary(found: Difficulty) -> list[str]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Analyse the set of the command line."""
-    arguments = parser().parse_args(argv)
-    try:
-        judge = _judge(arguments)
-        found = difficulty(
-            arguments.questions,
-            arguments.answers,
-            language=arguments.language,
-            settings=_settings(arguments),
-            syntax=arguments.syntax,
-            verdicts=arguments.verdicts,
-            judge=judge,
-        )
-        write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)
-    except BadInput as error:
-        print(f"difficulty: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    judge = _judge(arguments)
+    values = {name: getattr(arguments, name) for name in ("judge", "missing", *_NUMBERS)}
+    settings = validate(DifficultySettings, values, "difficulty", Path("--"))
+    given = {name: getattr(arguments, name) for name in ("language", "syntax", "verdicts")}
+    found = difficulty(arguments.questions, arguments.answers, settings=settings, judge=judge, **given)
+    write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)
     if judge is not None:
         print("Judge: " + ", ".join(f"{name} {count}" for name, count in judge.counts.items()) + ".")
     print("\n".join(summary(found)))
     print(f"Page: {arguments.out / 'index.html'}")
-
-
-if __name__ == "__main__":
-    main()

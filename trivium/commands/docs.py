@@ -7,11 +7,10 @@ becomes a page, too: Markdown as it is, other text as a block. Links are rewritt
 empty line before it; nothing else is changed. Zensical makes HTML of these pages, as zensical.toml says.
 """
 
-import argparse
 import posixpath
 import re
 import shutil
-from collections.abc import Sequence
+import sys
 from pathlib import Path
 
 from trivium.core.errors import BadInput
@@ -77,14 +76,6 @@ def rewritten(text: str, file: str, root: Path) -> tuple[str, list[str]]:
     return "".join(prose), linked
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Write all pages, in place of those that are there."""
-    parser = argparse.ArgumentParser(description="Write the pages that `make docs` makes a site of.")
-    parser.add_argument("out", type=Path, help="their folder; what it holds is deleted")
-    out: Path = parser.parse_args(argv).out
-    shutil.rmtree(out, ignore_errors=True)
-    write_pages(Path.cwd(), out)
-
-
 if __name__ == "__main__":
-    main()
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    write_pages(Path.cwd(), Path(sys.argv[1]))

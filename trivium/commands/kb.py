@@ -1,17 +1,16 @@
 """`trivium kb`: a folder of texts and pictures becomes a knowledge base that questions are asked of.
 
-trivium kb my_museum --out museum --image-encoder open_clip:ViT-B-32/openai
+    trivium kb my_museum --out museum --image-encoder open_clip:ViT-B-32/openai
 
-The folder it writes is a small DVC project of two stages, `entries` and `base`, which are this command with `--stage`:
-`dvc repro` there does the same again. Vectors are kept beside them by the hash of what they describe, see
-docs/own_pictures.md.
+The folder it writes is a small DVC project: `dvc repro` there does the same again, as does this command without a
+source. Vectors are kept by the hash of what they describe. Forms of the source, encoders and readers:
+docs/own_pictures.md. Faces: docs/faces.md.
 """
 
-import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,34 +28,25 @@ ENTRIES, BASE, STORES = "entries", "base", "vectors"
 SHOWN = 5  # problems of each kind
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium kb",
-        description="Make a knowledge base of your own texts and pictures, and keep it in step with them.",
-        epilog="Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.",
-    )
-    add = made.add_argument
-    add("source", nargs="?", type=Path,
-        help="a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and "
-        "image (default: what the base was made of before)")  # fmt: skip
+    add = parser.add_argument
+    told = "a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and image "
+    add("source", nargs="?", type=Path, help=f"{told}(default: what the base was made of before)")
     add("--out", type=Path, metavar="FOLDER", help="folder of the base")
-    add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL",
-        help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
-        "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated")  # fmt: skip
-    add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER",
-        help="a text encoder beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated",
-    )  # fmt: skip
+    told = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
+    told += "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated"
+    add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL", help=told)
+    told = "a text encoder beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated"
+    add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER", help=told)
     add("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
-    add("--checkout", type=Path, metavar="FOLDER",
-        help="take encoders, weights and reader of a project after `make repro`; the sample's know only an invented "
-        "world")  # fmt: skip
+    told = "take encoders, weights and reader of a project after `make repro`; the sample's know only an invented world"
+    add("--checkout", type=Path, metavar="FOLDER", help=told)
     add("--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)")
-    add("--stage", choices=[ENTRIES, BASE], help=argparse.SUPPRESS)
-    return made
+    add("--stage", choices=[ENTRIES, BASE], help=SUPPRESS)
 
 
-def settings_of(arguments: argparse.Namespace) -> "BaseSettings":
+def settings_of(arguments: Namespace) -> "BaseSettings":
     """What the command line says.
 
     Raises:
@@ -190,28 +180,18 @@ def summary(out: Path) -> list[str]:
     return lines
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Make a base, or make it again."""
-    read = parser()
-    arguments = read.parse_args(argv)
-    try:
-        if arguments.stage is not None:
-            run_stage(arguments.stage)
-            return
-        if arguments.out is None:
-            read.error("--out is needed")
-        told = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
-        if arguments.source is None and any(told):
-            read.error("options need the source: without it, the base is made again as it was told before")
-        settings = read_settings(arguments.out) if arguments.source is None else settings_of(arguments)
-        check(settings, arguments.out)
-        write_project(arguments.out, settings)
-        reproduce(arguments.out)
-        print("\n".join(summary(arguments.out)))
-    except BadInput as error:
-        print(f"kb: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()
+    if arguments.stage is not None:
+        run_stage(arguments.stage)
+        return
+    if arguments.out is None:
+        arguments.refuse("--out is needed")
+    told = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
+    if arguments.source is None and any(told):
+        arguments.refuse("options need the source: without it, the base is made again as it was told before")
+    settings = read_settings(arguments.out) if arguments.source is None else settings_of(arguments)
+    check(settings, arguments.out)
+    write_project(arguments.out, settings)
+    reproduce(arguments.out)
+    print("\n".join(summary(arguments.out)))

@@ -45,3 +45,11 @@ def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
             makers = {made_by[out] for out in made_by if path == out or path in out.parents or out in path.parents}
             waiting += makers - stages
     return sorted(stages)
+
+
+def value_in(tree: Any, key: str) -> Any:
+    """The value at a dotted key of parameters as `dvc.lock` has them, numbers for places in lists; None for none."""
+    for part in key.split("."):
+        step = dict(enumerate(tree)) if isinstance(tree, list) else tree
+        tree = step.get(int(part) if isinstance(tree, list) else part) if isinstance(step, dict) else None
+    return tree

@@ -1,10 +1,13 @@
-"""`trivium odmap`: how much does a model guess, on the queries of this project?
+"""`trivium odmap`: how much does a model of pictures and texts guess?
 
-trivium odmap --model open_clip:ViT-B-32/openai --model ./my_clip --out leaderboard
+    trivium odmap --model open_clip:ViT-B-32/openai --model ./my_clip --out leaderboard
+
+It is asked about pictures from which an object was painted out, as the graph asks its own models. Kinds of models,
+measures and the page: docs/odmap.md.
 """
 
-import argparse
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,41 +18,21 @@ if TYPE_CHECKING:
     from trivium.decorrelation.benchmark.leaderboard import Leaderboard
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium odmap",
-        description="How much does a model of pictures and texts guess? It is asked about pictures from which an "
-        "object was painted out, as the graph asks its own models.",
-        epilog="Kinds of models, measures and the page: docs/odmap.md.",
-    )
-    made.add_argument(
-        "--model",
-        action="append",
-        metavar="MODEL",
-        help="open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
-        "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated",
-    )
-    made.add_argument("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
-    made.add_argument("--dataset", default="coco", help="a data set of the project (%(default)s)")
-    made.add_argument("--filling", help="what painted the queries (default: as for most of the project's own models)")
-    made.add_argument("--positives", type=Path, metavar="FOLDER", help="right answers of ECCV Caption and CxC, on COCO")
-    made.add_argument(
-        "--captioner",
-        action="append",
-        default=[],
-        metavar="CAPTIONER",
-        help="a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
-        "may be repeated",
-    )
-    made.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
-    made.add_argument(
-        "--inputs",
-        type=Path,
-        metavar="FOLDER",
-        help="write the pictures and sentences to embed for npy:FOLDER, and ask no model",
-    )
-    return made
+    add = parser.add_argument
+    told = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
+    told += "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated"
+    add("--model", action="append", metavar="MODEL", help=told)
+    add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
+    add("--dataset", default="coco", help="a data set of the project (%(default)s)")
+    add("--filling", help="what painted the queries (default: as for most of the project's own models)")
+    add("--positives", type=Path, metavar="FOLDER", help="right answers of ECCV Caption and CxC, on COCO")
+    told = "a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
+    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{told}may be repeated")
+    add("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
+    told = "write the pictures and sentences to embed for npy:FOLDER, and ask no model"
+    add("--inputs", type=Path, metavar="FOLDER", help=told)
 
 
 def summary(board: "Leaderboard") -> list[str]:
@@ -77,47 +60,33 @@ def _named(captioners: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Ask the models of the command line; the status is 1 when one of them could not be asked."""
-    read = parser()
-    arguments = read.parse_args(argv)
     if arguments.inputs is None and (not arguments.model or arguments.out is None):
-        read.error("--model and --out are needed, or --inputs")
+        arguments.refuse("--model and --out are needed, or --inputs")
     if arguments.batch < 1:
-        read.error("--batch should be at least 1")
-    try:
-        if arguments.inputs is not None:
-            from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
-            from trivium.decorrelation.benchmark.npy import write_inputs
+        arguments.refuse("--batch should be at least 1")
+    if arguments.inputs is not None:
+        from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+        from trivium.decorrelation.benchmark.npy import write_inputs
 
-            write_inputs(read_benchmark(Path(), arguments.dataset, arguments.filling), arguments.inputs)
-            print(
-                f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}"
-            )
-            return
-        from trivium.decorrelation.benchmark.leaderboard import odmap
-        from trivium.page.leaderboard import write_leaderboard
+        write_inputs(read_benchmark(Path(), arguments.dataset, arguments.filling), arguments.inputs)
+        print(f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}")
+        return
+    from trivium.decorrelation.benchmark.leaderboard import odmap
+    from trivium.page.leaderboard import write_leaderboard
 
-        board = odmap(
-            arguments.model,
-            dataset=arguments.dataset,
-            filling=arguments.filling,
-            positives=arguments.positives,
-            captioners=_named(arguments.captioner),
-            batch_size=arguments.batch,
-            told=lambda line: print(line, flush=True),
-        )
-        write_leaderboard(board, arguments.out)
-    except BadInput as error:
-        print(f"odmap: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    board = odmap(
+        arguments.model,
+        captioners=_named(arguments.captioner),
+        batch_size=arguments.batch,
+        told=lambda line: print(line, flush=True),
+        **{name: getattr(arguments, name) for name in ("dataset", "filling", "positives")},
+    )
+    write_leaderboard(board, arguments.out)
     print("\n".join(summary(board)))
     print(f"Page: {arguments.out / 'index.html'}")
     for name, why in board.failed.items():
         print(f"odmap: {name} was not asked: {why}", file=sys.stderr)
     if board.failed:
         raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    main()

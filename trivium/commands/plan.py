@@ -9,12 +9,11 @@ training run at once, any other stage runs on one machine, one after the other, 
 The stages are those of `dvc.yaml`; what they take is estimated in `trivium/commands/plan.yaml`.
 """
 
-import argparse
 import json
 import os
 import re
-import sys
 import tempfile
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -235,34 +234,21 @@ def show_machines(kinds: Sequence[Machines], costs: Sequence[Cost]) -> Iterator[
         yield f"First bottleneck on {kind.name}: {costs[slowest].stage}, {told}"
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium plan", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
     told = "a scale to merge over the parameters: a name in scales/, such as paper, or a file (default: as they are)"
-    made.add_argument("--scale", help=told)
+    parser.add_argument("--scale", help=told)
     told = "give the hours on these machines, such as 1xH200 8xA100 20x16cores"
-    made.add_argument("--machines", nargs="+", metavar="NxKIND", help=told)
-    return made
+    parser.add_argument("--machines", nargs="+", metavar="NxKIND", help=told)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Print the plan."""
-    arguments = parser().parse_args(argv)
-    try:
-        kinds = [read_machines(name) for name in arguments.machines or ()]
-        scale = scale_file(arguments.scale) if arguments.scale else None
-        costs, first = plan_files(Path("params.yaml"), Path("dvc.yaml"), scale)
-    except BadInput as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(1) from None
+    kinds = [read_machines(name) for name in arguments.machines or ()]
+    scale = scale_file(arguments.scale) if arguments.scale else None
+    costs, first = plan_files(Path("params.yaml"), Path("dvc.yaml"), scale)
     if kinds:
         lines = list(show_machines(kinds, [cost for cost in costs if cost.known and not cost.apart]))
     else:
         lines = [*show(costs, free_space(Path.cwd()) / 1e9, os.cpu_count() or 1), *first]
     print("\n".join(lines))
-
-
-if __name__ == "__main__":
-    main()

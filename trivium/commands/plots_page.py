@@ -1,7 +1,6 @@
 """The page that `dvc plots show` fills in, with Vega inside: DVC's own asks a server for it. `make setup` writes it."""
 
-import argparse
-from collections.abc import Sequence
+import sys
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
@@ -25,15 +24,13 @@ AFTER = """
 """
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main(out: Path) -> None:
     """Write the page."""
     import vl_convert  # brings a whole JavaScript engine: only for who writes the page
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, help="where")
-    with write_atomically(parser.parse_args(argv).out) as beside:
+    with write_atomically(out) as beside:
         beside.write_text(f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -1,15 +1,17 @@
-"""`trivium push`: what the graph has made leaves with a true card, for a folder or a repository of the hub.
+"""`trivium push`: share a model or a data set that the graph has made, in a folder or a repository of the hub.
 
-trivium push
-trivium push models/decorrelation/cells/coco_clip_ours_0 --folder shared/my_clip --send
+    trivium push
+    trivium push models/decorrelation/cells/coco_clip_ours_0 --folder shared/my_clip --send
+
+A card says what it is, where it is from and how to load it. Nothing leaves without --send: the card and the files are
+shown. What can leave, and what the card says: docs/sharing.md.
 """
 
-import argparse
 import os
 import re
 import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from trivium.core.atomic import write_atomically
@@ -19,41 +21,29 @@ TOKEN = "HF_TOKEN"
 Files = Mapping[str, Path | bytes]  # {path there: a file, or bytes}
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium push",
-        description="Share a model or a data set that the graph has made, with a card that says what it is, where it "
-        "is from and how to load it. Nothing leaves without --send: the card and the files are shown.",
-        epilog="What can leave, and what the card says: docs/sharing.md.",
-    )
-    made.add_argument("output", nargs="?", metavar="OUTPUT", help="a path of the project; without one all are listed")
-    where = made.add_mutually_exclusive_group()
+    add = parser.add_argument
+    add("output", nargs="?", metavar="OUTPUT", help="a path of the project; without one all are listed")
+    where = parser.add_mutually_exclusive_group()
     where.add_argument("--folder", type=Path, metavar="FOLDER", help="a new folder to write it to")
     where.add_argument("--hub", metavar="OWNER/NAME", help="a repository of the hub; the token is in HF_TOKEN")
-    made.add_argument("--send", action="store_true", help="write or upload the files; without this they are only shown")
-    made.add_argument("--public", action="store_true", help="make a new repository public, not private")
-    return made
+    add("--send", action="store_true", help="write or upload the files; without this they are only shown")
+    add("--public", action="store_true", help="make a new repository public, not private")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """List, show or send."""
-    read = parser()
-    arguments = read.parse_args(argv)
     if arguments.output and arguments.folder is None and arguments.hub is None:
-        read.error("--folder or --hub is needed")
+        arguments.refuse("--folder or --hub is needed")
     if not arguments.output and (arguments.send or arguments.folder or arguments.hub):
-        read.error("OUTPUT is needed")
+        arguments.refuse("OUTPUT is needed")
     if arguments.public and not arguments.hub:
-        read.error("--public is only for --hub")
-    try:
-        print("\n".join(push(arguments)))
-    except BadInput as error:
-        print(f"push: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        arguments.refuse("--public is only for --hub")
+    print("\n".join(push(arguments)))
 
 
-def push(arguments: argparse.Namespace) -> list[str]:
+def push(arguments: Namespace) -> list[str]:
     """What the command prints, when it has done what it was told.
 
     Raises:
@@ -125,7 +115,3 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         reason = str(error).strip().replace("\n", " ")
         raise BadInput(f"the hub refuses: {reason}", field="--hub", got=repository) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,7 @@
 """Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`."""
 
-import argparse
-import sys
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json
 from trivium.page.headline import NUMBERS
@@ -171,29 +171,18 @@ def filled(text: str, root: Path) -> str:
     return text
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium readme",
-        description="Write the generated parts of README.md and docs/ again, from dvc.yaml and metrics/.",
-    )
-    made.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
-    return made
+    parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
-    check: bool = parser().parse_args(argv).check
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")
         new = filled(old, Path.cwd())
-        if new != old and check:
-            print(f"{page} is not in step with dvc.yaml and metrics/: run `make readme`", file=sys.stderr)
-            raise SystemExit(1)
+        if new != old and arguments.check:
+            raise BadInput("not in step with dvc.yaml and metrics/: run `make readme`", file=page)
         if new != old:
             with write_atomically(page) as beside:
                 beside.write_text(new, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

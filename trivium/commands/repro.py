@@ -5,7 +5,6 @@ keep them apart. A stage that fails stops only what needs it. The construction o
 for hours, runs only when it is asked for by name.
 """
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -14,7 +13,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from graphlib import TopologicalSorter
@@ -28,6 +28,7 @@ from dvc.exceptions import DvcException
 from dvc.repo import Repo
 from dvc.rwlock import SCHEMA, Invalid
 
+from trivium.commands.compare import BASELINE, KEEP
 from trivium.core.code.digest import code_root
 from trivium.core.code.pipeline import OWN_STAGE, write_code
 from trivium.core.errors import BadInput
@@ -132,7 +133,7 @@ def reproduce(stage: str, cores: int) -> str:
 repo: Repo
 
 
-def run(
+def run_stages(
     graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int
 ) -> tuple[dict[str, str], dict[str, set[str]]]:
     """Run the stages that have changed, and what needs them, those on the longest way to the end first.
@@ -198,15 +199,16 @@ def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
     return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium repro",
-        description="Run the graph, or one pipeline and what it needs. Without a GPU several stages run at the same "
-        "time. A stage that fails stops only the stages that need it; at the end you see what failed and why.",
-    )
-    made.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
-    return made
+    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
+
+
+def has_experiment(name: str) -> bool:
+    """Whether an experiment of this name was made from the commit."""
+    told = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    reference = f"refs/exps/{told[:2]}/{told[2:]}/{name}"
+    return subprocess.run(["git", "show-ref", "-q", "--verify", reference], check=False).returncode == 0
 
 
 def room() -> tuple[int, int]:
@@ -218,9 +220,9 @@ def room() -> tuple[int, int]:
     return min(cores, max(2, psutil.virtual_memory().total // (MEMORY * 2**30))), cores
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Run one pipeline, or all; what fails is told at the end."""
-    pipeline = parser().parse_args(argv).pipeline
+    pipeline = arguments.pipeline
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
@@ -236,14 +238,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             graph = graph.subgraph(needed(graph, pipeline, is_invented=is_invented)).copy()
             changed = set(project.status()) & set(graph)
             parts = {stage.addressing: [Path(out.fs_path) for out in stage.outs] for stage in project.index.stages}
-    except (BadInput, DvcException) as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(1) from None
+    except DvcException as error:
+        raise BadInput(str(error)) from None
     if not changed - {OWN_STAGE}:
         print("Data and pipelines are up to date.")
         return
     Path(".work").mkdir(exist_ok=True)
-    failed, missing = run(graph, changed, *room())
+    failed, missing = run_stages(graph, changed, *room())
     for part in (part for stage in missing if "-page_" in stage for part in parts[stage]):
         part.unlink(missing_ok=True)  # an earlier run's section
     if failed:
@@ -251,7 +252,5 @@ def main(argv: Sequence[str] | None = None) -> None:
         lines += ["These did not run, because they need one of them:"] * bool(missing)
         lines += [f"  {stage} (needs {', '.join(sorted(causes))})" for stage, causes in missing.items()]
         raise SystemExit("\n".join([*lines, "Everything else is done; `make repro` goes on from it."]))
-
-
-if __name__ == "__main__":
-    main()
+    if "headline" in graph and not pipeline and not has_experiment(BASELINE):
+        print(f"{KEEP} keeps these numbers, to compare with and to go back to (`dvc exp apply {BASELINE}`).")

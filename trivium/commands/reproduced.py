@@ -7,15 +7,13 @@ only if nothing but `params.yaml`, `dvc.lock`, metrics and digests differs from 
 the scale, and if the data is real.
 """
 
-import argparse
 import datetime
 import os
 import platform
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import psutil
@@ -90,38 +88,25 @@ def _git(root: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium reproduced", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    made.add_argument("--scale", required=True, help="the scale that ran, the name of a file of scales/ without .yaml")
-    made.add_argument("--by", required=True, help="the name of the person who signs")
-    made.add_argument("--note", default="", help="what was unusual in this run")
-    return made
+    told = "the scale that ran, the name of a file of scales/ without .yaml"
+    parser.add_argument("--scale", required=True, help=told)
+    parser.add_argument("--by", required=True, help="the name of the person who signs")
+    parser.add_argument("--note", default="", help="what was unusual in this run")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Write the entry."""
-    given = parser().parse_args(argv)
     root = Path.cwd()
-    try:
-        require_scale(root, given.scale)
-        pipelines = real_pipelines(root)
-        commit = clean_commit(root)
-        found = values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
-        if not found:
-            raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
-    except BadInput as error:
-        print(f"reproduced: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    require_scale(root, arguments.scale)
+    pipelines = real_pipelines(root)
+    commit = clean_commit(root)
+    found = values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
+    if not found:
+        raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    entry = {"date": day, "scale": given.scale, "by": given.by, "commit": commit, "machine": machine(),
-             "note": given.note, "values": found}  # fmt: skip
-    out = LOG / f"{day}-{given.scale}-{commit[:8]}.json"
-    write_json(out, entry)
+    told = {name: getattr(arguments, name) for name in ("scale", "by", "note")}
+    out = LOG / f"{day}-{arguments.scale}-{commit[:8]}.json"
+    write_json(out, {"date": day, "commit": commit, "machine": machine(), "values": found, **told})
     print(f"{len(found)} numbers of {', '.join(pipelines)}: {out}; `make readme` shows them in docs/reproduction.md")
-
-
-if __name__ == "__main__":
-    main()

@@ -7,9 +7,9 @@ section knows the key; otherwise the scale is refused. A matrix, such as `decorr
 An entry that the scale sets to null is taken out. `git checkout params.yaml` undoes the change.
 """
 
-import argparse
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -172,28 +172,16 @@ def scale_file(name: str) -> Path:
     return file
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    made.add_argument("--scale", required=True, help="the scale to merge: a name in scales/, such as paper, or a file")
-    made.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
-    return made
+    told = "the scale to merge: a name in scales/, such as paper, or a file"
+    parser.add_argument("--scale", required=True, help=told)
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Merge, and print each change."""
-    arguments = parser().parse_args(argv)
-    try:
-        changes = rescale(arguments.params, scale_file(arguments.scale))
-    except BadInput as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(1) from None
+    changes = rescale(arguments.params, scale_file(arguments.scale))
     for name, old, new in changes:
         print(f"{name}: {old} → {new}")
     print(f"{len(changes)} changes in {arguments.params}" + ("; `git checkout` it to go back" if changes else ""))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,13 +6,13 @@ clone of the committed state that shares the DVC cache. What was interrupted goe
 Answers of prompted models, which are paid for, and MLflow's runs are kept here and not in the copy.
 """
 
-import argparse
 import datetime
 import os
 import shutil
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ import yaml
 
 from trivium.claims.evidence import gather
 from trivium.claims.registry import TRAININGS, WORLDS
-from trivium.commands.lineage import behind, read_lock
+from trivium.commands.lineage import behind, read_lock, value_in
 from trivium.commands.scale import rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
@@ -115,7 +115,7 @@ def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
     return [Wanted(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS]
 
 
-def run(*command: str, cwd: Path, **environment: str) -> str:
+def call(*command: str, cwd: Path, **environment: str) -> str:
     """Run a command that must succeed; its output goes to the terminal, or back from git."""
     capture = subprocess.PIPE if command[0] == "git" else None
     done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
@@ -137,20 +137,19 @@ def signed(commit: str, started: float) -> dict[str, Any]:
 
 
 def committed(root: Path) -> str:
-    """The commit that results come from; where anything but results differs from it, the program ends."""
-    changed = run("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
+    """The commit that results come from; where anything but results differs from it, that is `BadInput`."""
+    changed = call("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
     if changed:
-        print("commit your changes first: results are kept with the commit they come from", file=sys.stderr)
-        raise SystemExit(1)
-    return run("git", "rev-parse", "HEAD", cwd=root)
+        raise BadInput("commit your changes first: results are kept with the commit they come from")
+    return call("git", "rev-parse", "HEAD", cwd=root)
 
 
 def clone(root: Path, copy: Path) -> Path:
     """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
     if not copy.exists():
         with write_atomically(copy) as beside:
-            run("git", "clone", "-q", str(root), str(beside), cwd=root)
-            run("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=beside)
+            call("git", "clone", "-q", str(root), str(beside), cwd=root)
+            call("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=beside)
     return copy
 
 
@@ -159,7 +158,7 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
     pipeline, started = wanted.pipeline, time.perf_counter()
     for folder in ("data", "models", "metrics"):  # a stage may read a folder of others' results
         shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
-    run("git", "checkout", "-q", "--", ".", cwd=copy)
+    call("git", "checkout", "-q", "--", ".", cwd=copy)
     change_parameters(copy / "params.yaml", wanted.changes(root))
     values: dict[str, Any] = {}
     if wanted.training is None:
@@ -167,19 +166,19 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
         # set: see `project_root`.
         binaries = Path(sys.executable).parent
         for name in (pipeline, *WITH.get(pipeline, ())):
-            run("make", "repro", f"P={name}", f"BIN={binaries}", "-o", f"{binaries}/.ready", cwd=copy,
+            call("make", "repro", f"P={name}", f"BIN={binaries}", "-o", f"{binaries}/.ready", cwd=copy,
                 DVC_ROOT=str(root))  # fmt: skip
         values = {"pipeline": pipeline, "metrics": flat_metrics(copy, pipeline), "sections": sections(copy, pipeline)}
     else:
-        run(sys.executable, "-m", "stages.code", cwd=copy)
-        run("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
+        call(sys.executable, "-m", "stages.code", cwd=copy)
+        call("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
         write_table(root / RESULTS / f"{wanted.file}.parquet", gather(copy, pipeline, wanted.training))
     cells = Pipeline(copy).cells
     lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
     targets = TARGETS[pipeline] if wanted.training is not None else [
         name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_")
     ]  # fmt: skip
-    about = signed(run("git", "rev-parse", "HEAD", cwd=copy), started)
+    about = signed(call("git", "rev-parse", "HEAD", cwd=copy), started)
     write_json(root / RESULTS / f"{wanted.file}.json", about | values | record(lock, behind(lock, targets)))
 
 
@@ -241,14 +240,7 @@ def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
             changes.append(f"{stage} is no more")
         elif digest != parts.digest:
             changes.append(f"the code of {stage}")
-    return changes + [key for key, value in kept["parameters"].items() if _value_at(tree, key) != value]
-
-
-def _value_at(tree: Any, key: str) -> Any:
-    for part in key.split("."):
-        step = dict(enumerate(tree)) if isinstance(tree, list) else tree
-        tree = step.get(int(part) if isinstance(tree, list) else part) if isinstance(step, dict) else None
-    return tree
+    return changes + [key for key, value in kept["parameters"].items() if value_in(tree, key) != value]
 
 
 def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]:
@@ -275,43 +267,30 @@ def make_results(root: Path, commit: str, results: Sequence[Wanted]) -> None:
         make_result(root, copy, wanted)
 
 
-def parser() -> argparse.ArgumentParser:
+def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    made = argparse.ArgumentParser(
-        prog="trivium thorough", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    made.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
-    made.add_argument("--list", action="store_true", help="only say what is out of date, and why")
-    return made
+    parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
+    parser.add_argument("--list", action="store_true", help="only say what is out of date, and why")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def run(arguments: Namespace) -> None:
     """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
-    arguments = parser().parse_args(argv)
     root = Path.cwd()
-    try:
-        reasons = out_of_date(root, arguments.pipelines)
-        for wanted, why in reasons.items():
-            print(f"{wanted}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
-        print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
-        if arguments.list or not reasons:
-            return
-        commit = committed(root)
-        AnswerCache(root / JOURNAL).merge(root / ANSWERS)
-        by_world: dict[tuple[str, int], list[Wanted]] = {}
-        for wanted in reasons:
-            if wanted.world is not None:
-                by_world.setdefault((wanted.pipeline, wanted.world), []).append(wanted)
-        room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
-        with ThreadPoolExecutor(max(1, room)) as pool:
-            list(pool.map(partial(make_results, root, commit), by_world.values()))
-        for wanted in reasons:
-            if wanted.world is None:
-                make_results(root, commit, [wanted])
-    except BadInput as error:
-        print(f"thorough: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()
+    reasons = out_of_date(root, arguments.pipelines)
+    for wanted, why in reasons.items():
+        print(f"{wanted}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
+    print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
+    if arguments.list or not reasons:
+        return
+    commit = committed(root)
+    AnswerCache(root / JOURNAL).merge(root / ANSWERS)
+    by_world: dict[tuple[str, int], list[Wanted]] = {}
+    for wanted in reasons:
+        if wanted.world is not None:
+            by_world.setdefault((wanted.pipeline, wanted.world), []).append(wanted)
+    room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
+    with ThreadPoolExecutor(max(1, room)) as pool:
+        list(pool.map(partial(make_results, root, commit), by_world.values()))
+    for wanted in reasons:
+        if wanted.world is None:
+            make_results(root, commit, [wanted])

@@ -5,17 +5,16 @@ show how far that effect goes. As with `make thorough`, each world runs in a cop
 and the results are kept with the commit that they come from.
 """
 
-import argparse
 import os
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trivium.commands.thorough import SIDE_BY_SIDE, change_parameters, clone, committed, run, signed
+from trivium.commands.thorough import SIDE_BY_SIDE, call, change_parameters, clone, committed, signed
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json
@@ -60,10 +59,10 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
         object (`mentioned`), and what `compared` gives (`measures`).
     """
     clone(root, copy)
-    run("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
+    call("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
     scale = read_parameters(root / SCALE)
     change_parameters(copy / "params.yaml", {"decorrelation": {**scale["decorrelation"], "world": dict(changed)}})
-    run("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
+    call("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
     world = read_parameters(copy / "params.yaml")["decorrelation"]["world"]
     metrics = copy / "metrics" / "decorrelation"
     drawn = read_json(metrics / "world_coco.json")
@@ -75,27 +74,11 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
     }
 
 
-def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
-    return argparse.ArgumentParser(
-        prog="trivium weaker-worlds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-
-
-def main(argv: Sequence[str] | None = None) -> None:
+def run(_: Namespace) -> None:
     """Run every world, as many side by side as there are cores, and write what was found."""
-    parser().parse_args(argv)
     root, started = Path.cwd(), time.perf_counter()
     commit = committed(root)
     copies = [root / ".work" / "thorough" / f"{commit[:12]}-weaker-{number}" for number in range(len(WORLDS))]
-    try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            worlds = list(pool.map(partial(reproduce, root), copies, WORLDS))
-    except BadInput as error:
-        print(f"weaker: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        worlds = list(pool.map(partial(reproduce, root), copies, WORLDS))
     write_json(RESULTS, signed(commit, started) | {"worlds": worlds})
-
-
-if __name__ == "__main__":
-    main()

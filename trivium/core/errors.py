@@ -63,3 +63,10 @@ def naming(shown: Path, *, instead_of: Path) -> Iterator[None]:
     except BadInput as error:
         error.args = (str(error).replace(str(instead_of), str(shown)),)
         raise
+
+
+def how_to_install(extra: str) -> str:
+    """What brings the packages of an extra. No public index is asked for `trivium`: the name is nobody's there."""
+    if (Path(__file__).parents[2] / "pyproject.toml").is_file():
+        return "`make setup` brings it, then `source .venv/bin/activate`"
+    return f"`pip install '.[{extra}]'` in a clone, or install the release's wheel with [{extra}] behind its name"

@@ -25,7 +25,7 @@ from trivium.core.code.digest import digest_of
 from trivium.core.code.pipeline import running_digest
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine, all_workers
-from trivium.core.errors import BadInput
+from trivium.core.errors import BadInput, how_to_install
 from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.redaction import redact_output
 from trivium.core.signatures import signature_of
@@ -98,8 +98,7 @@ def _engine(run: RunParameters, work: Path) -> Engine:
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
-        expected = "`uv sync --extra ray`, or `pip install trivium[ray]`"
-        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=expected) from None
+        raise BadInput("Ray is not installed", field="run.engine", got="ray", expected=how_to_install("ray")) from None
     return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work)
 
 

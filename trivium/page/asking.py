@@ -14,7 +14,7 @@ from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
-from trivium.kvqae.asking.answer import Answer, FaceFound, label_of
+from trivium.kvqae.asking.answer import INVENTED, Answer, FaceFound, label_of
 from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
 from trivium.measures.answers import exact_match
@@ -115,6 +115,7 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
         "ask.html",
         question=question,
         answer=answer,
+        invented=INVENTED,
         expected=expected,
         right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
         place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
-from trivium.commands.odmap import main
+from trivium.commands import cli
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
@@ -173,5 +173,5 @@ def test_they_stand_on_the_board(project, monkeypatch, capsys):
     assert 'id="extended"' not in leaderboard_html(odmap({"words": Words()}, project))
     monkeypatch.setattr(sys, "argv", [])
     with pytest.raises(SystemExit):
-        main(["--model", "nowhere", "--positives", "lists", "--out", "other"])
+        cli.run("odmap", ["--model", "nowhere", "--positives", "lists", "--out", "other"])
     assert "no such folder, and no kind of model" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import yaml
 
 from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
 from tests.sources.loopback import Loopback
-from trivium.commands import encoder as command
+from trivium.commands import cli
 from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
@@ -60,8 +60,8 @@ def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_p
 
 
 def test_the_command_lists_and_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    command.main([])
+    cli.run("encoder")
     assert "BAAI/bge-base-en-v1.5; mit" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        command.main(["sight"])
+        cli.run("encoder", ["sight"])
     assert "no such source (choices: bge, e5" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import datasets
 from PIL import Image
 from torch.utils.data import DataLoader
 
-from trivium.core.errors import BadInput
+from trivium.core.errors import BadInput, how_to_install
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.scores import measures_of, score
@@ -30,7 +30,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "mteb":
         raise
-    raise BadInput("mteb is not installed", expected="`uv sync --extra mteb`, or `pip install trivium[mteb]`") from None
+    raise BadInput("mteb is not installed", expected=how_to_install("mteb")) from None
 
 _COLUMNS = {"image": datasets.Image(mode="RGB"), "text": datasets.Value("string")}
 _BATCH = 32  # mteb's own

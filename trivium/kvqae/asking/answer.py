@@ -28,6 +28,7 @@ LABELS = {
     "reranked_image": "re-ranked, face and picture",
 }
 NAMED_BY = {system_of(name): name for name in ENCODERS}  # searches by names → who looks at the picture
+INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
 WHAT = {"face": "face", "whole": "picture"}
 
 
@@ -114,3 +115,4 @@ class Answer:
     entries: Sequence[Recognised] = ()
     faces: Sequence[FaceFound] = ()
     alike: str = ""  # title of the article whose picture the image systems put first; empty where none looked
+    invented: bool = False  # see `INVENTED`

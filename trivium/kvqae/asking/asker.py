@@ -51,7 +51,7 @@ class Base(ABC):
     limits: dict[str, int]  # of pictures, see `decode_picture`
     rerankers: "Rerankers | None" = None
     why_not_reranked: str = ""  # a note for who wants it all the same
-    invented: bool = False  # whether the models know the sample's invented world alone
+    invented: bool = False  # see `INVENTED`
 
     @abstractmethod
     def check(self) -> None:
@@ -77,9 +77,9 @@ class Base(ABC):
     def picture_of(self, passage: int) -> bytes | None:
         """The picture of a passage's article."""
 
-    @abstractmethod
     def check_question(self, question: str) -> list[str]:
         """Notes on a question; `BadInput` where no model can read it."""
+        return []
 
 
 class Asker:
@@ -173,9 +173,8 @@ class Asker:
         ]
         alike = None if seen.entries else fused.first_by(list(seen.runs))
         title = "" if alike is None else base.texts[alike][0]
-        return Answer(
-            read.text, read.score, supports, seen.face, notes, seconds, picture, seen.entries, seen.faces, title
-        )
+        shown = (picture, seen.entries, seen.faces, title, base.invented)
+        return Answer(read.text, read.score, supports, seen.face, notes, seconds, *shown)
 
     def close(self) -> None:
         """End the thread and the decoders."""

@@ -14,6 +14,7 @@ import numpy as np
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
+from trivium.core.parameters import used_values
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, Seen
 from trivium.kvqae.asking.artifacts import Project
@@ -59,6 +60,7 @@ class GraphBase(Base):
 
     def __init__(self, root: Path, row: str) -> None:
         self._project = project = Project(root)
+        self.invented = used_values(root / "params.yaml", "world.kvqae") == "sample"
         self._fuse = section = project.section("fuse", FuseSection)
         rows = section.passage_rows
         if row not in rows:

@@ -43,7 +43,6 @@ from trivium.vision.faces import Face
 from trivium.vision.image_encoder import Route
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
-INVENTED = "The models know the sample's invented world only: nothing here is true of the real one."
 ReaderMaker = Callable[[BaseSettings], Reader | None]
 NAMED = 3  # entries that an answer names
 NOISE = 1e-3  # scores of texts that deviate less are equal
@@ -104,10 +103,6 @@ class OwnBase(Base):
         """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes."""
         if signature_of(self._folder) != self._signature:
             raise BadInput(ANEW, file=self._folder)
-
-    def check_question(self, question: str) -> list[str]:
-        """A note where the models are the sample's stand-ins."""
-        return [INVENTED] if self.invented else []
 
     def look(self, image: bytes, face: int | None) -> Seen:
         """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
