@@ -2,6 +2,7 @@ import ast
 import doctest
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +138,8 @@ def test_what_the_docs_show_runs_as_pasted(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(example.split("```")[0], {})
     assert "b  theirs" in capsys.readouterr().out
+
+
+def test_the_version_is_the_packages():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert trivium.__version__ == project["version"]

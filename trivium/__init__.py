@@ -21,9 +21,9 @@ Whoever has ranked lists comes in here; each name is imported when it is first u
 
 Judgements and runs are dictionaries as these, TREC files by their path, DataFrames of pandas, or `Qrels` and `Run`,
 which are arrays. `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's files.
-`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md), `odmap` how much
-models of pictures and texts guess (docs/odmap.md).
-Whatever is wrong with a file is a `BadInput`.
+`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md), `odmap` and
+`write_leaderboard` how much models of pictures and texts guess (docs/odmap.md). Whatever is wrong with a file is a
+`BadInput`.
 
 Who comes in here: people and notebooks, never the library itself. Whoever reads the code begins with the `__init__`
 of a room.
@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
     from trivium.page.difficulty import write_difficulty as write_difficulty
+    from trivium.page.leaderboard import write_leaderboard as write_leaderboard
 
+__version__ = "0.2.0"
 LAZY: dict[str, str] = {
     "BadInput": "trivium.core.errors",
     "Qrels": "trivium.measures.runs",
@@ -63,6 +65,7 @@ LAZY: dict[str, str] = {
     "read_run": "trivium.formats.trec",
     "search_weights": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
+    "write_leaderboard": "trivium.page.leaderboard",
     "write_qrels": "trivium.formats.trec",
     "write_run": "trivium.formats.front_door",
 }

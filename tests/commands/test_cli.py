@@ -48,6 +48,14 @@ def test_outside_a_clone_no_package_of_this_name_is_fetched(tmp_path, monkeypatc
     assert how_to_install("kvqae").startswith("`pip install '.[kvqae]'` in a clone, or install the release's wheel")
 
 
+def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(import_module("trivium.commands.kb"), "run", lambda _: pytest.fail("work"))
+    with pytest.raises(SystemExit):
+        run("kb", ["--out", str(tmp_path / "file" / "base")])
+    assert "field '--out': cannot be written" in capsys.readouterr().err
+
+
 def test_an_interruption_is_one_line(monkeypatch, capsys):
     def interrupted(_):
         raise KeyboardInterrupt

@@ -164,7 +164,7 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
         (["--language", "klingon"], "no code of a language; got 'klingon'"),
         (["--judge", "llm"], "its endpoint or name is missing"),
         (["--endpoint", "http://localhost:1/v1"], "no language model is the judge"),
-        (["--risk", "2"], "difficulty.risk: Input should be less than 1"),
+        (["--risk", "2"], "--risk: Input should be less than 1"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message, capsys):

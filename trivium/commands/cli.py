@@ -87,6 +87,9 @@ def run(command: str, words: Sequence[str] = ()) -> None:
     """
     try:
         arguments = parser_of(command).parse_args(words)
+        for name in ("out", "folder"):
+            if path := getattr(arguments, name, None):
+                require_writable(path, f"--{name}")
         arguments.run(arguments)
         return
     except BadInput as error:
@@ -102,6 +105,13 @@ def run(command: str, words: Sequence[str] = ()) -> None:
     shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in problem)
     print(f"trivium {command}: {shown}", file=sys.stderr)
     raise SystemExit(status) from None
+
+
+def require_writable(path: Path, option: str) -> None:
+    """Raise `BadInput` where a file or folder cannot be made: that is said before the work."""
+    above = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    if not os.access(above, os.W_OK) or (above != path.absolute() and not above.is_dir()):
+        raise BadInput("cannot be written", field=option, got=str(path), expected="a place in a folder that can")
 
 
 def require_project(command: str, words: Sequence[str], folder: Path) -> None:

@@ -9,7 +9,6 @@ experiment `baseline`, it stands in the place of the commit, whose numbers may c
 """
 
 import json
-import subprocess
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,6 +20,7 @@ from dvc.repo import Repo
 
 from trivium.commands.lineage import behind, outputs_of, value_in
 from trivium.core.parameters import flatten
+from trivium.core.tracking import git
 from trivium.page.headline import NUMBERS
 
 PARAMETERS, LOCK, HEADLINE = "params.yaml", "dvc.lock", "metrics/headline.json"
@@ -93,22 +93,20 @@ def _fit(text: str, width: int) -> str:
     return text.ljust(width) if len(text) <= width else f"…{text[1 - width :]}"
 
 
-def show(folder: Path, revision: str, file: str) -> str:
-    """The text of a file in the folder, or in a commit of it where one is named; empty where there is none."""
-    if not revision:
-        return (folder / file).read_text("utf-8") if (folder / file).exists() else ""
-    command = ["git", "show", f"{revision}:{file}"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+def show(revision: str, file: str) -> str:
+    """The text of a file of a commit, or of the folder where none is named; empty where there is none."""
+    if revision:
+        return git("show", f"{revision}:{file}")
+    return Path(file).read_text("utf-8") if Path(file).exists() else ""
 
 
 def run(_: Namespace) -> None:
     """Print the comparison."""
     with Repo() as repo:
-        folder = Path(repo.root_dir)
         experiments = {name: revision for made in repo.experiments.ls().values() for name, revision in made}
     first = BASELINE if BASELINE in experiments else "HEAD"
     revisions = {"workspace": "", first: experiments.pop(first, "HEAD"), **experiments}
-    lines = table({name: column(partial(show, folder, revision)) for name, revision in revisions.items()})
+    lines = table({name: column(partial(show, revision)) for name, revision in revisions.items()})
     if any(" *" in line for line in lines):
         lines.append("*: not made anew; `dvc exp run` without a target makes all numbers anew")
     if first != BASELINE:

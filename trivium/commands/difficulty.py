@@ -108,7 +108,10 @@ def run(arguments: Namespace) -> None:
     """Analyse the set of the command line."""
     judge = _judge(arguments)
     values = {name: getattr(arguments, name) for name in ("judge", "missing", *_NUMBERS)}
-    settings = validate(DifficultySettings, values, "difficulty", Path("--"))
+    try:
+        settings = validate(DifficultySettings, values, "difficulty", Path("--"))
+    except BadInput as error:  # whose names are those of options
+        raise BadInput(str(error).removeprefix("--: ").replace("difficulty.", "--")) from None
     given = {name: getattr(arguments, name) for name in ("language", "syntax", "verdicts")}
     found = difficulty(arguments.questions, arguments.answers, settings=settings, judge=judge, **given)
     write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)

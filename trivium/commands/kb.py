@@ -57,6 +57,8 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     from trivium.kvqae.asking.building import VERSION
     from trivium.kvqae.asking.models import BaseSettings
 
+    if not arguments.source.exists():  # a wrong path is named before a missing encoder
+        raise BadInput("no such folder or table", file=arguments.source)
     values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
     values |= {"version": VERSION, "source": str(arguments.source.resolve())}
     told = {

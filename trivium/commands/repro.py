@@ -33,6 +33,7 @@ from trivium.core.code.digest import code_root
 from trivium.core.code.pipeline import OWN_STAGE, write_code
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
+from trivium.core.tracking import git
 
 PIPELINES = ("", "kvqae", "construction", "decorrelation", "complexity")
 CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
@@ -57,7 +58,7 @@ def heal(repo: Repo) -> None:
         with suppress(OSError):  # not empty
             folder.rmdir()
     if is_refused(repo) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
-        subprocess.run(["git", "checkout", "-q", "--", lock.name], capture_output=True, check=False)
+        git("checkout", "-q", "--", lock.name)
         is_back = not is_refused(repo)
         print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
         if not is_back:
@@ -206,9 +207,8 @@ def options(parser: ArgumentParser) -> None:
 
 def has_experiment(name: str) -> bool:
     """Whether an experiment of this name was made from the commit."""
-    told = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
-    reference = f"refs/exps/{told[:2]}/{told[2:]}/{name}"
-    return subprocess.run(["git", "show-ref", "-q", "--verify", reference], check=False).returncode == 0
+    commit = git("rev-parse", "HEAD")
+    return bool(git("rev-parse", "-q", "--verify", f"refs/exps/{commit[:2]}/{commit[2:]}/{name}"))
 
 
 def room() -> tuple[int, int]:

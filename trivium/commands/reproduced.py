@@ -22,23 +22,22 @@ from trivium.commands.scale import scale_file
 from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 from trivium.core.tables import write_json
+from trivium.core.tracking import git
 from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, values
 
 MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # may differ from the commit
 
 
-def clean_commit(root: Path) -> str:
+def clean_commit() -> str:
     """The commit that ran.
 
     Raises:
         BadInput: code or data differs from it.
     """
     spared = [f":!{name}" for name in MADE]
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", *spared).splitlines()
-    if changed:
-        names = [line[3:] for line in changed]
-        raise BadInput("edited since the commit: numbers are signed with the code that made them", got=names)
-    return _git(root, "rev-parse", "HEAD").strip()
+    if changed := git("diff", "--name-only", "HEAD", "--", ".", *spared).splitlines():
+        raise BadInput("edited since the commit: numbers are signed with the code that made them", got=changed)
+    return git("rev-parse", "HEAD")
 
 
 def require_scale(root: Path, scale: str) -> None:
@@ -84,10 +83,6 @@ def machine() -> str:
     return ", ".join([*parts, *filter(None, gpus)])
 
 
-def _git(root: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
-
-
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     told = "the scale that ran, the name of a file of scales/ without .yaml"
@@ -101,7 +96,7 @@ def run(arguments: Namespace) -> None:
     root = Path.cwd()
     require_scale(root, arguments.scale)
     pipelines = real_pipelines(root)
-    commit = clean_commit(root)
+    commit = clean_commit()
     found = values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
     if not found:
         raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
