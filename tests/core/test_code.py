@@ -289,6 +289,7 @@ def test_the_form_is_the_one_of_every_python() -> None:
         ("f()", "f()\ncontext.tracker.log(step, loss=float(loss) / n)"),
         ("f()", "import mlflow\nfrom trivium.core.tracking import track\nf()"),
         ("f()", "f()\nprint(f'{len(x)} done', file=sys.stderr)"),
+        ("def f(a):\n    said = f'no {a}'\n    raise BadInput(said)", "def f(a):\n    said = f'{a}?'\n    raise BadInput(said)"),
     ],
 )
 def test_what_only_shows_changes_nothing(before: str, after: str) -> None:
@@ -304,6 +305,7 @@ def test_what_only_shows_changes_nothing(before: str, after: str) -> None:
         ("f()", "f()\ntracker.log(step, loss=draw())"),
         ("f()", "f()\nprogress.keep(x)"),
         ("for a in tqdm(b): f(a)", "for a in tqdm(c): f(a)"),
+        ("def f(a):\n    b = 'x'\n    g(b)\n    raise E(b)", "def f(a):\n    b = 'y'\n    g(b)\n    raise E(b)"),
     ],
 )
 def test_what_also_does_something_counts(before: str, after: str) -> None:

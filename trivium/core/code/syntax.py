@@ -112,6 +112,10 @@ class _WithoutShown(ast.NodeTransformer):
         node.values = [part for part in parts if not isinstance(part, ast.Constant) or part.value]
         return self.generic_visit(node)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        _remove_told(node)
+        return self.generic_visit(node)
+
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         _remove_wording(node)
         return self.generic_visit(node)
@@ -138,6 +142,28 @@ def _only_shows(node: ast.expr) -> bool:
     told = [inner for part in (*node.args, *node.keywords) for inner in ast.walk(part)]
     pure = all(_last_name(inner.func) in _PURE for inner in told if isinstance(inner, ast.Call))
     return shows and pure and not any(isinstance(inner, _ACTING) for inner in told)
+
+
+def _remove_told(function: ast.FunctionDef) -> None:
+    """Empty the texts of local names that nothing but errors tell, as in `problem = "…"; raise BadInput(problem)`."""
+    errors = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
+    ]
+    in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
+    used = [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
+    told = {name.id for name in used} - {name.id for name in used if id(name) not in in_errors}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign) and told.issuperset(_bound(node)):
+            _remove_wording(node.value)
+
+
+def _bound(statement: ast.Assign | ast.AugAssign) -> set[str]:
+    """The names that an assignment binds; an empty name where it does anything else."""
+    targets = [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets
+    names = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return {name.id if isinstance(name, ast.Name) else "" for name in names}
 
 
 def _remove_wording(node: ast.AST) -> None:
