@@ -289,7 +289,10 @@ def test_the_form_is_the_one_of_every_python() -> None:
         ("f()", "f()\ncontext.tracker.log(step, loss=float(loss) / n)"),
         ("f()", "import mlflow\nfrom trivium.core.tracking import track\nf()"),
         ("f()", "f()\nprint(f'{len(x)} done', file=sys.stderr)"),
-        ("def f(a):\n    said = f'no {a}'\n    raise BadInput(said)", "def f(a):\n    said = f'{a}?'\n    raise BadInput(said)"),
+        (
+            "def f(a):\n    said = f'no {a}'\n    raise BadInput(said)",
+            "def f(a):\n    said = f'{a}?'\n    raise BadInput(said)",
+        ),
     ],
 )
 def test_what_only_shows_changes_nothing(before: str, after: str) -> None:
