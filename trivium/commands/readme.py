@@ -82,8 +82,9 @@ def findings_table(root: Path) -> str:
             runs = sum(world.trainings for world in claim.worlds)
             said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
             rows.append([f"**{name}**: {claim.claim.sentence}", claim.claim.measure, values, said])
-        rest = len(claims) - len(held)
-        rows.append([f"**{name}**: of {len(claims)} claims {rest} do not hold, or one cannot tell", "", "", ""])
+        refuted = sum(claim.verdict == "does not hold" for claim in claims)
+        rest = f"{refuted} refuted, {len(claims) - len(held) - refuted} undecided"
+        rows.append([f"**{name}**: of {len(claims)} claims {rest}", "", "", ""])
     worlds = ", ".join(map(str, WORLDS))
     return markdown_table(["in the sample world", "by", f"points in worlds {worlds}", ""], rows)
 
