@@ -12,7 +12,7 @@ from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
 from trivium.commands import cli, thorough
 from trivium.commands.lineage import behind
-from trivium.commands.thorough import TARGETS, TRAINED, Wanted, as_in, claim_runs, outdated
+from trivium.commands.thorough import TARGETS, TRAINED, Wanted, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
@@ -182,17 +182,16 @@ LOCK = {
 
 @pytest.mark.parametrize("wanted", [run for run in claim_runs(CLAIMS) if run.world == 4 and run.training], ids=str)
 def test_every_run_is_a_pipeline_that_can_be_run(wanted):
-    with as_in(ROOT, wanted) as folder:
-        tree = read_parameters(folder / "params.yaml")
-        assert tree[wanted.pipeline]["world"]["seed"] == wanted.world
-        assert set(TARGETS[wanted.pipeline]) <= Pipeline(folder).cells.keys()
-        assert {key: value for key, value in tree.items() if key != wanted.pipeline} == {
-            key: value for key, value in read_parameters(ROOT / "params.yaml").items() if key != wanted.pipeline
-        }
-        if wanted.pipeline == "decorrelation":
-            cells = tree["decorrelation"]["cells"]
-            assert cells
-            assert {name.rpartition("_")[2] for name in cells} == {str(wanted.training)}
+    tree = wanted.parameters(ROOT)
+    assert tree[wanted.pipeline]["world"]["seed"] == wanted.world
+    assert set(TARGETS[wanted.pipeline]) <= Pipeline(ROOT, tree).cells.keys()
+    assert {key: value for key, value in tree.items() if key != wanted.pipeline} == {
+        key: value for key, value in read_parameters(ROOT / "params.yaml").items() if key != wanted.pipeline
+    }
+    if wanted.pipeline == "decorrelation":
+        cells = tree["decorrelation"]["cells"]
+        assert cells
+        assert {name.rpartition("_")[2] for name in cells} == {str(wanted.training)}
 
 
 def test_kvqae_trains_as_long_as_the_scale_says_with_each_seed():
@@ -216,11 +215,12 @@ def test_what_has_changed_is_told(tmp_path):
     (tmp_path / "dvc.yaml").write_text("stages: {show: {cmd: python -m stages.page.headline}}\n")
     (tmp_path / "params.yaml").write_text("toy: {steps: 4, cells: [{size: 2}]}\nrun: {portable: intel}\n")
     code = Code(code_root())
-    now = Pipeline(tmp_path).parts(code, "show").digest
+    pipeline, tree = Pipeline(tmp_path), read_parameters(tmp_path / "params.yaml")
+    now = pipeline.parts(code, "show").digest
     same = {"code": {"show": now}, "parameters": {"toy.steps": 4, "toy.cells.0": {"size": 2}}}
-    assert outdated(same, tmp_path, code) == []
+    assert outdated(same, pipeline, tree, code) == []
     other = {"code": {"show": "other", "gone": now}, "parameters": {"toy.steps": 5, "toy.less": 1, "toy.cells": []}}
-    assert outdated(other, tmp_path, code) == [
+    assert outdated(other, pipeline, tree, code) == [
         *("the code of show", "gone is no more"),
         *("toy.steps", "toy.less", "toy.cells"),
     ]

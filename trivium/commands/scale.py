@@ -130,8 +130,8 @@ def merge(
                 yield from merge(value, new, file, name)
 
 
-def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
-    """Merge a scale into a parameter file, atomically; nothing is written when nothing changes or on bad input.
+def rescale(params: Path, scale: Path | Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Merge a scale, or a file of one, into a parameter file, atomically; nothing is written when nothing changes.
 
     Returns:
         The changes, as `merge` yields them.
@@ -143,19 +143,21 @@ def rescale(params: Path, scale: Path) -> list[tuple[str, Any, Any]]:
     yaml.preserve_quotes = True
     yaml.width = 10_000  # lines stay as they are
     yaml.Representer = _WithNull
-    trees: list[Any] = []
-    for file in (params, scale):
+
+    def load(file: Path) -> Any:
         try:
             tree = yaml.load(read_text(file))
         except YAMLError as error:
             raise BadInput(f"not YAML: {error}", file=file) from None
         if not isinstance(tree, Mapping):
             raise BadInput("not a mapping of sections", file=file)
-        trees.append(tree)
-    changes = list(merge(trees[0], trees[1], scale))
+        return tree
+
+    tree = load(params)
+    changes = list(merge(tree, scale if isinstance(scale, Mapping) else load(scale), str(scale)))
     if changes:
         with write_atomically(params) as beside:
-            yaml.dump(trees[0], beside)
+            yaml.dump(tree, beside)
     return changes
 
 

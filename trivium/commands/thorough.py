@@ -13,22 +13,19 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
-import yaml
 
 from trivium.claims.evidence import gather
 from trivium.claims.registry import TRAININGS, WORLDS
 from trivium.commands.lineage import behind, read_lock, value_in
-from trivium.commands.scale import rescale
+from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, code_root
@@ -109,6 +106,12 @@ class Wanted:
         cells = dict.fromkeys(read_parameters(root / "params.yaml")["decorrelation"]["cells"]) | mine
         return {"decorrelation": {**scale, **world, "cells": cells}}
 
+    def parameters(self, root: Path) -> dict[str, Any]:
+        """The parameters that it is made with."""
+        tree = read_parameters(root / "params.yaml")
+        list(merge(tree, self.changes(root), str(self)))
+        return tree
+
 
 def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
     """Every run of the pipelines: the first training of all worlds before the second."""
@@ -120,14 +123,6 @@ def call(*command: str, cwd: Path, **environment: str) -> str:
     capture = subprocess.PIPE if command[0] == "git" else None
     done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
     return (done.stdout or "").strip()
-
-
-def change_parameters(params: Path, changes: Mapping[str, Any]) -> None:
-    """Merge changes into a copy of `params.yaml`."""
-    with TemporaryDirectory() as folder:
-        scale = Path(folder) / "changes.yaml"
-        scale.write_text(yaml.safe_dump(dict(changes)), encoding="utf-8")
-        rescale(params, scale)
 
 
 def signed(commit: str, started: float) -> dict[str, Any]:
@@ -159,7 +154,7 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
     for folder in ("data", "models", "metrics"):  # a stage may read a folder of others' results
         shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
     call("git", "checkout", "-q", "--", ".", cwd=copy)
-    change_parameters(copy / "params.yaml", wanted.changes(root))
+    rescale(copy / "params.yaml", wanted.changes(root))
     values: dict[str, Any] = {}
     if wanted.training is None:
         # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is
@@ -213,26 +208,15 @@ def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str
     return {"code": code, "parameters": parameters}
 
 
-@contextmanager
-def as_in(root: Path, wanted: Wanted) -> Iterator[Path]:
-    """A folder with `dvc.yaml`, and `params.yaml` as a result would be made with."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        for file in ("dvc.yaml", "params.yaml"):
-            shutil.copyfile(root / file, folder / file)
-        change_parameters(folder / "params.yaml", wanted.changes(root))
-        yield folder
-
-
-def outdated(kept: Mapping[str, Any], folder: Path, code: Code) -> list[str]:
+def outdated(kept: Mapping[str, Any], pipeline: Pipeline, tree: Mapping[str, Any], code: Code) -> list[str]:
     """What has changed since results were made, in words; nothing where they would come out again.
 
     Args:
         kept: the results, with what `record` gave.
-        folder: with `dvc.yaml` and `params.yaml`, as the results would be made with now.
+        pipeline: the graph, as the results would be made with now.
+        tree: the parameters, likewise.
         code: the project's code as it is now.
     """
-    pipeline, tree = Pipeline(folder), read_parameters(folder / "params.yaml")
     changes = []
     for stage, digest in kept["code"].items():
         parts = pipeline.parts(code, stage) if stage in pipeline.cells else None
@@ -252,8 +236,8 @@ def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]
         kept = read_json(file) if file.exists() else {}
         why = ["never run" if not kept else "of unknown code"]
         if "code" in kept:
-            with as_in(root, wanted) as folder:
-                why = outdated(kept, folder, code)
+            tree = wanted.parameters(root)
+            why = outdated(kept, Pipeline(root, tree), tree, code)
         if why:
             reasons[wanted] = why
     return reasons

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trivium.commands.thorough import SIDE_BY_SIDE, call, change_parameters, clone, committed, signed
+from trivium.commands.scale import rescale
+from trivium.commands.thorough import SIDE_BY_SIDE, call, clone, committed, signed
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json
@@ -61,7 +62,7 @@ def reproduce(root: Path, copy: Path, changed: Mapping[str, float]) -> dict[str,
     clone(root, copy)
     call("git", "checkout", "-q", "--", "params.yaml", cwd=copy)
     scale = read_parameters(root / SCALE)
-    change_parameters(copy / "params.yaml", {"decorrelation": {**scale["decorrelation"], "world": dict(changed)}})
+    rescale(copy / "params.yaml", {"decorrelation": {**scale["decorrelation"], "world": dict(changed)}})
     call("dvc", "repro", "-q", TARGET, cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
     world = read_parameters(copy / "params.yaml")["decorrelation"]["world"]
     metrics = copy / "metrics" / "decorrelation"

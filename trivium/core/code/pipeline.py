@@ -37,13 +37,17 @@ class Cell(NamedTuple):
 class Pipeline:
     """The stages of a folder that holds `dvc.yaml`, and `params.yaml` where a stage needs it, by their names.
 
+    Args:
+        folder: the folder.
+        parameters: in the place of those in `params.yaml`.
+
     Raises:
         BadInput: no `dvc.yaml`, or one of them is not a YAML mapping.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, parameters: dict[str, Any] | None = None) -> None:
         file = folder / "params.yaml"
-        self._params = read_parameters(file) if file.exists() else {}
+        self._params = parameters or (read_parameters(file) if file.exists() else {})
         self.cells = dict(self._cells(read_parameters(folder / "dvc.yaml").get("stages") or {}))
 
     def parts(self, code: Code, name: str) -> Parts | None:
