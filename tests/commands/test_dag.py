@@ -15,6 +15,7 @@ from dvc.repo import Repo
 
 from trivium.commands import cli
 from trivium.commands.dag import HEIGHT, WIDTH, places, stages_of
+from trivium.commands.repro import CONSTRUCTION
 from trivium.page.contents import ARTICLES
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -28,6 +29,8 @@ def test_cells_are_one_box_sections_are_none_and_shortcuts_are_left_out() -> Non
         ]
     )
     assert sorted(stages_of(graph, "a").edges) == [("a-b", "a-c"), ("a-world", "a-b"), ("y-world", "a-c")]
+    graph.add_edges_from([(CONSTRUCTION, "a-c"), (CONSTRUCTION, "code")])
+    assert sorted(stages_of(graph, "construction")) == ["a-b", "a-c", "a-world", "y-world"]
 
 
 def has_cells(stage: dict[str, Any], params: dict[str, Any]) -> bool:

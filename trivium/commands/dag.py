@@ -14,8 +14,9 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
+from trivium.commands.repro import CONSTRUCTION, PIPELINES
 from trivium.core.atomic import write_atomically
-from trivium.page.contents import ARTICLES
+from trivium.core.code.pipeline import OWN_STAGE
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 168, 30, 192, 62, 16  # pixels
 ROUNDS = 8  # of sorting the boxes of a row by their neighbours, which untangles the lines
@@ -30,14 +31,15 @@ def stages_of(graph: nx.DiGraph, pipeline: str) -> nx.DiGraph:
 
     Args:
         graph: of all stages' names; edges lead to what a stage needs.
-        pipeline: of `ARTICLES`; a stage of another one that it needs is there, too.
+        pipeline: of `ARTICLES`, or the construction; a stage of another one that it needs is there, too.
     """
     drawn = nx.DiGraph()
-    for stage in sorted(graph):
+    own = {stage for stage in graph if stage.startswith(f"{pipeline}-")}
+    for stage in sorted(nx.descendants(graph, CONSTRUCTION) if pipeline == "construction" else own):
         name = stage.partition("@")[0]
-        if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"):
+        if "-page_" not in name and name != OWN_STAGE:
             drawn.add_node(name)
-            others = {other.partition("@")[0] for other in graph.successors(stage)} - {name, "code"}
+            others = {other.partition("@")[0] for other in graph.successors(stage)} - {name, OWN_STAGE}
             drawn.add_edges_from((other, name) for other in sorted(others))
     return nx.transitive_reduction(drawn)
 
@@ -82,7 +84,7 @@ def svg(drawn: nx.DiGraph, pipeline: str, descriptions: Mapping[str, str]) -> st
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("pipeline", choices=list(ARTICLES), help="the pipeline to draw")
+    parser.add_argument("pipeline", choices=PIPELINES, help="the pipeline to draw")
     parser.add_argument("--out", type=Path, help="file of the picture (default: .work/dag/PIPELINE.svg)")
 
 

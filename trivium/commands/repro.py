@@ -35,7 +35,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git
 
-PIPELINES = ("", "kvqae", "construction", "decorrelation", "complexity")
+PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
 CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
 LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 MEMORY = 4  # GiB for each process beyond the second
@@ -80,21 +80,20 @@ def is_refused(repo: Repo) -> bool:
 
 
 def begin_worker() -> None:
-    """Open the project in a process of its own, which ends with the one that started it."""
+    """Open the project in a process of its own, which ends, with the stage that it runs, when its parent does."""
     global repo
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
-    Thread(target=end_with_parent, daemon=True).start()
-    repo = Repo(_wait_for_lock=True)
-    repo.scm_context.quiet = True
-
-
-def end_with_parent() -> None:
-    """End this worker, and the stage that it runs, when its parent ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
-    parent.join()
-    stop()
-    os._exit(1)
+
+    def end() -> None:
+        parent.join()
+        stop()
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
+    repo = Repo(_wait_for_lock=True)
+    repo.scm_context.quiet = True
 
 
 def stop() -> None:
@@ -202,7 +201,9 @@ def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("pipeline", nargs="?", default="", choices=PIPELINES, help="one pipeline (default: the graph)")
+    parser.add_argument(
+        "pipeline", nargs="?", default="", choices=["", *PIPELINES], help="one pipeline (default: the graph)"
+    )
 
 
 def has_experiment(name: str) -> bool:
