@@ -12,17 +12,8 @@ from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.entries import find_pictures
 
 ASKED = ("question", "image")
-ANSWERED = (
-    "answer",
-    "answer_probability",
-    "entry",
-    "entry_probability",
-    "sure",
-    "title",
-    "passage",
-    "notes",
-    "problem",
-)
+ANSWERED = (*("answer", "answer_probability", "entry", "entry_probability"), *("sure", "title", "passage", "notes"),
+            "problem")  # fmt: skip
 COLUMNS = (*ASKED, *ANSWERED)
 Ask = Callable[[str, bytes | None], Answer]
 
@@ -70,17 +61,24 @@ def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
         BadInput: see `read_questions`, or no row could be answered.
     """
     rows = read_questions(table)
-    lines = answer_rows(ask, rows, table.parent)
+    lines, problems = answer_rows(ask, rows, table)
+    write_csv(out, [*rows[0].others, *COLUMNS], lines)
+    return len(rows), problems
+
+
+def answer_rows(ask: Ask, rows: Sequence[AskedRow], file: Path) -> tuple[list[dict[str, object]], int]:
+    """Lines of the table of answers, and how many rows could not be answered; pictures lie beside `file`.
+
+    Raises:
+        BadInput: no row could be answered.
+    """
+    lines = [
+        {**row.others, "question": row.question, "image": row.image, **_answer(ask, file.parent, row)} for row in rows
+    ]
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
-        raise BadInput(f"no question could be answered, the first: {problems[0]}", file=table)
-    write_csv(out, [*rows[0].others, *COLUMNS], lines)
-    return len(rows), len(problems)
-
-
-def answer_rows(ask: Ask, rows: Sequence[AskedRow], folder: Path) -> list[dict[str, object]]:
-    """Lines of the table of answers; pictures are named as seen from a folder."""
-    return [{**row.others, "question": row.question, "image": row.image, **_answer(ask, folder, row)} for row in rows]
+        raise BadInput(f"no question could be answered, the first: {problems[0]}", file=file)
+    return lines, len(problems)
 
 
 def _find_picture(folder: Path, name: str) -> Path:

@@ -137,16 +137,13 @@ def answer_set(
     Raises:
         BadInput: no question could be answered.
     """
-    lines = answer_rows(ask, rows, Path())
-    problems = [str(line["problem"]) for line in lines if line["problem"]]
-    if len(problems) == len(lines):
-        raise BadInput(f"no question could be answered, the first: {problems[0]}", file=out)
+    lines, problems = answer_rows(ask, rows, out)
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
     right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
     if judge is not None:
         right = _judged(questions, answers, right, judge)
     write_csv(out, [*OWN, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
-    scores = _summary(questions, right) | {"questions": float(len(lines)), "problems": float(len(problems))}
+    scores = _summary(questions, right) | {"questions": float(len(lines)), "problems": float(problems)}
     write_json(out.with_suffix(".json"), {"set": name, "measure": SETS[name].measure(judge), **scores})
     return scores
