@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
-from trivium.commands.doctor import Finding, judge
+from trivium.commands.finding import Finding, judge
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import read_parameters, used_values

@@ -21,10 +21,11 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import psutil
 
+from trivium.commands.finding import Finding, State, judge
 from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.sources.disk import free_space
@@ -33,7 +34,6 @@ from trivium.sources.pins import Pins
 if TYPE_CHECKING:
     from trivium.commands.plan import Cost
 
-State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK, SAMPLE_MEMORY = 10, 6  # GB, GiB
 EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
@@ -47,20 +47,6 @@ OTHER_BITS = (
     "numbers differ from the committed ones in their last places, trained models more, and `git status` shows it: that "
     "is expected. Compare with your own run: `dvc exp save -n baseline` after `make repro`"
 )
-
-
-class Finding(NamedTuple):
-    """One line: `has` it, `lacks` it (something works less well or not), or `needs` it (nothing works)."""
-
-    name: str
-    state: State
-    found: str
-    meaning: str = ""
-
-
-def judge(name: str, is_there: bool, found: str, meaning: str, *, needed: bool = False) -> Finding:
-    """A finding whose meaning is told only where something is missing."""
-    return Finding(name, "has", found) if is_there else Finding(name, "needs" if needed else "lacks", found, meaning)
 
 
 def examine(root: Path) -> Iterator[Finding]:
