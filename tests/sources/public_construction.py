@@ -68,7 +68,7 @@ def _fill_commons(wiki: SmallWiki, sources: Path) -> None:
         told = {"License": record["license"], "ImageDescription": f"<p>{record['description']}</p>"}
         page = wiki.page(number, title, categories=record["categories"], **told)
         page["imageinfo"][0]["sha1"] = record["sha1"]
-        wiki.pictures[f"/thumb/{number}/512px-x.jpg"] = pictures.read(title.removeprefix("File:"))
+        wiki.pictures[f"/thumb/{number}/500px-x.jpg"] = pictures.read(title.removeprefix("File:"))
         wiki.categories.setdefault(record["category"], []).append(page)
         statements = [
             {"mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": item}}}} for item in record["depicts"]

@@ -31,7 +31,7 @@ class SmallWiki:
         return [parameters for parameters, _ in self.requests if parameters.get("action") == action]
 
     def page(self, number, title, *, mime="image/jpeg", categories=(), **metadata):
-        path = f"/thumb/{number}/512px-x.jpg"
+        path = f"/thumb/{number}/500px-x.jpg"
         self.pictures[path] = f"picture {number}".encode()
         information = {
             "thumburl": f"{self.url}{path}",

@@ -20,6 +20,7 @@ from trivium.core.redaction import redacted
 from trivium.sources.disk import require_space, sha256_of
 
 TOKEN = "HF_TOKEN"
+LONGEST_REASON = 200  # characters of an error's text that are told
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -174,9 +175,10 @@ def _refuse(response: httpx.Response, request: Request, target: Path) -> None:
     status = response.status_code
     if status < 400:
         return
+    said = f"the server answered {status}{_reason(response)}"
     if status in {408, 425, 429} or status >= 500:
         after = response.headers.get("Retry-After", "")
-        raise _Trouble(f"the server answered {status}", float(after) if after.isdigit() else 0.0)
+        raise _Trouble(said, float(after) if after.isdigit() else 0.0)
     own = f"the file brought by you, as {target}"
     if status in {401, 403}:
         token = "was refused" if authorization(request.url) else "is not set, or not for this host"
@@ -189,7 +191,15 @@ def _refuse(response: httpx.Response, request: Request, target: Path) -> None:
     if status == 404:
         expected = f"a file of this revision, or {own}"
         raise BadInput(f"{request.name}: not found (404)", got=request.url, expected=expected)
-    raise BadInput(f"{request.name}: the server answered {status}", got=request.url, expected=own)
+    raise BadInput(f"{request.name}: {said}", got=request.url, expected=own)
+
+
+def _reason(response: httpx.Response) -> str:
+    """What a plain text says with an error status, its first line; nothing of HTML."""
+    if not response.headers.get("Content-Type", "").startswith("text/plain"):
+        return ""
+    text = next(response.iter_text(LONGEST_REASON), "").strip().partition("\n")[0]
+    return f": {text}" if text else ""
 
 
 def _checked(request: Request, path: Path, target: Path) -> Fetched:

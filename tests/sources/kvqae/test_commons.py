@@ -46,7 +46,7 @@ def lark(wiki):
 def test_files_of_a_category(wiki, commons):
     lark(wiki)
     counts = Counter()
-    files = list(category_files(commons, "Ada Lark", 10, 512, counts))
+    files = list(category_files(commons, "Ada Lark", 10, 500, counts))
     assert [file.title for file, _ in files] == ["File:Ada 1.jpg", "File:Ada 3.jpg", "File:Ada 4.jpg"]
     assert files[0][0] == CommonsFile(
         "Ada Lark", "File:Ada 1.jpg", "Ada Lark , 1900 & later", ("Ada Lark", "1900 in Dor", "Larks"), ("Q7",),
@@ -54,9 +54,9 @@ def test_files_of_a_category(wiki, commons):
         f"{1:040x}",
     )  # fmt: skip
     assert files[1][0] == CommonsFile("Ada Lark", "File:Ada 3.jpg", "", (), (), "", f"{3:040x}")
-    assert files[0][1] == f"{wiki.url}/thumb/1/512px-x.jpg"
+    assert files[0][1] == f"{wiki.url}/thumb/1/500px-x.jpg"
     assert counts == {"commons_no_picture": 1}
-    assert {parameters["iiurlwidth"] for parameters in wiki.asked("query")} == {"512"}
+    assert {parameters["iiurlwidth"] for parameters in wiki.asked("query")} == {"500"}
     assert {parameters["clshow"] for parameters in wiki.asked("query")} == {"!hidden"}
     assert len(wiki.asked("query")) == 4  # the first two pages' categories take three, the others one
 
@@ -64,14 +64,14 @@ def test_files_of_a_category(wiki, commons):
 def test_no_more_files_are_asked_than_wanted(wiki, commons):
     lark(wiki)
     wiki.part = 1
-    assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
+    assert len(list(category_files(commons, "Ada Lark", 1, 500, Counter()))) == 1
     assert len(wiki.asked("query")) == 3  # a part for each of its categories
     assert [parameters["ids"] for parameters in wiki.asked("wbgetentities")] == ["M1"]
 
 
 def test_we_say_who_we_are(wiki, commons):
     lark(wiki)
-    (file, address), *_ = category_files(commons, "Ada Lark", 1, 512, Counter())
+    (file, address), *_ = category_files(commons, "Ada Lark", 1, 500, Counter())
     fetcher = PictureFetcher(commons.folder / "pictures", HASTY, Counter(), "failed")
     assert list(fetcher.fetch([(file.name, address, file.sha1)])) == [(file.name, b"picture 1")]
     assert all(headers["User-Agent"].startswith("Trivium/") for _, headers in wiki.requests)
@@ -82,8 +82,8 @@ def test_an_error_is_not_kept(wiki, commons, answer):
     lark(wiki)
     wiki.answers = [answer]
     with pytest.raises(BadInput):
-        list(category_files(commons, "Ada Lark", 1, 512, Counter()))
-    assert len(list(category_files(commons, "Ada Lark", 1, 512, Counter()))) == 1
+        list(category_files(commons, "Ada Lark", 1, 500, Counter()))
+    assert len(list(category_files(commons, "Ada Lark", 1, 500, Counter()))) == 1
 
 
 def test_each_entity_is_asked_for_once_whatever_else_is(wiki, commons):

@@ -1,10 +1,12 @@
 import re
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.sources.small_commons import serve_commons
+from tests.sources.small_commons import WIDTHS, serve_commons
 from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import commons as thumbnails
@@ -63,6 +65,22 @@ def test_what_cannot_be_had_is_counted_and_the_rest_goes_on(fetch, commons, caps
     assert found == {"512px-Map.tif.jpg": b"map"}
     assert counts["kb_images_not_fetched"] == 1
     assert "left out: 512px-Ada.jpg: not found (404)" in capsys.readouterr().err
+
+
+def test_a_refused_width_is_named_at_once(fetch, commons):
+    commons.widths = (250, 330)
+    with pytest.raises(BadInput, match=r"field 'width': Wikimedia refuses this width.*Use thumbnail steps.*got 500"):
+        fetch("512px-Ada.jpg", "512px-Map.tif.jpg")
+
+
+def test_what_we_ask_for_is_served():
+    scales = Path(__file__).parents[3] / "scales"
+    asked = {thumbnails.WIDTH}
+    for name in ("paper", "workstation"):
+        kvqae = yaml.safe_load((scales / f"{name}.yaml").read_text("utf-8"))["kvqae"]
+        asked |= {kvqae["sources"]["picture_size"], int(kvqae["annotation_tasks"]["image_address"].split("width=")[1])}
+    assert asked == {330, 500}
+    assert asked <= set(WIDTHS)
 
 
 def test_nothing_is_asked_twice(fetch, commons):

@@ -110,7 +110,11 @@ def plain_text(markup: str) -> str:
     return _SPACE.sub(" ", html.unescape(_TAG.sub(" ", markup))).strip()
 
 
-WIDTH = 500  # pixels: one of the widths that Commons keeps ready
+# Pixels: Wikimedia serves previews of these widths alone (https://www.mediawiki.org/wiki/Common_thumbnail_sizes).
+WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
+WIDTH = 500
+_WIDTH = re.compile(r"/(\d+)px-")
+_REFUSED = re.compile("thumbnail (steps|sizes)", re.IGNORECASE)  # "Use thumbnail steps listed on ...", with 400 or 429
 CONNECTIONS = 2
 BYTES_A_SECOND = 25e6 / 8
 LONGEST_QUERY = 6000  # characters of an address's list of titles
@@ -137,7 +141,8 @@ class PictureFetcher:
         """Stream (name, encoded picture) of those that can be had, in order.
 
         Raises:
-            BadInput: `MISSING_IN_A_ROW` pictures one after the other, of all calls, cannot be fetched.
+            BadInput: Wikimedia refuses the width; or `MISSING_IN_A_ROW` pictures one after the other, of all calls,
+                cannot be fetched.
         """
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             for (name, address, _), got in zip(wanted, pool.map(self._download, wanted), strict=True):
@@ -160,6 +165,13 @@ class PictureFetcher:
         try:
             got = download(Request(address, name, agent=AGENT), target, self._patience)
         except BadInput as problem:
+            width = _WIDTH.search(address)
+            odd = width and int(width[1]) not in WIDTHS and "answered 400" in str(problem)
+            if width and (odd or _REFUSED.search(str(problem))):
+                raise BadInput(
+                    f"Wikimedia refuses this width of a preview: {problem}", file=address, field="width",
+                    got=int(width[1]), choices=WIDTHS,
+                ) from None  # fmt: skip
             return problem
         if not there:
             time.sleep(max(0.0, got.size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)))
