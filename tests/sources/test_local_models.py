@@ -58,8 +58,10 @@ def test_an_overlap_list_is_brought_where_there_is_one(mine, tmp_path):
 
 def test_missing_weights_are_listed(mine, tmp_path):
     (mine / "clip" / "open_clip_model.safetensors").unlink()
+    with pytest.raises(BadInput, match=r"mine: files are missing; got 'clip/open_clip_model.safetensors'"):
+        check_base_models(mine, tmp_path / "base")
     (mine / "arcface" / "model.onnx").unlink()
-    with pytest.raises(BadInput, match="files are missing; got 'arcface/model.onnx, clip/open_clip_model.safetensors'"):
+    with pytest.raises(BadInput, match=r"no face model; got 'nothing' \(choices: model.onnx, backbone.pth\)"):
         check_base_models(mine, tmp_path / "base")
 
 

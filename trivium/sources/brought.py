@@ -13,6 +13,9 @@ from trivium.core.tables import read_json, write_json
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources.disk import sha256_of
 
+FACE_MODEL = Path("arcface/model.onnx")  # below the base models
+# InsightFace's w600k_r50.onnx, as many who load it state: the model that the hub gives, trained on WebFace600K.
+WEBFACE = "4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43"
 PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence
 
 
@@ -77,14 +80,25 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
 def bring_identities(source: Path, out: Path) -> dict[str, float]:
     """Check and bring ArcFace's overlap list, where the user's folder has one.
 
+    Args:
+        source: the user's folder.
+        out: the base models, with the face model.
+
     Returns:
         `identities_listed`, without a list nothing: unknown is not nobody.
 
     Raises:
-        BadInput: see `read_entities`.
+        BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody
+            has listed; see `read_entities`.
     """
     if not (source / IDENTITIES).is_file():
         return {}
+    if not (source / FACE_MODEL).parent.is_dir() or sha256_of(out / FACE_MODEL) == WEBFACE:
+        raise BadInput(
+            "this list does not say whom the face model was trained on", file=source / IDENTITIES,
+            got="w600k_r50, trained on WebFace600K",
+            expected=f"the model whose training set the list names, in {(source / FACE_MODEL).parent}",
+        )  # fmt: skip
     listed = read_entities(source / IDENTITIES)
     bring(source, out, [str(IDENTITIES)])
     return {"identities_listed": float(len(listed))}

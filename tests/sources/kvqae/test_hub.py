@@ -310,8 +310,14 @@ def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, tmp_path):
     (tmp_path / "mine" / "overlap").mkdir(parents=True)
     (tmp_path / "mine" / "overlap" / "identities.txt").write_text("Q5\n")
     out = tmp_path / "base"
+    with pytest.raises(BadInput, match=r"identities.txt: this list does not say whom .* trained on WebFace600K"):
+        fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
+    (tmp_path / "mine" / "arcface").mkdir()
+    (tmp_path / "mine" / "arcface" / "model.onnx").write_bytes(b"mine, of MS-Celeb-1M")
     sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
     assert (sizes["identities_listed"], (out / "overlap" / "identities.txt").read_text()) == (1, "Q5\n")
+    assert (out / "arcface" / "model.onnx").read_bytes() == b"mine, of MS-Celeb-1M"
+    assert list(read_json(out / "provenance.json")["arcface"]) == ["model.onnx"]
 
 
 class Trap:

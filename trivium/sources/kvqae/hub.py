@@ -25,9 +25,10 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
 from trivium.core.zips import unpack_member
 from trivium.sources.archives import images_in_tar, read_records
-from trivium.sources.brought import bring_identities, link
+from trivium.sources.brought import FACE_MODEL, bring_identities, digests, link
 from trivium.sources.disk import require_space
 from trivium.sources.download import PATIENT, Patience
+from trivium.sources.kvqae.arcface import bring_face_model
 from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
@@ -175,24 +176,33 @@ def fetch_base_models(
         downloads: where they lie until everything is written, whatever interrupts the run.
         pins: by default the project's.
         patience: how long a download insists.
-        brought: a folder of the user's that may hold `overlap/identities.txt`, which nobody publishes.
+        brought: a folder of the user's. A face model in its `arcface/` is taken instead of the public one, and
+            `overlap/identities.txt` beside it says whom that one was trained on.
 
     Returns:
         Bytes of each model's weights, and the counts of `bring_identities`.
+
+    Raises:
+        BadInput: see `fetched`, `bring_face_model` and `bring_identities`.
     """
-    pins, sources = pins or Pins(), ("bert", "clip", "arcface", "imagenet")
+    own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
+    pins, sources = pins or Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
     with fetched(sources, out, downloads, pins, patience) as (beside, fetched_files):
         for source, folder in (("bert", "text"), ("clip", "clip")):
             (beside / folder).mkdir()
             for file, path in fetched_files[source].items():
                 shutil.copyfile(path, beside / folder / file)
-        unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", beside / "arcface" / "model.onnx")
+        if brought is not None and own_face:
+            bring_face_model((brought / FACE_MODEL).parent, beside / FACE_MODEL)
+        else:
+            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", beside / FACE_MODEL)
         (weights,) = fetched_files["imagenet"].values()
         (beside / "imagenet").mkdir()
         save_file(read_pickled(weights), beside / "imagenet" / "model.safetensors")
         write_json(beside / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
         listed = bring_identities(brought, beside) if brought else {}
-        write_json(beside / "provenance.json", pins.summary(sources))
+        own = {"arcface": digests(beside / "arcface")} if own_face else {}
+        write_json(beside / "provenance.json", pins.summary(sources) | own)
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed

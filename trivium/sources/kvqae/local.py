@@ -9,7 +9,8 @@ from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import write_json
 from trivium.formats.picture_files import PICTURES, is_picture
 from trivium.nets.cards import CARD, write_card
-from trivium.sources.brought import bring, bring_identities, digests, require_files
+from trivium.sources.brought import FACE_MODEL, bring, bring_identities, digests, require_files
+from trivium.sources.kvqae.arcface import bring_face_model
 from trivium.sources.kvqae.raw import (
     IMAGE_FOLDERS,
     QUESTIONS,
@@ -75,19 +76,22 @@ def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
 
-    `overlap/identities.txt` may be left out: then it is unknown who is among ArcFace's identities.
+    `overlap/identities.txt` may be left out: then it is unknown who is among ArcFace's identities. `arcface/` holds
+    `model.onnx`, or a state dict that is converted.
 
     Returns:
         The counts of `validate_base_models` and `bring_identities`.
 
     Raises:
-        BadInput: see these two.
+        BadInput: see these two and `bring_face_model`.
     """
-    counts = validate_base_models(source)
-    folders = sorted(("text", *PUBLIC))
     with write_atomically(out) as beside:
-        files = (path for folder in folders for path in (source / folder).rglob("*") if path.is_file())
-        bring(source, beside, (str(path.relative_to(source)) for path in files))
+        bring_face_model((source / FACE_MODEL).parent, beside / FACE_MODEL)
+        for folder in ("clip", "imagenet", "text"):
+            files = (path for path in sorted((source / folder).rglob("*")) if path.is_file())
+            bring(source, beside, (str(path.relative_to(source)) for path in files))
+        with naming(source, instead_of=beside):
+            counts = validate_base_models(beside)
         counts |= bring_identities(source, beside)
         write_json(beside / "provenance.json", digests(beside))
         if not (beside / "text" / CARD).exists():  # models that start from it name its licence

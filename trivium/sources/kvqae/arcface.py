@@ -1,0 +1,107 @@
+"""A face model that the user brings: ONNX, or the state dict of InsightFace's `arcface_torch`, kept as ONNX (§3, §8).
+
+The paper's is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-Celeb-1M as MS1MV3. Its architecture, IResNet: a
+convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm), of each layer's
+first the second convolution has stride 2 and the shortcut is a convolution too, then batch norm, a linear layer and
+batch norm. How many blocks there are, and how wide, is read from the tensors.
+"""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from trivium.core.errors import BadInput
+from trivium.sources.brought import FACE_MODEL
+from trivium.sources.plain_weights import read_pickled
+from trivium.vision.align import SIZE
+
+BACKBONE = "backbone.pth"  # as arcface_torch names it
+
+
+def bring_face_model(source: Path, out: Path) -> None:
+    """Copy `model.onnx` of the user's folder, or convert its `backbone.pth`.
+
+    Raises:
+        BadInput: neither is there; see `iresnet`.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if (source / FACE_MODEL.name).is_file():
+        shutil.copyfile(source / FACE_MODEL.name, out)
+    elif (source / BACKBONE).is_file():
+        onnx.save(iresnet(read_pickled(source / BACKBONE), source / BACKBONE), str(out))
+    else:
+        there = ", ".join(sorted(path.name for path in source.glob("*"))) or "nothing"
+        raise BadInput("no face model", file=source, got=there, choices=(FACE_MODEL.name, BACKBONE))
+
+
+def iresnet(state: dict[str, torch.Tensor], path: Path) -> onnx.ModelProto:
+    """The ONNX model from (n, 3, 112, 112) to (n, dimension) of a state dict; `path` is where it is from.
+
+    Raises:
+        BadInput: a tensor is missing, or left over.
+    """
+    graph = _Graph(state, path)
+    x = graph.prelu(graph.norm(graph.convolve("input", "conv1"), "bn1"), "prelu")
+    blocks = sorted({(int(name[5]), int(name.split(".")[1])) for name in state if name.startswith("layer")})
+    for layer, block in blocks:
+        name, stride = f"layer{layer}.{block}", 1 if block else 2
+        y = graph.norm(graph.convolve(graph.norm(x, f"{name}.bn1"), f"{name}.conv1"), f"{name}.bn2")
+        y = graph.norm(graph.convolve(graph.prelu(y, f"{name}.prelu"), f"{name}.conv2", stride), f"{name}.bn3")
+        if f"{name}.downsample.0.weight" in state:
+            x = graph.norm(graph.convolve(x, f"{name}.downsample.0", stride), f"{name}.downsample.1")
+        x = graph.add("Add", [y, x], name)
+    x = graph.add("Flatten", [graph.norm(x, "bn2")], "flat")
+    x = graph.add("Gemm", [x, graph.take("fc.weight"), graph.take("fc.bias")], "fc", transB=1)
+    return graph.model(graph.norm(x, "features"))
+
+
+class _Graph:
+    """Nodes and weights of an ONNX graph, made of the tensors of a state dict."""
+
+    def __init__(self, state: dict[str, torch.Tensor], path: Path) -> None:
+        self._state = {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")}
+        self._path, self._nodes, self._weights = path, [], []  # type: ignore[var-annotated]
+
+    def take(self, name: str, shape: tuple[int, ...] | None = None) -> str:
+        """Make an initializer of a tensor, once; `BadInput` where there is none."""
+        if name not in self._state:
+            raise BadInput("no such tensor: not an IResNet of arcface_torch", file=self._path, field=name)
+        array: NDArray[np.float32] = self._state.pop(name).float().numpy()
+        self._weights.append(numpy_helper.from_array(array if shape is None else array.reshape(shape), name))
+        return name
+
+    def add(self, kind: str, inputs: list[str], name: str, **attributes: object) -> str:
+        """Add a node; returns the name of its output."""
+        self._nodes.append(helper.make_node(kind, inputs, [f"{name}.out"], name=name, **attributes))
+        return f"{name}.out"
+
+    def convolve(self, x: str, name: str, stride: int = 1) -> str:
+        """A convolution that pads to keep the size, but for the stride."""
+        weight = self.take(f"{name}.weight")
+        padding = self._weights[-1].dims[-1] // 2
+        return self.add("Conv", [x, weight], name, strides=[stride] * 2, pads=[padding] * 4)
+
+    def norm(self, x: str, name: str) -> str:
+        """Batch norm as in evaluation."""
+        tensors = [self.take(f"{name}.{each}") for each in ("weight", "bias", "running_mean", "running_var")]
+        return self.add("BatchNormalization", [x, *tensors], name, epsilon=1e-5)
+
+    def prelu(self, x: str, name: str) -> str:
+        """PReLU with a slope a channel."""
+        return self.add("PRelu", [x, self.take(f"{name}.weight", (-1, 1, 1))], name)
+
+    def model(self, output: str) -> onnx.ModelProto:
+        """The model; `BadInput` where a tensor is left over."""
+        if self._state:
+            raise BadInput(
+                "a tensor that no IResNet of arcface_torch has", file=self._path, field=next(iter(self._state))
+            )
+        given = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", 3, SIZE, SIZE])
+        made = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", self._weights[-1].dims[0]])
+        graph = helper.make_graph(self._nodes, "iresnet", [given], [made], self._weights)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
