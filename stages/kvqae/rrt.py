@@ -1,8 +1,9 @@
 """Stage `kvqae-rrt`. The image re-ranker: trained here, the authors' checkpoint, or your own."""
 
 import random
+import sys
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -29,6 +30,7 @@ from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONF
 from trivium.vision.local_descriptors.extractors import NONE
 
 SOURCES = ("sample", "hub", "local")
+DOCS = "docs/kvqae-formats.md says how to get them"
 WHAT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
 
 
@@ -43,9 +45,7 @@ class RrtParameters(LandmarkTrainingParameters):
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",
     }
-    use: bool | Literal["given"] = Field(
-        description="Re-rank images by RRT; false: by ArcFace alone; given: by RRT where its features are given"
-    )
+    use: bool = Field(description="Re-rank images by RRT, where its features are given; false: by ArcFace alone")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(description="How far the training photographs differ")
     landmarks: int = Field(ge=4, description="Subjects of the training photographs that are in no world")
@@ -92,7 +92,7 @@ def main(
     imageless: int,
     out: Path = Path("models/kvqae/rrt"),
 ) -> dict[str, float]:
-    """Write the model's folder to --out; where RRT is not used, that it is left out.
+    """Write the model's folder to --out; where RRT is not used or has no features, that it is left out.
 
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
     --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder, or trains on it.
@@ -100,8 +100,11 @@ def main(
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     local = Path(parameters.local) if parameters.local else None
-    use = source == "sample" or features_given(local) if parameters.use == "given" else parameters.use
-    if not use:
+    given = source == "sample" or features_given(local)
+    if parameters.use and not given:
+        where = f"{local}/rrt/{EXTRACTOR} or {local}/delg" if local else "world.local.kvqae_models"
+        print(f"RRT is left out of Tables 5 to 7: its features are not given in {where} ({DOCS})", file=sys.stderr)
+    if not (parameters.use and given):
         with write_atomically(out) as beside:
             leave_out(beside)
             write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
@@ -110,9 +113,7 @@ def main(
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
         return fetch_rrt(out, context.downloads, local)
-    if local is None:
-        raise BadInput("no folder given", field="world.local.kvqae_models", expected="a folder with rrt/")
-    return bring_rrt(parameters, context, local, out)
+    return bring_rrt(parameters, context, Path(parameters.local), out)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def _delg(root: Path, brought: Path) -> Finding:
     """Features of DELG's own tool for the images that RRT compares, or an extractor in their place."""
     if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
         return Finding("DELG", "has", f"an extractor in {brought}/rrt")
-    needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true or given (docs/kvqae-formats.md)"
+    needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true (docs/kvqae-formats.md)"
     if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
         found = "not known which images need features"
         return Finding("DELG", "lacks", found, f"kvqae-local_features lists them; {needs}")

@@ -109,6 +109,4 @@ def run(_: Namespace) -> None:
     print(f"The tool is in delf/python/delg of github.com/tensorflow/models/tree/master/research/delf. {AFTER}")
 
 
-AFTER = (
-    "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be given or true)."
-)
+AFTER = "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be true)."

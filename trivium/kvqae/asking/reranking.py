@@ -36,7 +36,7 @@ from trivium.vision.local_descriptors.folder import FeatureFolder
 SPLIT = "test"  # whose lists the scales come from
 WHY_BLIND = {
     DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
-    NONE: "RRT was left out (kvqae.rrt.use): of a picture only its face is compared again.",
+    NONE: "RRT was left out (its features, or kvqae.rrt.use): of a picture only its face is compared again.",
 }
 ASKED = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
 

@@ -49,7 +49,7 @@ def reranking_sections(
     """
     told, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
     other = {} if with_rrt else WITHOUT_RRT
-    first_stage, initial = labels_of(kvqae["image_encoders"], kvqae["fuse"]["weights"]), kvqae["initial"]["run"]
+    first_stage, initial = labels_of(list(kvqae["image_encoders"]), kvqae["fuse"]["weights"]), kvqae["initial"]["run"]
     labels = reranked_labels_of(first_stage, kvqae["rerankers"], initial) | other
     # Another list's rows are other systems than the paper's; all but BM25 with images are of the list.
     unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
@@ -94,7 +94,7 @@ def _systems(fusion: Mapping[str, Any]) -> list[str]:
 
 
 def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
-    """Whether RRT has a row in Table 5, or was left out; `kvqae.rrt.use` may leave that to what is given."""
+    """Whether RRT has a row in Table 5, or was left out, as where its features are not given."""
     return any(row["name"] == "rrt" for row in blocks["article"]["rows"])
 
 
@@ -103,8 +103,8 @@ def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> str:
     depths = {name: entry["depth"] for name, entry in rerankers.items() if with_rrt or name != "rrt"}
     first = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
     left_out = (
-        " where a face is found. RRT was left out (kvqae.rrt.use), not so in the paper: where no face is found, the "
-        "image re-ranks nothing."
+        " where a face is found. RRT was left out, as its features were not given or kvqae.rrt.use says so, not so in "
+        "the paper: Tables 5 to 7 have no rows of it, and where no face is found, the image re-ranks nothing."
     )
     said = f"The best passages of the initial ranking are put into a new order: {first}"
     return f"{said}{'.' if with_rrt else left_out}"
