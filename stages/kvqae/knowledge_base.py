@@ -76,7 +76,8 @@ def main(
                 raise BadInput("no article has both text and an image at hand", file=articles)
 
     write_table(out, _record_batches(rows()), SCHEMA)
-    write_json(out_passages_counts, write_passages(parameters, context.engine, articles=out, out=out_passages))
+    cut = write_passages(parameters, context.engine, articles=out, out=out_passages, work=context.work)
+    write_json(out_passages_counts, cut)
     return {
         **counts,
         "without_image": counts["articles"] - counts["with_image"],

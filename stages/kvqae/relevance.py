@@ -12,7 +12,7 @@ from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_qrels
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
-from trivium.kvqae.retrieval.relevance import judge_articles, judge_passages, pool_runs
+from trivium.kvqae.retrieval.relevance import brought_judgements, judge_articles, judge_passages, pool_runs
 from trivium.kvqae.retrieval.systems import SystemsInUse, system_of, write_brought_runs
 from trivium.measures.answers import is_matchable
 
@@ -22,6 +22,9 @@ class RelevanceParameters(SystemsInUse):
 
     elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
+    judgements: Path | None = Field(
+        default=None, description="TREC qrels of passages that take the place of ours, such as the authors'; null: ours"
+    )
 
 
 def main(
@@ -68,6 +71,10 @@ def main(
                 "passage": judge_passages(asked, pool, passages, articles),
                 "article": judge_articles(asked, article_pool, passages, articles),
             }
+            theirs = parameters.judgements and brought_judgements(parameters.judgements, asked, passages, articles)
+            if theirs:
+                judged["passage"], counts = theirs
+                metrics |= {f"{split}_{name}": value for name, value in counts.items()}
             for level, qrels in judged.items():
                 write_qrels(beside / f"{split}_{level}.qrels", qrels)
                 metrics[f"{split}_without_relevant_{level}"] = sum(not len(ids) for ids in qrels.relevant)

@@ -6,6 +6,7 @@ between spaces by itself, so `SentenceSplitter` remembers what it says of each: 
 
 import re
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field
 
@@ -20,9 +22,10 @@ from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches, read_table
+from trivium.kvqae.knowledge_base.brought_passages import ROW, ROWS, BroughtPassages
 
 SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position", pa.int32()), ("text", pa.string())])
-
+BROUGHT_SCHEMA = SCHEMA.append(pa.field(ROW, pa.int64()))
 
 Sentence = tuple[str, int]  # text, number of tokens
 
@@ -148,6 +151,9 @@ class PassagesParameters(Parameters):
 
     words: int = Field(ge=1, description="Most spaCy tokens in a passage; the title is not counted")
     shard_size: int = Field(default=4096, ge=1, description="Articles a worker takes at a time")
+    brought: Path | None = Field(
+        default=None, description="Folder of passages that take the place of ours, such as the authors'; null: cut here"
+    )
 
 
 def write_passages(
@@ -156,22 +162,74 @@ def write_passages(
     *,
     articles: Path,
     out: Path,
+    work: Path | None = None,
 ) -> dict[str, float]:
-    """Cut every article into passages; those of the knowledge base come first, in the order of its articles."""
+    """Cut every article into passages; those of the knowledge base come first, in the order of its articles.
+
+    Where passages are brought, an article with an image has those, and a column says which row each is.
+    """
     images = read_table(articles, ["image"])["image"]
     kb_articles = len(images) - images.null_count
     batches = read_batches(articles, parameters.shard_size, ["article", "text"])
-    total = kb_passages = 0
+    brought = None if parameters.brought is None else BroughtPassages(parameters.brought, articles, work or out.parent)
+    if brought is not None:
+        return _write(out, _join(brought, batches, engine, parameters.words), kb_articles, len(images), brought)
+    cut = engine.map(partial(cut_articles, words=parameters.words), batches, description="passages")
+    return _write(out, cut, kb_articles, len(images))
+
+
+def _join(
+    brought: BroughtPassages, batches: Iterable[pa.RecordBatch], engine: Engine, words: int
+) -> Iterator[pa.RecordBatch]:
+    """Passages (article, position, text, row) of articles in order: those that are brought, others cut here."""
+    ranges: deque[list[int]] = deque()
+
+    def lacking() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            ranges.append(batch["article"].to_pylist())
+            yield batch.filter(pa.array([article not in brought for article in ranges[-1]]))
+
+    for cut in engine.map(partial(cut_articles, words=words), lacking(), description="passages"):
+        columns: tuple[list[int], list[int], list[str], list[int]] = ([], [], [], [])
+        for article in filter(brought.__contains__, ranges.popleft()):
+            first, texts = brought.of(article)
+            for position, text in enumerate(texts):
+                for column, value in zip(columns, (article, position, text, first + position), strict=True):
+                    column.append(value)  # type: ignore[attr-defined]
+        own = pa.table(dict(zip(BROUGHT_SCHEMA.names[1:], columns, strict=True)), pa.schema(list(BROUGHT_SCHEMA)[1:]))
+        rows = pa.concat_tables([own, pa.Table.from_batches([cut])], promote_options="default")
+        yield from rows.sort_by([("article", "ascending"), ("position", "ascending")]).combine_chunks().to_batches()
+
+
+def _write(
+    out: Path,
+    batches: Iterable[pa.RecordBatch],
+    kb_articles: int,
+    articles: int,
+    brought: BroughtPassages | None = None,
+) -> dict[str, float]:
+    schema = SCHEMA if brought is None else BROUGHT_SCHEMA
+    total = kb_passages = cut_here = 0
     # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
     with (
         write_atomically(out) as beside,
-        pq.ParquetWriter(beside, SCHEMA, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
+        pq.ParquetWriter(beside, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
     ):
-        cut = partial(cut_articles, words=parameters.words)
-        for passages in engine.map(cut, batches, description="passages"):
+        for passages in batches:
             ids = pa.array(range(total, total + len(passages)), pa.int64())
-            writer.write_batch(pa.record_batch([ids, *passages.columns], schema=SCHEMA))
+            writer.write_batch(pa.record_batch([ids, *passages.columns], schema=schema))
             total += len(passages)
-            kb_passages += sum(article < kb_articles for article in passages["article"].to_pylist())
-        writer.add_key_value_metadata({"kb_passages": str(kb_passages)})
-    return {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(len(images), 1)}
+            in_base = pc.less(passages["article"], kb_articles)
+            kb_passages += pc.sum(in_base, min_count=0).as_py()
+            if brought is not None:
+                cut_here += pc.sum(pc.and_(in_base, pc.is_null(passages[ROW])), min_count=0).as_py()
+        known = {} if brought is None else {ROWS.decode(): str(brought.rows)}
+        writer.add_key_value_metadata({"kb_passages": str(kb_passages), **known})
+    counts = {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(articles, 1)}
+    if brought is None:
+        return counts
+    return counts | {
+        "brought": brought.rows,
+        "brought_without_article": brought.without_article,
+        "kb_passages_cut_here": cut_here,
+    }

@@ -7,10 +7,16 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from trivium.core.errors import BadInput
+from trivium.core.tables import count_rows
 from trivium.formats.questions import Question
+from trivium.formats.trec import read_qrels
+from trivium.kvqae.knowledge_base.brought_passages import numbers_of_rows
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 from trivium.measures.runs import PADDING, Qrels, Run
+
+AGREED = 0.9  # share of brought judgements that must hold an answer: titles and texts may differ a little
 
 
 def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
@@ -25,6 +31,45 @@ def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], passages:
     ids = [passages_of(article) for article in _union(pool).tolist()]
     texts = read_passage_texts(passages, articles, _union(ids))
     return _judge(questions, pool, lambda article: [texts[passage] for passage in passages_of(article).tolist()])
+
+
+def brought_judgements(
+    file: Path, questions: Sequence[Question], passages: Path, articles: Path
+) -> tuple[Qrels, dict[str, float]] | None:
+    """Judgements of passages that are brought as TREC qrels, over all these questions; None where it has none of them.
+
+    Documents are rows of brought passages, or of ours. The authors' are `experiments/ir/all_qrels.trec` of
+    https://github.com/PaulLerner/ViQuAE, of the test questions.
+
+    Returns:
+        The judgements, and counts of questions without any and of dropped passages, which have no article here.
+
+    Raises:
+        BadInput: as `read_qrels`; a passage that is not there; or fewer than `AGREED` of them hold an answer, as where
+            rows are of another set of passages.
+    """
+    qrels = read_qrels(file)
+    numbers = numbers_of_rows(passages)
+    relevant = dict(zip(qrels.queries, qrels.relevant, strict=True))
+    rows = [relevant.get(question.id, np.empty(0, np.int64)) for question in questions]
+    if not relevant.keys() & {question.id for question in questions}:
+        return None
+    known = count_rows(passages) if numbers is None else len(numbers)
+    if (last := int(_union(rows)[-1])) >= known:
+        raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {known}")
+    ids = rows if numbers is None else [numbers[row] for row in rows]
+    kept = [np.sort(row[row >= 0]) for row in ids]
+    held = judge_passages(questions, kept, passages, articles)
+    judged, agreed = (sum(map(len, lists)) for lists in (kept, held.relevant))
+    if agreed < AGREED * judged:
+        raise BadInput(
+            "judged passages hold no answer: their rows are of another set of passages", file=file, field="document",
+            got=f"{agreed} of {judged} hold one", expected=f"at least {AGREED:.0%}",
+        )  # fmt: skip
+    lost = sum(map(len, ids)) - judged
+    unjudged = sum(question.id not in relevant for question in questions)
+    counts = {"questions_unjudged": float(unjudged), "judged_without_article": float(lost)}
+    return Qrels(tuple(question.id for question in questions), tuple(kept)), counts
 
 
 def _judge(questions: Sequence[Question], pool: Sequence[Ids], parts: Callable[[int], list[tuple[str, str]]]) -> Qrels:

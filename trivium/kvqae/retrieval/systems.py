@@ -4,18 +4,21 @@ A brought run is one TREC file a system, of the questions of any splits.
 """
 
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table
+from trivium.core.tables import count_rows
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
+from trivium.kvqae.knowledge_base.brought_passages import Rows, numbers_of_rows
 from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.reorder import first
@@ -53,6 +56,7 @@ def system_of(encoder: str) -> str:
 PREFIX = "brought_"  # of a system's name: in tables, metrics and weights it cannot be one of the graph's
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _ENDING = ".trec"
+UNKNOWN = 0.01  # share of a brought run's passages that may be of no article here
 
 
 def is_brought(system: str) -> bool:
@@ -75,21 +79,35 @@ def brought_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def by_split(path: Path, name: str, split_of: Mapping[str, str], passages: int, depth: int) -> dict[str, Run]:
+def by_split(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
     """{split: the run of its questions}, of the splits that a brought TREC file has questions of.
 
-    Documents are numbers of passages, of which there are `passages`; `depth` are kept a question.
+    Documents are rows of brought passages, or of ours; `numbers` has our passage of each, -1 where there is none.
+    `depth` are kept a question.
 
     Raises:
-        BadInput: as `read_run`, or a question or passage that is not known.
+        BadInput: as `read_run`, a question or passage that is not known, or more than `UNKNOWN` of the passages have no
+            article here.
     """
     run = read_run(path, name)
     if unknown := sorted(set(run.queries) - split_of.keys()):
         raise BadInput(f"{len(unknown)} unknown questions", file=path, field="query", got=unknown[0],
                        expected="an id of the training, validation or test questions")  # fmt: skip
-    if (last := int(run.documents.max())) >= passages:
-        raise BadInput("no such passage", file=path, field="document", got=last, expected=f"below {passages}")
-    kept = first(run, depth)
+    if (last := int(run.documents.max())) >= len(numbers):
+        raise BadInput("no such passage", file=path, field="document", got=last, expected=f"below {len(numbers)}")
+    ranked = run.documents != PADDING
+    documents = np.where(ranked, numbers[run.documents], PADDING)
+    if lost := int((documents < 0).sum() - (~ranked).sum()):
+        if lost > UNKNOWN * ranked.sum():
+            raise BadInput("passages without an article here", file=path, field="document",
+                           got=f"{lost} of {ranked.sum()}", expected=f"at most {UNKNOWN:.0%}")  # fmt: skip
+        print(
+            f"{path}: {lost} of {ranked.sum()} ranked passages have no article here; they are dropped", file=sys.stderr
+        )
+    order = np.argsort(documents < 0, axis=1, kind="stable")  # what is dropped leaves no gap
+    documents = np.take_along_axis(documents, order, axis=1)
+    scores = np.where(documents < 0, np.nan, np.take_along_axis(run.scores, order, axis=1))
+    kept = first(Run(run.queries, documents, scores, run.name), depth)
     asked: dict[str, list[str]] = {}
     for query in kept.queries:
         asked.setdefault(split_of[query], []).append(query)
@@ -106,13 +124,15 @@ def write_brought_runs(
 ) -> dict[str, float]:
     """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
     split_of = {each.id: split for split in SPLITS for each in read_questions(questions / f"{split}.jsonl")}
-    known = read_table(passages, ["article"]).num_rows
+    numbers = numbers_of_rows(passages)
+    if numbers is None:
+        numbers = np.arange(count_rows(passages))
     metrics: dict[str, float] = {"runs": 0}
     with write_atomically(out) as beside:
         beside.mkdir()
         for name, path in brought_files(brought).items():
             metrics["runs"] += 1
-            for split, run in by_split(path, name, split_of, known, depth).items():
+            for split, run in by_split(path, name, split_of, numbers, depth).items():
                 write_run(beside / name / f"{split}.trec", run)
                 metrics[f"{name}_{split}_questions"] = len(run.queries)
                 metrics[f"{name}_{split}_passages"] = int((run.documents != PADDING).sum())
