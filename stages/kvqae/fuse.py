@@ -1,6 +1,8 @@
-"""Stage `kvqae-fuse`. Fusion with the weights of params.yaml, and which would be best on validation."""
+"""Stage `kvqae-fuse`. Fusion with the weights of params.yaml, or with the best on validation, which it finds."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
@@ -9,50 +11,50 @@ from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval.fusion import (
-    ARTICLE_ROWS,
     RECIPROCAL_RANK_AS,
     RECIPROCAL_RANK_ROW,
     RECORD,
-    FuseParameters,
-    WeightGridParameters,
+    TUNED,
+    FuseAndTuneParameters,
     fuse_split,
     read_split,
+    systems_of,
 )
 from trivium.kvqae.retrieval.fusion_tuning import tune, tuning_metrics
 from trivium.measures.runs import Run
 
 
-class FuseAndTuneParameters(FuseParameters, WeightGridParameters):
-    """Section `kvqae.fuse`."""
-
-
-def read_runs(
-    parameters: FuseParameters, split: str, text_runs: Path, image_runs: Path, brought: Path
-) -> tuple[FuseParameters, dict[str, Run], dict[str, Run]]:
-    """The rows that a split has, and the systems' runs of passages and of articles."""
-    folders = [system for root in (text_runs, image_runs, brought) for system in sorted(root.iterdir())]
-    own = parameters.of_split(split, brought)
-    passages = read_split(folders, split, own.systems(own.passage_rows), articles=False)
-    return own, passages, read_split(folders, split, own.systems(ARTICLE_ROWS), articles=True)
+def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Path]) -> list[dict[str, Run]]:
+    """The runs of passages and of articles that the rows fuse; `roots` hold a folder a system."""
+    folders = [system for root in roots for system in sorted(root.iterdir())]
+    return [read_split(folders, split, systems_of(rows, articles=level), articles=level) for level in (False, True)]
 
 
 def write_fused(
-    parameters: FuseParameters, *, text_runs: Path, image_runs: Path, brought: Path, out: Path
+    parameters: FuseAndTuneParameters,
+    weights: Mapping[str, Mapping[str, float]],
+    *,
+    text_runs: Path,
+    image_runs: Path,
+    brought: Path,
+    out: Path,
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made."""
     metrics: dict[str, float] = {}
+    depth, rrf_k = parameters.depth, parameters.rrf_k
     with write_atomically(out) as beside:
         for split in SPLITS:
-            own, passages, articles = read_runs(parameters, split, text_runs, image_runs, brought)
-            for row, run in fuse_split(passages, articles, own).items():
+            rows = parameters.rows_of(split, brought)
+            passages, articles = read_runs(rows, split, (text_runs, image_runs, brought))
+            own = {row: weights[row] for row in rows}
+            for row, run in fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
                 write_run(beside / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)
                 metrics[f"{row}_{split}_questions_without_result"] = float(len(run.queries) - served)
-        for row, weights in parameters.weights.items():
-            write_json(beside / row / RECORD, {"depth": parameters.depth, "weights": weights})
-        systems = list(parameters.weights[RECIPROCAL_RANK_AS])
-        record = {"depth": parameters.depth, "k": parameters.rrf_k, "systems": systems}
+        for row, alphas in weights.items():
+            write_json(beside / row / RECORD, {"depth": depth, "weights": alphas})
+        record = {"depth": depth, "k": rrf_k, "systems": list(weights[RECIPROCAL_RANK_AS])}
         write_json(beside / RECIPROCAL_RANK_ROW / RECORD, record)
     return metrics
 
@@ -71,18 +73,22 @@ def main(
     out_weightings: Path = Path("metrics/kvqae/weightings.csv"),
     out_tuned: Path = Path("metrics/kvqae/tune_fusion.json"),
 ) -> dict[str, float]:
-    """Fuse, then write the best weights of every row on validation and all that were tried.
+    """Find the best weights of every row on validation, write them with all that were tried, and fuse.
 
-    The folders of runs hold a folder a system; `out` gets a folder a row. A brought run's row without validation
-    questions has nothing to be tuned on.
+    The folders of runs hold a folder a system; `out` gets a folder a row. Weights are found with validation questions
+    alone. A brought run's row without validation questions has nothing to be tuned on.
     """
+    rows = parameters.rows_of("validation", brought)
+    passages, articles = read_runs(rows, "validation", (text_runs, image_runs, brought))
+    report, tried = tune(parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels))
+    weights: Mapping[str, Any] = parameters.weights
+    if weights == TUNED:
+        weights = {row: values["weights"] for row, values in report.items()}
     roots = {"text_runs": text_runs, "image_runs": image_runs, "brought": brought}
-    metrics = write_fused(parameters, **roots, out=out)
-    own, passages, articles = read_runs(parameters, "validation", **roots)
-    report, tried = tune(own, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels), parameters.step)
+    metrics = write_fused(parameters, weights, **roots, out=out)
     systems = dict.fromkeys(system for values in report.values() for system in values["weights"])
-    rows = ({"row": row, **weights, "mrr": mrr} for row, tries in tried.items() for weights, mrr in tries)
-    write_csv(out_weightings, ["row", *systems, "mrr"], rows)
+    tries = ({"row": row, **alphas, "mrr": mrr} for row, listed in tried.items() for alphas, mrr in listed)
+    write_csv(out_weightings, ["row", *systems, "mrr"], tries)
     write_json(out_weights, report)
     write_json(out_tuned, dict(tuning_metrics(report)))
     return metrics

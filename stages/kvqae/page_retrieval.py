@@ -11,7 +11,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
-from trivium.page.kvqae.retrieval import labels_of, retrieval_html
+from trivium.page.kvqae.retrieval import labels_of, retrieval_html, weights_html
 from trivium.page.published import TABLES, noted
 
 
@@ -31,7 +31,7 @@ class RetrievalPageParameters(Parameters):
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What these have of their own")
     image_encoders: dict[str, Any] = Field(description="Those in use")
-    weights: dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems")
+    weights: str | dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems; or tuned")
 
 
 def main(
@@ -39,19 +39,21 @@ def main(
     context: Context,
     *,
     evaluation: Path = Path("data/kvqae/evaluation/tables.json"),
+    tuned: Path = Path("data/kvqae/tuning/weights.json"),
     published: Path = Path("tests/published/kvqae.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/retrieval.json"),
 ) -> None:
     """Make the tables of stage `evaluate` and what they show."""
     blocks, printed = read_json(evaluation), yaml.safe_load(published.read_text(encoding="utf-8"))
     told = parameters.statistics | parameters.evaluate
-    labels = labels_of(parameters.image_encoders, parameters.weights)
+    labels = labels_of(list(parameters.image_encoders), parameters.weights)
     sample = parameters.world == "sample" or parameters.base is not None
     sections = {"claim": first_claim_html(blocks, told["significance"])}
     for name, wanted in TABLES.items():
         found = retrieval_findings(blocks, RETRIEVAL.get(name, ()), told["significance"])
         tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample)
         sections[name] = findings_html(found) + tables
+    sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, noted(sections, parameters.base))
 
 

@@ -243,7 +243,7 @@ def test_how_the_images_are_fused_alone():
 def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     arguments = write_world(tmp_path)
     used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": "given"}, "hub"  # and they were not
+    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": True}, "hub"  # and they were not
     arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
     blocks = dict(RERANKED)
     blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})

@@ -15,10 +15,12 @@ from trivium.core.folding import find_folded
 from trivium.core.parameters import read_parameters, section_of, validate, value_at
 from trivium.core.tables import read_json
 from trivium.kvqae.asking.answer import Read
+from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.asker import Reader
 from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
@@ -103,7 +105,10 @@ def from_checkout(root: Path) -> dict[str, Any]:
         return value_at(tree, path, f"kvqae.{key}")
 
     encoders: dict[str, dict[str, Any]] = {"image": {}, "text": {}}
-    for name, weight in value(f"fuse.weights.{ROW}").items():
+    weights = value("fuse.weights")
+    if weights == TUNED:
+        weights = {ROW: read_json(made(root, f"data/kvqae/runs/fused/{ROW}/{RECORD}"))["weights"]}
+    for name, weight in weights[ROW].items():
         kind = "text" if name in TEXT_ENCODERS else "image"
         entry = dict(value(f"{kind}_encoders.{name}"))
         folder = root / str(entry.pop("model"))

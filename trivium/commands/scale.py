@@ -12,7 +12,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -72,6 +72,12 @@ def _model_of(section: str) -> type[Parameters] | None:
     return model
 
 
+def _takes(place: str, key: str, word: Any) -> bool:
+    """Whether a field that holds a section may hold this word in its place, such as `kvqae.fuse.weights: tuned`."""
+    fields = (model.model_fields[key].annotation for model in models_at(place) if key in model.model_fields)
+    return any(word in get_args(kind) for field in fields for kind in get_args(field) if get_origin(kind) is Literal)
+
+
 def _models_in(annotation: Any) -> Iterator[type[Parameters]]:
     if isinstance(annotation, type) and issubclass(annotation, Parameters):
         yield annotation
@@ -98,6 +104,10 @@ def merge(
                 yield name, old, None
         elif key in parameters:
             if isinstance(old, Mapping) != isinstance(new, Mapping):
+                if _takes(place, key, new if isinstance(old, Mapping) else old):
+                    parameters[key] = new
+                    yield name, old, new
+                    continue
                 kind = "a section" if isinstance(old, Mapping) else "a value"
                 raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
             if isinstance(old, MutableMapping):

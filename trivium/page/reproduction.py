@@ -50,8 +50,10 @@ class Cell:
         measure: of the column.
         metric: its name in the file.
         expected: what the paper prints; several where it contradicts itself.
-        tolerance: points within which a run on the paper's data agrees; None: the paper's data is not public.
+        tolerance: points within which a run on the paper's data agrees; None: the paper's data is not public, or `why`.
         unit: the metric is multiplied by this.
+        why: there is no tolerance, where it is not the data.
+        stem: of the metric's file, where it is not the stage's.
     """
 
     stage: str
@@ -62,6 +64,8 @@ class Cell:
     expected: tuple[float, ...]
     tolerance: float | None
     unit: float = 100.0
+    why: str = ""
+    stem: str = ""
 
     @property
     def pipeline(self) -> str:
@@ -71,7 +75,8 @@ class Cell:
     @property
     def file(self) -> str:
         """Of the metric, in `metrics/`."""
-        return f"{self.stage.replace('-', '/').replace('@', '_')}.json"
+        own = self.stage.partition("-")[2].replace("@", "_")
+        return f"{self.pipeline}/{self.stem or own}.json"
 
     @property
     def key(self) -> str:
@@ -169,6 +174,12 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
         tolerances = tolerances_of(row, printed["tolerances"])
         for name, value, tolerance in zip(("f1", "em"), row["values"], tolerances, strict=True):
             yield Cell("kvqae-read", "Table 7", row["label"], name.upper(), f"{ours}_{name}", (value,), tolerance)
+    for number in printed["numbers"]:
+        section, name = number["of"].split(".")
+        value = printed[section]["values"][int(name) if name.isdecimal() else name]
+        within = points if number.get("within") == "points" else number.get("within")
+        yield Cell(number["stage"], number["table"], number["row"], "value", number["metric"], (value,), within, number["unit"],
+                   number.get("why", ""), number.get("file", ""))  # fmt: skip
 
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
@@ -284,7 +295,8 @@ def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
 
 def _beside(cell: Cell, last: Mapping[str, Mapping[str, Any]]) -> str:
     """What the paper prints, with its tolerance, and the last number of each scale that has one."""
-    told = [cell.printed if cell.tolerance is None else f"{cell.printed} ± {cell.allowed}"]
+    why = f" ({cell.why})" if cell.why else ""
+    told = [f"{cell.printed}{why}" if cell.tolerance is None else f"{cell.printed} ± {cell.allowed}"]
     for scale, entry in last.items():
         value, agrees = signed(cell, entry)
         if value is not None:

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.kvqae.fuse import FuseAndTuneParameters, main, write_fused
+from stages.kvqae import fuse
+from stages.kvqae.fuse import main
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.retrieval.fusion import FuseParameters
+from trivium.kvqae.retrieval.fusion import FuseAndTuneParameters
 from trivium.kvqae.retrieval.systems import is_brought
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
 from trivium.measures.reorder import untie
@@ -25,9 +26,13 @@ def folders(tmp_path):
 
 
 def parameters(depth=6, **rows):
-    return FuseParameters(
-        text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=depth, rrf_k=60, weights=weights(**rows)
+    return FuseAndTuneParameters(
+        text_encoders=TEXT_ENCODERS, image_encoders=ENCODERS, depth=depth, rrf_k=60, step=0.1, weights=weights(**rows)
     )
+
+
+def write_fused(own, **paths):
+    return fuse.write_fused(own, own.weights, **paths)
 
 
 def given(folders):
@@ -114,17 +119,17 @@ def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
     (tmp_path / "runs" / "clip_names").symlink_to(tmp_path / "runs" / "dpr_zero_shot")
     rows = {"bm25_image": {"bm25": 0.5, "clip": 0.2, "clip_names": 0.3}}
     names = {"name_encoders": {"clip": {"model": "models/clip"}}}
-    values = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS, "depth": 6, "rrf_k": 60}
-    chosen = FuseParameters(**values, **names, weights=weights(**rows))
+    values = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS, "depth": 6, "rrf_k": 60, "step": 0.1}
+    chosen = FuseAndTuneParameters(**values, **names, weights=weights(**rows))
     write_fused(chosen, **given([*folders, tmp_path / "runs" / "clip_names"]), out=tmp_path / "fused")
     runs = read(tmp_path / "runs", rows["bm25_image"], "test")
     fused = read_run(tmp_path / "fused" / "bm25_image" / "test.trec")
     expected = linear_fusion(runs, [0.5, 0.2, 0.3], depth=6).select(fused.queries)
     np.testing.assert_array_equal(fused.documents, expected.documents)
     with pytest.raises(ValueError, match="unknown system of row 'bm25_image': clip_names"):
-        FuseParameters(**values, weights=weights(**rows))
+        FuseAndTuneParameters(**values, weights=weights(**rows))
     with pytest.raises(ValueError, match="unknown system of row 'image': clip_names"):
-        FuseParameters(**values, **names, weights=weights(image={"clip": 1.0, "clip_names": 1.0}))
+        FuseAndTuneParameters(**values, **names, weights=weights(image={"clip": 1.0, "clip_names": 1.0}))
 
 
 def test_a_brought_run_is_fused_on_the_splits_that_it_has(tmp_path, folders):

@@ -82,6 +82,37 @@ def test_found_weights_are_the_optimum_and_those_in_use_are_compared(tmp_path, w
         assert again[f"{row}_used_is_best"] == 1.0
 
 
+def test_tuned_weights_are_the_best_on_validation_and_fuse_every_split(tmp_path, world):
+    tune(tmp_path, world)
+    best = {row: values["weights"] for row, values in read_json(tmp_path / "weights.json").items()}
+    metrics = tune(tmp_path, world, alphas="tuned")
+    for row in ROWS:
+        assert read_json(tmp_path / "fused" / row / "fusion.json") == {"depth": 6, "weights": best[row]}
+        assert metrics[f"{row}_used_mrr"] == metrics[f"{row}_mrr"] == pytest.approx(validation_mrr(tmp_path, row))
+        suffix = "_articles" if row == "image" else ""
+        runs = [read_run(tmp_path / "runs" / system / f"test{suffix}.trec") for system in best[row]]
+        queries = dict.fromkeys(query for run in runs for query in run.queries)
+        expected = linear_fusion([run.complete(queries) for run in runs], list(best[row].values()), depth=6)
+        fused = read_run(tmp_path / "fused" / row / "test.trec").complete(queries)
+        assert (fused.documents == expected.documents).all()
+
+
+def test_nothing_but_validation_decides_the_tuned_weights(tmp_path, world):
+    tune(tmp_path, world, alphas="tuned")
+    before = read_json(tmp_path / "weights.json")
+    other = write_world(tmp_path / "other", questions=20, seed=1)
+    for folder, source in zip(world, other, strict=True):
+        for split in ("train", "test"):
+            for file in source.glob(f"{split}*.trec"):
+                shutil.copy(file, folder / file.name)
+    tune(tmp_path, world, alphas="tuned")
+    assert read_json(tmp_path / "weights.json") == before
+    for file in other[0].glob("validation*.trec"):
+        shutil.copy(file, world[0] / file.name)
+    tune(tmp_path, world, alphas="tuned")
+    assert read_json(tmp_path / "weights.json") != before
+
+
 def test_the_table_holds_every_weighting_with_its_mrr(tmp_path, world):
     metrics = tune(tmp_path, world)
     with (tmp_path / "weightings.csv").open() as lines:

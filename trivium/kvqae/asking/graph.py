@@ -26,7 +26,7 @@ from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledg
 from trivium.kvqae.reader.inputs import ReadParameters
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
-from trivium.kvqae.retrieval.fusion import RECORD, FuseParameters, WeightGridParameters, read_split
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.systems import is_brought, system_of
@@ -38,10 +38,6 @@ from trivium.nets.device import pick_device
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import read_ivf
-
-
-class FuseSection(FuseParameters, WeightGridParameters):
-    """Section `kvqae.fuse`, as its stage reads it."""
 
 
 class GraphBase(Base):
@@ -61,19 +57,19 @@ class GraphBase(Base):
     def __init__(self, root: Path, row: str) -> None:
         self._project = project = Project(root)
         self.invented = used_values(root / "params.yaml", "world.kvqae") == "sample"
-        self._fuse = section = project.section("fuse", FuseSection)
-        rows = section.passage_rows
+        self._fuse = section = project.section("fuse", FuseAndTuneParameters)
+        rows = {name: systems for name, systems in section.rows.items() if name not in ARTICLE_ROWS}
         if row not in rows:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=rows)
         self.dataset, self.limits = str(project.value("dataset")), project.value("pictures")
-        self._weights = weights = section.weights[row]
-        if theirs := list(filter(is_brought, weights)):
+        if theirs := list(filter(is_brought, rows[row])):
             raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
-        if record != {"depth": section.depth, "weights": weights}:
+        self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[row]
+        if record != {"depth": section.depth, "weights": weights} or set(weights) != set(rows[row]):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         # All systems' lists: their questions are the stage's, and those of a row alone might be fewer.
-        every = [name for name in section.systems(rows) if not is_brought(name)]
+        every = [name for name in systems_of(rows, articles=False) if not is_brought(name)]
         folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
         lists = read_split(folders, SPLIT, every, articles=False)
         by = scales(gather_blocks([lists[system] for system in weights]))
@@ -151,7 +147,7 @@ class GraphBase(Base):
 class _ImageSystems:
     """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
 
-    def __init__(self, project: Project, section: FuseParameters) -> None:
+    def __init__(self, project: Project, section: FuseAndTuneParameters) -> None:
         search = project.section("image_search", ImageSearchParameters)
         self._limits, self._depth = project.value("pictures"), search.depth
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))

@@ -2,13 +2,14 @@
 
 `P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row has the systems that its weights
 name: the row's texts and, in rows of images, any image encoders in use. The image search has applied the routing F
-already: it leaves out the questions that an encoder does not serve. Besides the paper's rows: BM25 and DPR together,
+already: it leaves out the questions that an encoder does not serve. The weights are given, or `tuned`: those of the
+best mean reciprocal rank on validation, as the paper's were found. Besides the paper's rows: BM25 and DPR together,
 and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names, and brought runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -36,7 +37,16 @@ ROWS = PASSAGE_ROWS | ARTICLE_ROWS
 RECIPROCAL_RANK_ROW, RECIPROCAL_RANK_AS = "rrf", "bm25_dpr_few_shot_image"  # of the systems of that row
 RECORD = "fusion.json"  # beside a row's runs: how they were made
 
+TUNED: Literal["tuned"] = "tuned"
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def tuned_rows(text_encoders: Iterable[str], image_encoders: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Row → its systems where weights are tuned: all image encoders in use, and every text encoder's row with them."""
+    in_a_row = {name for texts in PASSAGE_ROWS.values() for name in texts}
+    further = {f"{name}_image": (name,) for name in text_encoders if name not in in_a_row}
+    images = tuple(image_encoders)
+    return {row: texts + (images if row.endswith("image") else ()) for row, texts in (ROWS | further).items()}
 
 
 class FuseParameters(SystemsInUse):
@@ -45,15 +55,17 @@ class FuseParameters(SystemsInUse):
     elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
-    weights: dict[str, dict[str, Weight]] = Field(
-        description="α of each system of each row, ≥ 0; only their proportions matter"
+    weights: Literal["tuned"] | dict[str, dict[str, Weight]] = Field(
+        description="α of each system of each row, ≥ 0; only their proportions matter; or tuned, on validation"
     )
 
     @field_validator("weights")
     @classmethod
     def _every_row_and_its_systems(
-        cls, weights: dict[str, dict[str, float]], others: ValidationInfo
-    ) -> dict[str, dict[str, float]]:
+        cls, weights: Literal["tuned"] | dict[str, dict[str, float]], others: ValidationInfo
+    ) -> Literal["tuned"] | dict[str, dict[str, float]]:
+        if weights == TUNED:
+            return weights
         encoders = tuple(others.data.get("image_encoders", ENCODERS))
         names = tuple(map(system_of, others.data.get("name_encoders", {})))
         brought = tuple(dict.fromkeys(filter(is_brought, (name for row in weights.values() for name in row))))
@@ -70,20 +82,24 @@ class FuseParameters(SystemsInUse):
                 raise ValueError(f"all weights of row {row!r} are 0")
         return weights
 
-    def of_split(self, split: str, brought: Path) -> Self:
-        """These, without the rows of brought runs, in a folder each, that have no run of the split."""
-        lacking = {folder.name for folder in brought.iterdir() if not (folder / f"{split}.trec").is_file()}
-        kept = {row: systems for row, systems in self.weights.items() if row in ROWS or not lacking & systems.keys()}
-        return self.model_copy(update={"weights": kept})
-
     @property
-    def passage_rows(self) -> list[str]:
-        """The rows that rank passages."""
-        return [row for row in self.weights if row not in ARTICLE_ROWS]
+    def rows(self) -> dict[str, tuple[str, ...]]:
+        """Row → its systems."""
+        if self.weights == TUNED:
+            return tuned_rows(self.text_encoders, self.image_encoders)
+        return {row: tuple(systems) for row, systems in self.weights.items()}
 
-    def systems(self, rows: Iterable[str]) -> tuple[str, ...]:
-        """The systems of some rows, each once."""
-        return tuple(dict.fromkeys(system for row in rows for system in self.weights[row]))
+    def rows_of(self, split: str, brought: Path) -> dict[str, tuple[str, ...]]:
+        """Those rows, without the ones of brought runs, in a folder each, that have no run of the split."""
+        lacking = {folder.name for folder in brought.iterdir() if not (folder / f"{split}.trec").is_file()}
+        return {row: systems for row, systems in self.rows.items() if row in ROWS or not lacking & set(systems)}
+
+
+def systems_of(rows: Mapping[str, Sequence[str]], *, articles: bool) -> tuple[str, ...]:
+    """The systems of the rows that rank articles, or passages, each once."""
+    return tuple(
+        dict.fromkeys(name for row, names in rows.items() if (row in ARTICLE_ROWS) == articles for name in names)
+    )
 
 
 def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: Iterable[str]) -> None:
@@ -119,18 +135,21 @@ def read_split(folders: Sequence[Path], split: str, wanted: Iterable[str], *, ar
     return {system: run.complete(queries) for system, run in runs.items()}
 
 
-def fuse_split(passages: Mapping[str, Run], articles: Mapping[str, Run], parameters: FuseParameters) -> dict[str, Run]:
+def fuse_split(
+    passages: Mapping[str, Run],
+    articles: Mapping[str, Run],
+    weights: Mapping[str, Mapping[str, float]],
+    *,
+    depth: int,
+    rrf_k: int,
+) -> dict[str, Run]:
     """Every row's fused run, of the systems' runs of passages, or of the image systems' runs of articles."""
     fused = {}
-    for row, weights in parameters.weights.items():
+    for row, alphas in weights.items():
         runs = articles if row in ARTICLE_ROWS else passages
-        fused[row] = linear_fusion(
-            [runs[system] for system in weights], list(weights.values()), depth=parameters.depth, name=row
-        )
-    ranked = [passages[system] for system in parameters.weights[RECIPROCAL_RANK_AS]]
-    fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(
-        ranked, k=parameters.rrf_k, depth=parameters.depth, name=RECIPROCAL_RANK_ROW
-    )
+        fused[row] = linear_fusion([runs[system] for system in alphas], list(alphas.values()), depth=depth, name=row)
+    ranked = [passages[system] for system in weights[RECIPROCAL_RANK_AS]]
+    fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(ranked, k=rrf_k, depth=depth, name=RECIPROCAL_RANK_ROW)
     return fused
 
 
@@ -144,3 +163,7 @@ class WeightGridParameters(Parameters):
     def _divides_one(cls, step: float) -> float:
         simplex_grid(1, step)
         return step
+
+
+class FuseAndTuneParameters(FuseParameters, WeightGridParameters):
+    """Section `kvqae.fuse`."""

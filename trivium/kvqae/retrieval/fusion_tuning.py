@@ -1,15 +1,15 @@
 """The fusion weights by grid search for the best validation MRR, row by row (kvqae.md §3).
 
-The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a row holds BM25 or DPR. The weights that the
-fused runs were made with stand in `params.yaml`; this says whether they are the optimum and what is.
+The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a row holds BM25 or DPR. Where `params.yaml`
+gives weights, this says whether they are the optimum and what is; where it says `tuned`, the optimum is used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, ROWS, FuseParameters
+from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, ROWS, TUNED, FuseAndTuneParameters
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import mean_reciprocal_ranks, search_weights
 
@@ -17,26 +17,29 @@ Weightings = list[tuple[dict[str, float], float]]  # α of each system, validati
 
 
 def tune_row(
-    runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float], *, step: float, depth: int
+    runs: Mapping[str, Run], qrels: Qrels, given: Mapping[str, float] | None, *, step: float, depth: int
 ) -> tuple[dict[str, Any], Weightings]:
-    """Search one row's weights; those in use are measured beside the grid, on or off which they may be.
+    """Search one row's weights; given ones are measured beside the grid, on or off which they may be.
 
     Args:
-        runs: of each system.
+        runs: of each of the row's systems, on validation.
         qrels: of the validation split.
-        used: the weight in use of each of the row's systems.
+        given: the weight of each system; None uses the best that are found.
         step: of the grid.
         depth: of the fused run.
 
     Returns:
         The best weighting beside the one in use, and all that were tried.
     """
-    ranked, weights = [runs[system].complete(qrels.queries) for system in used], np.array([list(used.values())])
-    (used_mrr,) = mean_reciprocal_ranks(ranked, qrels, weights, depth=depth)
+    ranked = [run.complete(qrels.queries) for run in runs.values()]
     search = search_weights(ranked, qrels, step=step, depth=depth)
-    rows = (dict(zip(used, row, strict=True)) for row in search.weights.tolist())
+    rows = (dict(zip(runs, row, strict=True)) for row in search.weights.tolist())
     weightings = list(zip(rows, search.values.tolist(), strict=True))
     best, mrr = weightings[search.best]
+    used, used_mrr = given or best, mrr
+    if given is not None:
+        alphas = np.array([[given[system] for system in runs]])
+        (used_mrr,) = mean_reciprocal_ranks(ranked, qrels, alphas, depth=depth)
     return {
         "weights": best,
         "mrr": mrr,
@@ -48,19 +51,20 @@ def tune_row(
 
 
 def tune(
-    parameters: FuseParameters,
+    parameters: FuseAndTuneParameters,
+    rows: Mapping[str, Sequence[str]],
     passages: Mapping[str, Run],
     articles: Mapping[str, Run],
     passage_qrels: Qrels,
     article_qrels: Qrels,
-    step: float,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Weightings]]:
     """What `tune_row` finds for every row, by the systems' validation runs of passages or of articles."""
     report, tried = {}, {}
-    for row in (*ROWS, *sorted(parameters.weights.keys() - ROWS)):
+    for row in (*ROWS, *sorted(rows.keys() - ROWS)):
         runs, qrels = (articles, article_qrels) if row in ARTICLE_ROWS else (passages, passage_qrels)
-        used = dict(sorted(parameters.weights[row].items()))
-        report[row], tried[row] = tune_row(runs, qrels, used, step=step, depth=parameters.depth)
+        own = {system: runs[system] for system in sorted(rows[row])}
+        given = None if parameters.weights == TUNED else dict(sorted(parameters.weights[row].items()))
+        report[row], tried[row] = tune_row(own, qrels, given, step=parameters.step, depth=parameters.depth)
     return report, tried
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
+from trivium.kvqae.retrieval.fusion import tuned_rows
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.figures import boxes
@@ -39,12 +40,13 @@ def label_of(row: str, labels: Mapping[str, str]) -> str:
     return labels.get(row) or (f"{row.removeprefix(PREFIX)} (brought)" if is_brought(row) else row)
 
 
-def labels_of(image_encoders: Iterable[str], weights: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+def labels_of(image_encoders: Sequence[str], weights: str | Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """What tables call the rows of the first stage: texts, image encoders in use, and fusions as their formulae.
 
-    `weights` is `kvqae.fuse.weights`, whose rows name their systems.
+    `weights` is `kvqae.fuse.weights`, whose rows name their systems where they are not tuned.
     """
-    labels = TEXT_LABELS | {row: _formula(list(systems)) for row, systems in weights.items()}
+    rows = tuned_rows(TEXT_ENCODERS, image_encoders) if isinstance(weights, str) else weights
+    labels = TEXT_LABELS | {row: _formula(list(systems)) for row, systems in rows.items()}
     for name in image_encoders:
         encoder = ENCODERS[name]
         route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
@@ -118,6 +120,32 @@ def retrieval_html(
             rows.append(Row([letter, label, *cells], "beyond" if name in _ADDED or is_brought(name) else ""))
         parts.append({"name": shown.block, "block": block, "rows": rows, "beside": bool(beside)})
     return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), told=told)
+
+
+def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: Mapping[str, str]) -> Markup:
+    """The weights of every fusion, how far they are from the best on validation, and the paper's.
+
+    Args:
+        report: as stage `fuse` writes it.
+        printed: the paper's tables, whose rows may have weights.
+        labels: of the rows.
+    """
+    paper = {name: row["weights"] for table in printed.values() if isinstance(table, Mapping)
+             for name, row in table.get("rows", {}).items() if "weights" in row}  # fmt: skip
+    rows = []
+    for row, values in report.items():
+        used, best, theirs = (_weighted(each) for each in (values["used_weights"], values["weights"], paper.get(row)))
+        mrrs = [percent(values["used_mrr"]), percent(values["mrr"])]
+        rows.append([label_of(row, labels), used, mrrs[0], "the same" if values["used_is_best"] else best, mrrs[1],
+                     theirs, values["weightings"]])  # fmt: skip
+    return render("kvqae_weights.html", rows=rows)
+
+
+def _weighted(weights: Mapping[str, float] | None) -> str:
+    """Such as `0.3 A + 0.1 I`, of weights that sum to 1 or are the paper's; a dash where there are none."""
+    symbols = {name: label_of(name, TEXT_LABELS).split(" (")[0] for name in weights or ()}
+    symbols |= {name: encoder.symbol for name, encoder in ENCODERS.items()}
+    return " + ".join(f"{weight:g} {symbols[name]}" for name, weight in (weights or {}).items()) or "–"
 
 
 def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any]:
