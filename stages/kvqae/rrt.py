@@ -17,6 +17,7 @@ from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
+from trivium.sources.brought import require_files
 from trivium.sources.kvqae.rrt import (
     EXTRACTOR,
     PHOTOGRAPHS,
@@ -100,6 +101,8 @@ def main(
     if source not in SOURCES:
         raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     local = Path(parameters.local) if parameters.local else None
+    if source == "local" and local and (local / "rrt").is_dir():  # a network is of no use without its features
+        require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
     given = source == "sample" or features_given(local)
     if parameters.use and not given:
         where = f"{local}/rrt/{EXTRACTOR} or {local}/delg" if local else "world.local.kvqae_models"

@@ -58,6 +58,17 @@ def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(article):
     assert metrics == {"gallery_questions": 3.0, "gallery_right": 2.0, "gallery_pictures_missing": 11.0}
 
 
+def test_weights_stand_beside_the_best_on_validation_and_the_papers(article):
+    rows = text(article[1]["kvqae-table-3"])
+    assert "F·A + (1−F)(I + C) 1 A + 1 I + 1 C 40.0 0.3 A + 0.1 I + 0.6 C 42.0 0.3 A + 0.1 I + 0.3 C 66" in rows
+    assert "B + F·A + (1−F)(I + C) 0.3 A + 0.1 I + 0.6 C 42.0 the same 42.0 0.3 B + 0.3 A + 0.1 I + 0.3 C 286" in rows
+
+
+def test_rows_of_tuned_weights_have_the_same_formulae():
+    given, tuned = labels_of(IMAGE, weights()), labels_of(IMAGE, "tuned")
+    assert {row: tuned[row] for row in given} == given
+
+
 def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):
     gallery = article[1]["kvqae-gallery"]
     assert gallery.count("<h3>Multimodal retrieval</h3>") == gallery.count("<h3>Re-ranked by text and image</h3>") == 3

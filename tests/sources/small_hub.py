@@ -1,4 +1,11 @@
-"""A tiny copy of every source of the hub world, in the formats of the real ones."""
+"""A tiny copy of every source of the hub world, in the formats of the real ones, by hand from their descriptions.
+
+- KILT's articles: https://github.com/facebookresearch/KILT and the features of huggingface.co/datasets/facebook/kilt_wikipedia,
+  which has structures of lists where the JSON file has lists of structures.
+- ViQuAE's articles and questions: README.rst of https://github.com/PaulLerner/ViQuAE; `kilt_id` of a question is that
+  of the TriviaQA question it was made from (meerqat/data/kilt2vqa.py).
+- TriviaQA: meerqat/data/loading.py, map_kilt_triviaqa, and the files of huggingface.co/datasets/PaulLerner/triviaqa_for_viquae.
+"""
 
 import gzip
 import io
@@ -39,7 +46,19 @@ def tar_of(images):
     return buffer.getvalue()
 
 
+LINK = {
+    "paragraph_id": 1,
+    "start": 4,
+    "end": 7,
+    "text": "was",
+    "href": "Was",
+    "wikipedia_title": "Was",
+    "wikipedia_id": "7",
+}
+
+
 def articles():
+    """Lines of kilt_knowledgesource.json."""
     titles = {qid: title for qid, (title, *_) in ENTITIES.items()} | {"Q4": "Nothing to see"}
     return [
         {
@@ -47,13 +66,34 @@ def articles():
             "wikipedia_id": str(row),
             "wikipedia_title": title,
             "text": [f"{title}\n", f"{title} was born in {1900 + row}.\n", "Section::::Life.\n"],
-            "anchors": [{"text": "many"}],
+            "anchors": [LINK],
             "categories": "a,b",
-            "history": {"revid": 1},
-            "wikidata_info": {"wikidata_id": qid, "aliases": [f"{title} II"], "description": "d"},
+            "history": {
+                "pageid": row, "parentid": 1, "revid": 2, "pre_dump": True, "timestamp": "2019-07-01T00:00:00Z",
+                "url": f"https://en.wikipedia.org/w/index.php?title={row}&oldid=2",
+            },
+            "wikidata_info": {
+                "wikidata_id": qid, "aliases": [f"{title} II"], "description": "d", "wikidata_label": title,
+                "wikipedia_title": title, "enwikiquote_title": title,
+            },
         }
         for row, (qid, title) in enumerate(titles.items(), 10)
-    ]
+    ]  # fmt: skip
+
+
+def of_lists(structures):
+    """A list of structures as `datasets` keeps it."""
+    return {name: [each[name] for each in structures] for name in structures[0]}
+
+
+def output(answers, title, page):
+    """Of a question: valid answers, the first of them TriviaQA's own, and where KILT found them."""
+    place = {
+        "bleu_score": 1.0, "start_character": 0, "start_paragraph_id": 1, "end_character": 9, "end_paragraph_id": 1,
+        "meta": None, "section": "Section::::Abstract.", "title": title, "wikipedia_id": page,
+    }  # fmt: skip
+    provenance = [of_lists([place])] + [of_lists([place | {"title": title, "wikipedia_id": page}]) for _ in answers[1:]]
+    return {"answer": answers, "original_answer": answers[0], "provenance": provenance}
 
 
 def viquae(split, qid):
@@ -64,27 +104,20 @@ def viquae(split, qid):
         "image": f"512px-question-{qid}.jpg",
         "kilt_id": "tc_10",
         "wikidata_id": qid,
-        "url": "http://example.org",
+        "url": f"http://upload.wikimedia.org/wikipedia/commons/thumb/a/ae/question-{qid}.jpg/512px-question-{qid}.jpg",
         "original_question": f"When was {title} born?",
-        "meta": {},
-        "output": {
-            "original_answer": "1910",
-            "answer": ["1910", "the year 1910"],
-            "provenance": [{"title": ["Ada"], "wikipedia_id": ["10"]}],
-        },
+        "meta": {"left_context": "", "mention": "", "right_context": ""},
+        "output": output(["1910", "the year 1910"], "Ada", "10"),
     }
 
 
 def triviaqa(name):
-    """KILT's own form: one output a valid answer."""
     return [
         {
             "id": f"{name}-{i}",
             "input": f"Question {i}?",
-            "output": [
-                {"answer": "Paris", "provenance": [{"wikipedia_id": "12", "title": "Bridge"}]},
-                {"answer": "City of Light", "provenance": []},
-            ],
+            "meta": {"left_context": "", "mention": "", "right_context": "", "partial_evidence": [], "obj_surface": []},
+            "output": output(["Paris", "City of Light"], "Bridge", "12"),
         }
         for i in range(3)
     ]
@@ -110,7 +143,8 @@ def serve_kvqae(hub):
                 "kilt_id": record["_id"],
                 "wikidata_info": info,
                 "text": {"paragraph": record["text"]},
-                "anchors": {"text": ["many"]},
+                "anchors": of_lists(record["anchors"]),
+                "url": record["history"]["url"],
             }
         )
     archive = tar_of(
@@ -135,16 +169,10 @@ def serve_kvqae(hub):
         f"parts/images.tar.gz.parta{letter}": archive[i * third : (i + 1) * third] for i, letter in enumerate("abc")
     }
     serve("all_images", parts | {"README.md": b"x"})
-    serve(
-        "triviaqa",
-        {
-            "data/without_viquae-00000-of-00001.parquet": parquet(triviaqa("train")),
-            "with_viquae_validation.jsonl.gz": gzip.compress(lines(triviaqa("validation"))),
-            "with_viquae_test.jsonl": lines(triviaqa("test")),
-            "with_viquae_train.jsonl": lines(triviaqa("unused")),
-            "README.md": b"x",
-        },
-    )
+    trivia = {"without_viquae": "train", "with_viquae_validation": "validation", "with_viquae_test": "test"}
+    trivia["with_viquae_train"] = "unused"
+    files = {f"data/{part}-00000-of-00001.parquet": parquet(triviaqa(split)) for part, split in trivia.items()}
+    serve("triviaqa", files | {"README.md": b"x", "dataset_infos.json": b"{}"})
     hub.files["/KILT/kilt_knowledgesource.json"] = lines(articles())
 
     def source(repository, **more):

@@ -65,7 +65,7 @@ def test_records_are_viquaes_and_images_have_names_of_their_own(tmp_path):
         "input": "Where was entity 1 seen?",
         "image": "Q1_1.jpg",
         "wikidata_id": "Q1",
-        "kilt_id": "100",
+        "kilt_id": "tc_2",
         "url": "",
         "original_question": records[1]["original_question"],
         "output": {

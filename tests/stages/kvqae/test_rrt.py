@@ -86,6 +86,8 @@ def test_local_model() -> None:
         run("local", "mine")
     Path("mine/rrt/extractor").mkdir()
     Path("mine/rrt/extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
+    assert run("local", "mine") == {"left_out": 1}  # without DELG's files
+    Path("mine/rrt/extractor/extractor.json").write_text('{"kind": "sift"}')
     run("local", "mine")
     assert licence_of(Path("rrt"), without_card="?") is None
     assert "README.md" not in json.loads(Path("rrt/provenance.json").read_text())

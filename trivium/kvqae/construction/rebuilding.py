@@ -124,7 +124,7 @@ def viquae_record(question: Kept, image: str) -> dict[str, Any]:
         "input": question.text,
         "image": image,
         "wikidata_id": made.wikidata_id,
-        "kilt_id": made.kilt_id,
+        "kilt_id": made.source,  # as in ViQuAE: of the question in KILT, not of the article
         "url": "",
         "original_question": made.original_question,
         "output": _output(made),

@@ -165,7 +165,6 @@ def bring_rrt(parameters: LandmarkTrainingParameters, context: Context, source: 
         BadInput: neither is there, weights of another size than the configuration says; see `train_on`.
     """
     source = source / "rrt"
-    require_files(source, [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
     with write_atomically(out) as beside:
         if (source / PHOTOGRAPHS).is_dir():
             labels = read_labels(source / LABELS)
