@@ -14,9 +14,9 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain, count
+from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
-from bench.passages import sentences
 from trivium.kvqae.retrieval.lucene import Searcher, _java, build_index, hits_writer
 
 DOCUMENTS, WORDS, QUESTIONS, DEPTH, K1, B, HEAP = 20_000, 100, 200, 100, 0.9, 0.4, 2
+VOCABULARY = 60_000  # drawn by Zipf's law
 SHARED = 0.95  # of each list, with bm25s
 INDEX_WHY = (
     "every document crosses from Python into Java as JSON, so that what is indexed is never written to disk twice"
 )
 SEARCH_WHY = "hits are ranked again, with ties by lower id, and checked"
+
+
+def sentences(seed: int) -> Iterator[str]:
+    """Invented sentences without end."""
+    rng = random.Random(seed)
+    letters = "etaoinshrdlcumwfgypbvk"
+    words = ["".join(rng.choices(letters, k=rng.randint(2, 11))) for _ in range(VOCABULARY)]
+    weights = list(accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
+    decorations = ["{},", "({})", '"{}"', "{}'s", "{}-19", "Dr. {}", "{};", "18{} in 1874,", "{} e.g.", "U.S. {}"]
+    while True:
+        drawn = rng.choices(words, cum_weights=weights, k=rng.randint(8, 36))
+        for place in range(2, len(drawn), 6):
+            drawn[place] = rng.choice(decorations).format(drawn[place])
+        drawn[1] = drawn[1].capitalize()
+        yield " ".join(drawn).capitalize() + rng.choice("....?!")
 
 
 def world() -> tuple[list[str], list[tuple[str, str]]]:

@@ -5,58 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
-import spacy
 
 from stages.kvqae.knowledge_base import SCHEMA
 from trivium.core.engine import LocalEngine
 from trivium.core.tables import read_table, write_table
-from trivium.kvqae.knowledge_base.passages import PassagesParameters, SentenceSplitter, pack, write_passages
-
-NLP = spacy.blank("en")
-NLP.add_pipe("sentencizer")
-SPLITTER = SentenceSplitter()
-
-
-def plain(paragraph: str) -> list[tuple[str, int]]:
-    """What spaCy itself says."""
-    return [(sentence.text, len(sentence)) for sentence in NLP(paragraph).sents]
-
-
-@pytest.mark.parametrize(
-    "paragraph",
-    [
-        "One two. Three four! Five?",
-        "no end",
-        "...",
-        ". Starts with a stop.",
-        "Mr. Smith (b. 1900, d. 1950) lived at No. 5. He can't; won't. \"Quoted.\" Next.",
-        "Glued.Together it is. And e.g. this.",
-        "He smiled :) and (:-: then :( ( ͡° ͜ʖ ͡°) .",
-        "It was 8).) The end.).",
-        "two  spaces. And a\ttab.\nA new line. ",
-        " leads. ",
-        "No\u00a0break. 東京。大阪。 हिन्दी। Well\u2026 yes",
-        "See http://example.org/a.b?c=d. Or mail a.b@c.de. Cost: $5.00/kg, 10km.",
-        "id. i.d. Id, ill. well, U.S. U.S., Inc., Ph.D.) don't. o'clock. C'mon, y'all.",
-    ],
-)
-def test_sentences_are_those_of_spacy(paragraph: str) -> None:
-    assert SPLITTER(paragraph) == [(text.rstrip(" "), tokens) for text, tokens in plain(paragraph)]
-
-
-def test_sentences_of_random_text_are_those_of_spacy() -> None:
-    generator = random.Random(0)
-    pieces = ["the", "Cat", "id", "US", "e.g", "Mr", "km", "1900", "'s", "n't", *".,!():-/;", '"', "…", "é", "。"]
-    pieces += ["\u2019", "\u200b", "$", "@", "#", "_", "8", ":)", "xD", "can", "I", "o", "*", "=", "?"]
-    pieces += sorted(NLP.tokenizer.rules)[::7]
-    irregular = 0
-    for _ in range(1500):
-        stretches = ["".join(generator.choices(pieces, k=generator.randint(1, 3))) for _ in range(8)]
-        paragraph = " ".join(" ".join(stretches).split())
-        irregular += "?" in map(SPLITTER._kinds, paragraph.split(" "))
-        assert SPLITTER(paragraph) == plain(paragraph), paragraph
-    assert 0 < irregular < 1500  # both ways were taken
+from trivium.kvqae.knowledge_base.passages import PassagesParameters, cut_articles, pack, write_passages
 
 
 def test_packing_is_greedy_and_a_longer_sentence_stands_alone() -> None:
@@ -66,6 +19,23 @@ def test_packing_is_greedy_and_a_longer_sentence_stands_alone() -> None:
     assert list(pack(sentences(4, 6, 1, 12, 3, 7), 10)) == ["s4 s6", "s1", "s12", "s3 s7"]
     assert list(pack(sentences(11), 10)) == ["s11"]
     assert list(pack([], 10)) == []
+
+
+def test_tokens_and_sentences_are_those_of_spacys_sentencizer() -> None:
+    """Tokens by hand: 10 (`Mr.`, but `No` and `.`), 2, 8 (`ca`, `n't`), 3, 9 (`$`, `U.S.`), and 2."""
+    paragraph = "Mr. Smith (b. 1900) lived at No. 5. He can't; won't! \"Quoted.\" Cost: $5.00 in the U.S. area."
+    batch = pa.RecordBatch.from_pydict({"article": [7], "text": [[paragraph, "", "no end"]]})
+    whole = [
+        "Mr. Smith (b. 1900) lived at No.",
+        "5.",
+        "He can't; won't! \"",
+        'Quoted."',
+        "Cost: $5.00 in the U.S. area.",
+    ]
+    assert cut_articles(batch, words=1)["text"].to_pylist() == [*whole, "no end"]
+    first, second, third = cut_articles(batch, words=13).to_pylist()
+    assert first == {"article": 7, "position": 0, "text": " ".join(whole[:2])}
+    assert [second["text"], third["text"]] == [" ".join(whole[2:4]), f"{whole[4]} no end"]
 
 
 def articles(folder: Path, texts: list[list[str]], images: list[str | None]) -> Path:

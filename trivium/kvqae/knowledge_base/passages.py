@@ -1,17 +1,15 @@
 """Passages: articles cut at sentence boundaries (kvqae.md §1).
 
-Tokens and sentences are those of a blank English spaCy pipeline with its `sentencizer`. spaCy tokenises each stretch
-between spaces by itself, so `SentenceSplitter` remembers what it says of each: the same sentences, many times faster.
+Tokens and sentences are those of a blank English spaCy pipeline with its `sentencizer`, as the authors'.
 """
 
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,78 +26,6 @@ SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position
 BROUGHT_SCHEMA = SCHEMA.append(pa.field(ROW, pa.int64()))
 
 Sentence = tuple[str, int]  # text, number of tokens
-
-
-class SentenceSplitter:
-    """The sentences of spaCy's blank English pipeline with the sentencizer, remembering stretches between spaces.
-
-    The sentencizer knows three kinds of token: those that close a sentence (`.`, `!`, ...: C), other punctuation (P),
-    and the rest (W); a sentence starts at the first W after a C.
-    """
-
-    _START = re.compile("C[^W]*W")
-    _IRREGULAR = "?"
-    # Most stretches are a word with a mark before or after: those need no tokenizer.
-    _PLAIN = re.compile("""([("]?)([A-Za-z]*[a-z])([,;:)"]|[.!?]|'s|)""")
-    _MARKS: ClassVar = dict.fromkeys('("),;:', "P") | dict.fromkeys(".!?", "C") | {"'s": "W", "": ""}
-
-    def __init__(self) -> None:
-        with _without_torch():
-            import spacy
-            from spacy.tokenizer import Tokenizer
-
-        self._nlp = spacy.blank("en")
-        self._closing = frozenset(self._nlp.add_pipe("sentencizer").punct_chars)  # type: ignore[attr-defined]
-        self._nlp.max_length = 2**31
-        full: Any = self._nlp.tokenizer
-        # Exceptions that affixes would split are looked for in a second round, over the tokens of the whole text.
-        simple = {
-            rule: tokens
-            for rule, tokens in full.rules.items()
-            if not (" " in rule or full.find_prefix(rule) or full.find_suffix(rule) or full.find_infix(rule))
-        }
-        self._tokenizer, self._rules = full, frozenset(full.rules)
-        affixes = (full.prefix_search, full.suffix_search, full.infix_finditer, full.token_match, full.url_match)
-        self._one_round = Tokenizer(self._nlp.vocab, simple, *affixes)
-        self._kinds = lru_cache(maxsize=2**18)(self._look_up_kinds)
-
-    def __call__(self, paragraph: str) -> list[Sentence]:
-        """Sentences of a paragraph, in order, without surrounding space."""
-        stretches = paragraph.split(" ")
-        kinds = " ".join(map(self._kinds, stretches)) + " "
-        if self._IRREGULAR in kinds:
-            return [(sentence.text, len(sentence)) for sentence in self._nlp(paragraph).sents]
-        sentences = []
-        begin, first, cut = 0, 0, 0  # of a sentence: its first kind, its stretch, and the characters before it there
-        for end in [*(match.end() - 1 for match in self._START.finditer(kinds)), len(kinds)]:
-            spaces = kinds.count(" ", begin, end)
-            last, parts = first + spaces, stretches[first : first + spaces]
-            inside = 0
-            if kinds[end - 1] != " ":
-                before = end - 1 - kinds.rfind(" ", 0, end)  # tokens of the stretch
-                inside = self._tokenizer(stretches[last])[before].idx
-                parts.append(stretches[last][:inside])
-            sentences.append((" ".join(parts)[cut:], end - begin - spaces))
-            begin, first, cut = end, last, inside
-        return sentences
-
-    def _look_up_kinds(self, stretch: str) -> str:
-        """One letter a token of the stretch, or `_IRREGULAR` when its tokens could depend on its neighbours.
-
-        That needs other white space, or an exception which the second round found inside the stretch: there, a longer
-        match across the space could take precedence.
-        """
-        known = stretch in self._rules
-        if not known and (plain := self._PLAIN.fullmatch(stretch)):
-            before, word, after = plain.groups()
-            if self._rules.isdisjoint((word, before + word, word + after)):
-                return self._MARKS[before] + "W" + self._MARKS[after]
-        if not stretch or stretch.split() != [stretch]:
-            return self._IRREGULAR
-        tokens = self._tokenizer(stretch)
-        if not known and [token.text for token in tokens] != [token.text for token in self._one_round(stretch)]:
-            return self._IRREGULAR
-        return "".join("C" if token.text in self._closing else "P" if token.is_punct else "W" for token in tokens)
 
 
 @contextmanager
@@ -130,19 +56,27 @@ def pack(sentences: Iterable[Sentence], words: int) -> Iterator[str]:
 
 
 @cache
-def _splitter() -> SentenceSplitter:
-    return SentenceSplitter()
+def _pipeline() -> Any:
+    with _without_torch():
+        import spacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.max_length = 2**31
+    return nlp
 
 
 def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
     """Passages (article, position, text) of some articles (article, text); runs in a worker."""
-    splitter = _splitter()
+    nlp = _pipeline()
     columns: tuple[list[int], list[int], list[str]] = ([], [], [])
-    for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
-        sentences = (sentence for paragraph in paragraphs if paragraph for sentence in splitter(paragraph))
-        for position, text in enumerate(pack(sentences, words)):
-            for column, value in zip(columns, (article, position, text), strict=True):
-                column.append(value)  # type: ignore[attr-defined]
+    with nlp.memory_zone():  # the words of millions of articles are not kept
+        for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
+            documents = nlp.pipe(filter(None, paragraphs))
+            sentences = ((sentence.text, len(sentence)) for document in documents for sentence in document.sents)
+            for position, text in enumerate(pack(sentences, words)):
+                for column, value in zip(columns, (article, position, text), strict=True):
+                    column.append(value)  # type: ignore[attr-defined]
     return pa.record_batch(dict(zip(SCHEMA.names[1:], columns, strict=True)), schema=pa.schema(list(SCHEMA)[1:]))
 
 
