@@ -6,7 +6,7 @@ from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.questions import read_questions
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, grid_search, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, grid_search, write_runs
 from trivium.kvqae.source_questions import check_no_leak
 
 
@@ -30,14 +30,12 @@ def main(
     Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
     """
     without_original = check_no_leak(questions, triviaqa)
-    search = Search(index, parameters, context.engine)
     validation = read_questions(questions / "validation.jsonl")
-    points = grid_search(search, validation, passages, articles, context.work)
+    points = grid_search(index, parameters, context.engine, validation, passages, articles, context.work)
     k1, b, mrr = max(points, key=lambda point: point[2])  # the first one among equals
     write_csv(out_grid, ["k1", "b", "mrr"], points)
-    unanswered = write_runs(out, search, questions, k1=k1, b=b)
-    everywhere = Search(wikipedia, parameters, context.engine)
-    unanswered_triviaqa = write_runs(out_triviaqa, everywhere, triviaqa, k1=k1, b=b)
+    unanswered = write_runs(out, index, parameters, context.engine, questions, k1=k1, b=b)
+    unanswered_triviaqa = write_runs(out_triviaqa, wikipedia, parameters, context.engine, triviaqa, k1=k1, b=b)
     counts = {f"triviaqa_{split}_without_result": count for split, count in unanswered_triviaqa.items()}
     write_json(out_triviaqa_counts, {"viquae_without_original_question": without_original, **counts})
     metrics: dict[str, float] = {"k1": k1, "b": b, "validation_mrr": mrr, "settings": len(points)}

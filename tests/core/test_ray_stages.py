@@ -87,7 +87,7 @@ from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Search, Shard, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, search_shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_training import DprParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
@@ -251,16 +251,17 @@ def search(inputs: Path, context: Context, out: Path) -> object:
     texts = [(number, f"a {WORDS[number % 5]} of {WORDS[number % 3]}") for number in range(30)]
     build_index(inputs / "index", texts, analyzer="standard", threads=1, heap_gib=1)
     queries = tuple(Question(word, word, ("x",), "x") for word in WORDS)
-    own = Search(inputs / "index", Bm25SearchParameters(depth=5, **BM25), context.engine)
-    runs = own.runs([Shard(queries, k1, b) for k1 in (0.5, 1.0) for b in (0.0, 0.5)], "search")
+    search = partial(search_shard, index=inputs / "index", parameters=Bm25SearchParameters(depth=5, **BM25))
+    shards = [(queries, k1, b) for k1 in (0.5, 1.0) for b in (0.0, 0.5)]
+    runs = context.engine.map(search, shards, description="search", processes=1)
     return [(run.queries, run.documents.tolist(), run.scores.tolist()) for run in runs]
 
 
 def search_for_triviaqa(inputs: Path, context: Context, out: Path) -> object:
     world = write_kb(inputs)
     build_index(inputs / "index", enumerate(NAMES), analyzer="standard", threads=1, heap_gib=1)
-    own = Search(inputs / "index", Bm25SearchParameters(depth=3, **BM25), context.engine)
-    return write_runs(out / "runs", own, world.triviaqa, k1=0.9, b=0.4)
+    own = Bm25SearchParameters(depth=3, **BM25)
+    return write_runs(out / "runs", inputs / "index", own, context.engine, world.triviaqa, k1=0.9, b=0.4)
 
 
 def search_vectors(index: str) -> Run:

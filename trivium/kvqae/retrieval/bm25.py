@@ -1,12 +1,11 @@
 """BM25: Lucene's indexes, k1 and b by grid search on ViQuAE's validation MRR, then every question (kvqae.md §3)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import product
 from math import ceil
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -60,36 +59,15 @@ def grid(k1_step: float, b_step: float) -> list[tuple[float, float]]:
     return list(product(k1, b))
 
 
-class Shard(NamedTuple):
-    """Questions that are searched together with one setting."""
-
-    questions: Sequence[Question]
-    k1: float
-    b: float
-
-
-@dataclass(frozen=True)
-class Search:
-    """BM25 on the index in a folder, shard by shard, where `engine` says: here in this process, whose Java has threads.
-
-    A question's passages do not depend on the others of its shard.
-    """
-
-    index: Path
-    parameters: Bm25SearchParameters
-    engine: Engine
-
-    def runs(self, shards: Iterable[Shard], description: str) -> Iterator[Run]:
-        """The ranked passages of each shard's questions."""
-        search = partial(search_shard, index=self.index, parameters=self.parameters)
-        return self.engine.map(search, shards, description=description, processes=1)
+Shard = tuple[Sequence[Question], float, float]  # questions that are searched together, k1 and b
 
 
 def search_shard(shard: Shard, *, index: Path, parameters: Bm25SearchParameters) -> Run:
-    """The ranked passages of a shard's questions."""
+    """The ranked passages of a shard's questions, which do not depend on the other questions of the shard."""
+    questions, k1, b = shard
     searcher = _searcher(index, parameters.threads, parameters.heap_gib)
-    queries = [(question.id, question.text) for question in shard.questions]
-    return searcher.search(queries, k1=shard.k1, b=shard.b, depth=parameters.depth, name="bm25")
+    return searcher.search([(question.id, question.text) for question in questions], k1=k1, b=b,
+                           depth=parameters.depth, name="bm25")  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -98,34 +76,45 @@ def _searcher(index: Path, threads: int, heap_gib: int) -> Searcher:
 
 
 def grid_search(
-    search: Search, questions: Sequence[Question], passages: Path, articles: Path, work: Path
+    index: Path,
+    parameters: Bm25SearchParameters,
+    engine: Engine,
+    questions: Sequence[Question],
+    passages: Path,
+    articles: Path,
+    work: Path,
 ) -> list[GridPoint]:
     """MRR of every setting of the grid.
 
     What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
     settings bring them together. Each setting's run is kept in `work`: after a kill only the missing ones are searched.
     """
-    settings = grid(search.parameters.k1_step, search.parameters.b_step)
+    settings = grid(parameters.k1_step, parameters.b_step)
     files = {setting: work / "k1-{}-b-{}.trec".format(*setting) for setting in settings}
     missing = [setting for setting, file in files.items() if not file.exists()]
-    found = search.runs((Shard(questions, k1, b) for k1, b in missing), "k1 and b")
-    for setting, run in zip(missing, found, strict=True):
+    search = partial(search_shard, index=index, parameters=parameters)
+    # In this process: Java has threads.
+    ranked = engine.map(search, ((questions, k1, b) for k1, b in missing), description="k1 and b", processes=1)
+    for setting, run in zip(missing, ranked, strict=True):
         write_run(files[setting], run)
     runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
-    qrels = judge_passages(questions, pool_runs(questions, runs, search.parameters.depth), passages, articles)
+    qrels = judge_passages(questions, pool_runs(questions, runs, parameters.depth), passages, articles)
     values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
     return [(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
 
 
-def write_runs(out: Path, search: Search, folder: Path, *, k1: float, b: float) -> dict[str, int]:
+def write_runs(
+    out: Path, index: Path, parameters: Bm25SearchParameters, engine: Engine, folder: Path, *, k1: float, b: float
+) -> dict[str, int]:
     """Search every split of a folder of questions; returns how many questions have no result, by split."""
+    search = partial(search_shard, index=index, parameters=parameters)
     unanswered = {}
     with write_atomically(out) as beside:
         for split in SPLITS:
             questions = read_questions(folder / f"{split}.jsonl")
             starts = range(0, len(questions), QUERIES_A_BATCH)
-            shards = (Shard(questions[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
-            parts = list(search.runs(shards, split))
+            shards = ((questions[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
+            parts = list(engine.map(search, shards, description=split, processes=1))
             run = Run(
                 tuple(query for part in parts for query in part.queries),
                 np.concatenate([part.documents for part in parts]),
