@@ -60,8 +60,8 @@ def test_sections_stand_in_the_paper_s_order_and_every_text_is_escaped(article):
 
 def test_weights_stand_beside_the_best_on_validation_and_the_papers(article):
     rows = text(article[1]["kvqae-table-3"])
-    assert "F·A + (1−F)(I + C) 1 A + 1 I + 1 C 40.0 0.3 A + 0.1 I + 0.6 C 42.0 0.3 A + 0.1 I + 0.3 C 66" in rows
-    assert "B + F·A + (1−F)(I + C) 0.3 A + 0.1 I + 0.6 C 42.0 the same 42.0 0.3 B + 0.3 A + 0.1 I + 0.3 C 286" in rows
+    assert "F·A + (1−F)(I + C) 1 A + 1 C + 1 I 40.0 0.3 A + 0.6 C + 0.1 I 42.0 0.3 A + 0.3 C + 0.1 I 66" in rows
+    assert "B + F·A + (1−F)(I + C) 0.3 A + 0.6 C + 0.1 I 42.0 the same 42.0 0.3 B + 0.3 A + 0.3 C + 0.1 I 286" in rows
 
 
 def test_rows_of_tuned_weights_have_the_same_formulae():
@@ -267,7 +267,7 @@ def test_without_rrt_the_tables_show_what_there_is(tmp_path):
     found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
     sections = {each["id"]: text(each["html"]) for each in found}
     for number in (5, 6, 7):
-        said = "the first 10 by ArcFace where a face is found. RRT was left out (kvqae.rrt.use)"
+        said = "the first 10 by ArcFace where a face is found. RRT was left out, as its features were not given or kvqae.rrt.use says so"
         assert said in sections[f"kvqae-table-{number}"]
     table_5, table_6 = sections["kvqae-table-5"], sections["kvqae-table-6"]
     assert "in ArcFace’s order where it has one, elsewhere in the initial order" in table_5

@@ -92,7 +92,8 @@ def output(answers, title, page):
         "bleu_score": 1.0, "start_character": 0, "start_paragraph_id": 1, "end_character": 9, "end_paragraph_id": 1,
         "meta": None, "section": "Section::::Abstract.", "title": title, "wikipedia_id": page,
     }  # fmt: skip
-    provenance = [of_lists([place])] + [of_lists([place | {"title": title, "wikipedia_id": page}]) for _ in answers[1:]]
+    nowhere: dict[str, list] = {name: [] for name in place}
+    provenance = [of_lists([place]), *[nowhere] * (len(answers) - 1)]
     return {"answer": answers, "original_answer": answers[0], "provenance": provenance}
 
 

@@ -142,10 +142,11 @@ def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: 
 
 
 def _weighted(weights: Mapping[str, float] | None) -> str:
-    """Such as `0.3 A + 0.1 I`, of weights that sum to 1 or are the paper's; a dash where there are none."""
+    """Such as `0.3 D_f + 0.3 A + 0.1 I`: texts, then images by their names; a dash where there are no weights."""
     symbols = {name: label_of(name, TEXT_LABELS).split(" (")[0] for name in weights or ()}
     symbols |= {name: encoder.symbol for name, encoder in ENCODERS.items()}
-    return " + ".join(f"{weight:g} {symbols[name]}" for name, weight in (weights or {}).items()) or "–"
+    ordered = sorted((weights or {}).items(), key=lambda pair: (pair[0] in ENCODERS, pair[0]))
+    return " + ".join(f"{weight:g} {symbols[name]}" for name, weight in ordered) or "–"
 
 
 def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any]:
