@@ -178,8 +178,8 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
         section, name = number["of"].split(".")
         value = printed[section]["values"][int(name) if name.isdecimal() else name]
         within = points if number.get("within") == "points" else number.get("within")
-        yield Cell(number["stage"], number["table"], number["row"], "value", number["metric"], (value,), within, number["unit"],
-                   number.get("why", ""), number.get("file", ""))  # fmt: skip
+        place = number["stage"], number["table"], number["row"], "value", number["metric"]
+        yield Cell(*place, (value,), within, number["unit"], number.get("why", ""), number.get("file", ""))
 
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:

@@ -47,20 +47,20 @@ class BroughtPassages:
         titles = known["title"].filter(pc.is_valid(known["image"])).combine_chunks()
         work.mkdir(parents=True, exist_ok=True)
         file = work / "brought_passages.arrow"
-        found = [np.empty(0, np.int64)]
+        owners = [np.empty(0, np.int64)]
         schema = pa.schema([("text", pa.string())])
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
             for passages in _read(folder):
                 parts = pc.extract_regex(passages, r"(?s)^(?P<title>.*?) \[SEP\] (?P<text>.*)$")
                 if parts.null_count:
-                    row = sum(map(len, found)) + pc.index(pc.is_null(parts), True).as_py()
-                    got = passages[row - sum(map(len, found))].as_py()
+                    row = sum(map(len, owners)) + pc.index(pc.is_null(parts), True).as_py()
+                    got = passages[row - sum(map(len, owners))].as_py()
                     raise BadInput("a passage without a title", file=folder, row=row, field="passage", got=got,
                                    expected=f"title{SEPARATOR}text")  # fmt: skip
                 title, text = parts.field("title"), parts.field("text")
-                found.append(pc.fill_null(pc.index_in(title, value_set=titles), -1).to_numpy().astype(np.int64))
+                owners.append(pc.fill_null(pc.index_in(title, value_set=titles), -1).to_numpy().astype(np.int64))
                 writer.write_batch(pa.record_batch([text.cast(pa.string())], schema=schema))
-        article_of = np.concatenate(found)
+        article_of = np.concatenate(owners)
         self.rows, self.without_article = len(article_of), int((article_of < 0).sum())
         if self.without_article > LOST * self.rows:
             raise BadInput("too many passages are of no article with an image here", file=folder,

@@ -134,7 +134,9 @@ def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: 
              for name, row in table.get("rows", {}).items() if "weights" in row}  # fmt: skip
     rows = []
     for row, values in report.items():
-        used, best, theirs = (_weighted(each) for each in (values["used_weights"], values["weights"], paper.get(row)))
+        used, best, theirs = (
+            _weighted(weights) for weights in (values["used_weights"], values["weights"], paper.get(row))
+        )
         mrrs = [percent(values["used_mrr"]), percent(values["mrr"])]
         rows.append([label_of(row, labels), used, mrrs[0], "the same" if values["used_is_best"] else best, mrrs[1],
                      theirs, values["weightings"]])  # fmt: skip

@@ -88,7 +88,7 @@ class _Graph:
 
     def norm(self, x: str, name: str) -> str:
         """Batch norm as in evaluation."""
-        tensors = [self.take(f"{name}.{each}") for each in ("weight", "bias", "running_mean", "running_var")]
+        tensors = [self.take(f"{name}.{part}") for part in ("weight", "bias", "running_mean", "running_var")]
         return self.add("BatchNormalization", [x, *tensors], name, epsilon=1e-5)
 
     def prelu(self, x: str, name: str) -> str:
