@@ -128,7 +128,7 @@ def public(tmp_path):
             "No image": [wiki.page(6, "File:Beach.jpg")],
         }
         api = f"{wiki.url}/w/api.php"
-        yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 512}
+        yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 500}
 
 
 def test_the_public_sources(public, raw, tmp_path):
@@ -171,7 +171,7 @@ def test_the_public_sources(public, raw, tmp_path):
 
 def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
     wiki, arguments = public
-    del wiki.pictures["/thumb/1/512px-x.jpg"]
+    del wiki.pictures["/thumb/1/500px-x.jpg"]
     out = tmp_path / "sources"
     metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert (metrics["commons_files"], metrics["commons_images"], metrics["commons_not_fetched"]) == (3, 1, 1)
@@ -182,11 +182,11 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
 def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
     monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 1)
-    picture = wiki.pictures.pop("/thumb/2/512px-x.jpg")
+    picture = wiki.pictures.pop("/thumb/2/500px-x.jpg")
     with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*V 1.jpg: not found"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert not (tmp_path / "sources").exists()
-    wiki.pictures["/thumb/2/512px-x.jpg"] = picture
+    wiki.pictures["/thumb/2/500px-x.jpg"] = picture
     before = len(wiki.requests)
     fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
     assert len(wiki.requests) == before + 1  # that picture alone
