@@ -235,7 +235,7 @@ def test_a_long_jpeg_is_decoded_at_a_fraction_too() -> None:
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "I;16", "1"])
 @pytest.mark.parametrize("orientation", [1, 6])
-def test_a_large_picture_comes_in_bands_and_looks_the_same(
+def test_a_large_picture_comes_in_tiles_and_looks_the_same(
     mode: str, orientation: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     picture = noise(32, 24).resize((1024, 768))
@@ -248,9 +248,10 @@ def test_a_large_picture_comes_in_bands_and_looks_the_same(
     data = encoded(picture.convert(mode), exif=exif)
     whole = np.asarray(decode(data, **LIMITS), int)
     monkeypatch.setattr(decoding, "_WHOLE", 100)
-    in_bands = np.asarray(decode(data, **LIMITS), int)
-    assert in_bands.shape == whole.shape
-    assert np.abs(in_bands - whole).max() <= 1
+    monkeypatch.setattr(decoding, "_COLUMNS", 300)
+    in_tiles = np.asarray(decode(data, **LIMITS), int)
+    assert in_tiles.shape == whole.shape
+    assert np.abs(in_tiles - whole).max() <= 1
 
 
 @pytest.mark.parametrize("place", ["before the pixels", "behind the pixels"])
@@ -296,6 +297,7 @@ def test_greys_of_32_bits_are_scaled_by_their_range(
     low: float, high: float, kind: type, whole: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding, "_WHOLE", whole)
+    monkeypatch.setattr(decoding, "_COLUMNS", 10)
     image = np.asarray(decode(encoded(ramp(low, high, kind), "TIFF"), **LIMITS), int)
     assert np.abs(image - np.linspace(0, 255, 64).round()[None, :, None]).max() <= 1
 
@@ -315,6 +317,68 @@ def test_a_transparent_grey_of_16_bits_is_white() -> None:
     source = Image.fromarray(np.full((3, 4), 257 * 100, np.uint16))
     data = encoded(source, transparency=257 * 100)
     assert set(decode(data, **LIMITS).get_flattened_data()) == {(255, 255, 255)}
+
+
+def png(bits: int, colours: int, row: bytes, transparent: bytes) -> bytes:
+    """A PNG of one row, as the specification lays it out: Pillow writes none of few or many bits."""
+    width = (len(row) * 8) // (bits * (3 if colours == 2 else 1))
+    data = b"\x89PNG\r\n\x1a\n"
+    header = struct.pack(">IIBBBBB", width, 1, bits, colours, 0, 0, 0)
+    for kind, chunk in (
+        (b"IHDR", header),
+        (b"tRNS", transparent),
+        (b"IDAT", zlib.compress(b"\0" + row)),
+        (b"IEND", b""),
+    ):
+        data += struct.pack(">I", len(chunk)) + kind + chunk + struct.pack(">I", zlib.crc32(kind + chunk))
+    return data
+
+
+@pytest.mark.parametrize(
+    ("bits", "colours", "row", "transparent", "shown"),
+    [
+        (1, 0, b"\x55", 1, [0, 255] * 4),
+        (1, 0, b"\x55", 0, [255] * 8),
+        (2, 0, b"\x1b", 2, [0, 85, 255, 255]),
+        (4, 0, b"\x5a", 10, [85, 255]),
+        (8, 0, b"\x05\x0a", 10, [5, 255]),
+        (16, 0, b"\x12\x12\x34\x56", 0x1212, [255, 0x34]),
+        (16, 2, b"\x12\x34" * 3 + b"\x56\x78" * 3, 0x1234, [255, 0x56]),
+    ],
+)
+def test_the_colour_that_a_png_calls_transparent_is_white(bits, colours, row, transparent, shown) -> None:
+    data = png(bits, colours, row, struct.pack(">H", transparent) * (3 if colours == 2 else 1))
+    assert [pixel[0] for pixel in decode(data, **LIMITS).get_flattened_data()] == shown
+
+
+def tiff(values: np.ndarray, *, bits: int, zero_is: int = 1, kind: int = 1) -> bytes:
+    """A TIFF of one row of greys, as the specification lays it out; `zero_is` 0: white, 1: black."""
+    pixels = values.tobytes()
+    if bits == 12:
+        pixels = int("".join(f"{value:012b}" for value in values.tolist()), 2).to_bytes(len(values) * 3 // 2, "big")
+    tags = [(256, 4, len(values)), (257, 4, 1), (258, 3, bits), (259, 3, 1), (262, 3, zero_is), (273, 4, 8)]
+    tags += [(277, 3, 1), (278, 4, 1), (279, 4, len(pixels)), (339, 3, kind)]
+    entries = b"".join(struct.pack("<HHII", tag, form, 1, value) for tag, form, value in tags)
+    directory = struct.pack("<H", len(tags)) + entries + bytes(4)
+    return b"II*\0" + struct.pack("<I", 8 + len(pixels)) + pixels + directory
+
+
+@pytest.mark.parametrize(("zero_is", "shown"), [(1, [0, 128, 255]), (0, [255, 127, 0])])
+@pytest.mark.parametrize(("bits", "kind", "top"), [(8, 1, 255), (16, 1, 65535), (32, 3, 0.5)])
+def test_a_tiff_of_which_white_is_zero_is_no_negative(bits, kind, top, zero_is, shown) -> None:
+    dtype = np.dtype(f"<{'f' if kind == 3 else 'u'}{bits // 8}")
+    values = (np.array([0, 128 / 255, 1]) * top).astype(dtype)
+    greys = [
+        pixel[0] for pixel in decode(tiff(values, bits=bits, zero_is=zero_is, kind=kind), **LIMITS).get_flattened_data()
+    ]
+    assert np.abs(np.array(greys) - shown).max() <= 1
+
+
+def test_greys_of_12_bits_reach_white_and_those_with_signs_are_refused() -> None:
+    pixels = decode(tiff(np.array([0, 2048, 4095, 0]), bits=12), **LIMITS).get_flattened_data()
+    assert [pixel[0] for pixel in pixels] == [0, 128, 255, 0]
+    with pytest.raises(Unreadable, match="corrupt: greys from -128 to 127"):
+        decode(tiff(np.array([-1, 1], np.int8), bits=8, kind=2), **LIMITS)
 
 
 def smooth(width: int, height: int) -> Image.Image:
@@ -374,14 +438,16 @@ def test_ghostscript_is_not_asked_for_an_eps_of_another_name(monkeypatch: pytest
     assert (asked, counts["images_unreadable"], unreadable) == ([], 1, ["x.jpg"])
 
 
-def png(red: int) -> bytes:
+def grey_png(red: int) -> bytes:
     out = io.BytesIO()
     Image.new("L", (4, 3), red).save(out, "PNG")
     return out.getvalue()
 
 
 def test_pictures_are_decoded_in_the_order_of_names_when_they_are_asked_for(tmp_path):
-    write_images(tmp_path, [("a", png(1)), ("broken", b"text"), ("b", png(2)), ("c", png(3))], shard_size=2)
+    write_images(
+        tmp_path, [("a", grey_png(1)), ("broken", b"text"), ("b", grey_png(2)), ("c", grey_png(3))], shard_size=2
+    )
     pictures = ShardPictures(Images(tmp_path), ["c", "a", "broken", "b"])
     assert len(pictures) == 4
     assert [picture.getpixel((0, 0)) for picture in pictures[:2]] == [(3, 3, 3), (1, 1, 1)]
