@@ -84,9 +84,9 @@ def stage_of(article: str, part: str) -> str:
 def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
     """The articles as the page shows them: `{pipeline, title, question, world, claim, picture, sections, missing}`.
 
-    A section, `{id, title, html, folded}`, whose part is not there says so, and what makes it; one that its part leaves
-    out, and an article without any part, are left out. `claim` and `picture` are HTML, None where their part is not
-    there; `missing` are the stages of the parts that are not there.
+    A section, `{id, title, html, folded}`, says so where its part is not there, or has not written it, and what makes
+    it; an article without any part is left out. `claim` and `picture` are HTML, None where their part is not there.
+    `missing` are the stages of the parts that are not there; after a stage's name the sections that it has not written.
 
     Args:
         folder: of the parts.
@@ -99,6 +99,7 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
         there = {part: made for part, made in parts.items() if made is not None}
         if not there:
             continue
+        unwritten: list[str] = []
         made: dict[str, str] = {key: html for part in there.values() for key, html in part["sections"].items()}
         for key, section in article.sections.items():
             if section.part in missing:
@@ -111,6 +112,10 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
                 )
                 if html := "".join(part["sections"][key] for part in map(_read, files) if part is not None):
                     made[key] = html
+            elif key not in made:
+                stage = stage_of(name, section.part)
+                made[key] = render("absent.html", stage=stage, pipeline=None, unwritten=True)
+                unwritten.append(f"{stage} ({section.title})")
         worlds = {part["world"] for part in there.values()}
         articles.append(
             {
@@ -124,7 +129,7 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
                     for key, section in article.sections.items()
                     if key in made
                 ],
-                "missing": [stage_of(name, part) for part in missing],
+                "missing": [*(stage_of(name, part) for part in missing), *unwritten],
             }
         )
     return articles

@@ -120,10 +120,13 @@ def test_a_pipeline_that_has_not_run_says_so(tmp_path):
         assert "<section" not in found[name]
 
 
-def test_a_section_that_may_be_left_out_is_not_missing(tmp_path):
+def test_a_section_that_its_stage_did_not_write_says_so(tmp_path, capsys):
     whole(tmp_path)
     written(tmp_path, "kvqae", "results", **dict.fromkeys(made_by("kvqae", "results") - {"overlap"}, ""))
-    assert 'id="kvqae-overlap"' not in assembled(tmp_path)["kvqae"]
+    section = assembled(tmp_path)["kvqae"].split('<section id="kvqae-overlap"')[1].split("</section>")[0]
+    assert "<code>kvqae-page_results</code>\n\nhas run and did not write it." in section
+    title = ARTICLES["kvqae"].sections["overlap"].title
+    assert capsys.readouterr().err == f"the page lacks what kvqae-page_results ({title}) makes\n"
 
 
 def test_the_members_of_a_family_that_are_listed_stand_below_each_other(tmp_path):
