@@ -1,8 +1,10 @@
 """What passes the one place that checks files, texts, numbers and sizes, and what is refused with its place."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 from pathlib import Path
 
@@ -143,6 +145,12 @@ def test_a_text_may_be_packed_and_begin_with_a_mark(pack, tmp_path: Path):
         (b'<?xml version="1.0"?>\n<!-- a page --><html xmlns="x">', "another file stands in its place; got .*HTML"),
         ("q 0 d 1".encode("utf-16"), "another file stands in its place; got .*UTF-16"),
         (gzip.compress(b"text" * 999, mtime=0)[:40], "damaged gzip"),
+        (gzip.compress(gzip.compress(b"text")), "packed by gzip twice; expected text, or text packed by gzip once"),
+        (bz2.compress(b"text"), "packed by bzip2"),
+        (lzma.compress(b"text"), "packed by xz"),
+        (gzip.compress(lzma.compress(b"text")), "packed by xz"),
+        (b"\x28\xb5\x2f\xfd\x04\x58\x21\x00\x00text", "packed by zstd"),
+        (b"PK\x03\x04\x14\x00", "packed by zip, as archives and spreadsheets are"),
     ],
 )  # fmt: skip
 def test_what_stands_in_the_place_of_a_file_is_named(data: bytes, message: str, tmp_path: Path):

@@ -78,6 +78,8 @@ def test_what_parts_cells_is_told_by_the_first_line_without_its_quotes(tmp_path)
     """Lines of empty cells at the end, as spreadsheets leave them, are none."""
     (tmp_path / "t.csv").write_text('"titre, entier";text\nLoutre;"a; b"\n;\n\n')
     assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["titre, entier", "text"]), (2, ["Loutre", "a; b"])]
+    (tmp_path / "t.csv").write_text('"a, b; c, d"\ttext\n1\t2;3\n')
+    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["a, b; c, d", "text"]), (2, ["1", "2;3"])]
     (tmp_path / "t.csv").write_text('"a;b;c",text\n1,2\n')
     assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["a;b;c", "text"]), (2, ["1", "2"])]
 

@@ -37,6 +37,15 @@ _NOT_THE_FILE = (
     ),
     (re.compile(rb"\xff\xfe|\xfe\xff"), "text in UTF-16", "UTF-8"),
 )
+_PACKED = (
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh91AY&SY", "bzip2"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+    (b"PK\x03\x04", "zip, as archives and spreadsheets are"),
+    (_GZIP, "gzip twice"),
+)
 
 
 def require_file(path: Path) -> None:
@@ -83,13 +92,17 @@ def open_text(path: Path) -> "Iterator[BufferedReader[Any]]":
     """Open a file of text to read its bytes: unpacked where it is packed by gzip, behind its byte order mark.
 
     Raises:
-        BadInput: as `open_file`; the file is a pointer of Git LFS or a page of HTML, or its gzip is damaged.
+        BadInput: as `open_file`; the file is a pointer of Git LFS or a page of HTML, is packed in another way, or its
+            gzip is damaged.
     """
     with open_file(path) as packed:
         stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=packed)) if is_packed(packed) else packed
         try:
             start = stream.peek(512)
             _refuse_other(start, path)
+            for magic, packer in _PACKED:
+                if start.startswith(magic):
+                    raise BadInput(f"packed by {packer}", file=path, expected="text, or text packed by gzip once")
             if start.startswith(_MARK):
                 stream.read(len(_MARK))
             yield stream

@@ -81,13 +81,13 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 def read_csv(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Stream (line from 1 where it ends, cells) of CSV; lines of empty cells are passed over.
 
-    Cells are parted by commas, or by semicolons where the first line has more of them outside quotes, as Excel writes
-    it where the comma stands in numbers.
+    Cells are parted by commas, or by semicolons or tabs where the first line has more of them outside quotes: Excel
+    writes semicolons where the comma stands in numbers.
     """
     text = read_text(path, expected="UTF-8 (spreadsheets call it “CSV UTF-8”)")
     first = _QUOTED.sub("", text.split("\n", 1)[0])
     csv.field_size_limit(LONGEST_CELL)
-    delimiter = ";" if first.count(";") > first.count(",") else ","
+    delimiter = max(",;\t", key=first.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for cells in lines:
