@@ -170,18 +170,39 @@ def _polygon(box):
         ("corners", lambda x, y, w, h: [x, y, x + w, y + h]),
         ("shares", lambda x, y, w, h: [x / WIDTH, y / HEIGHT, w / WIDTH, h / HEIGHT]),
         ("the centre", lambda x, y, w, h: [x + w / 2, y + h / 2, w, h]),
+        ("shares.*: the centre", lambda x, y, w, h: [(x + w / 2) / WIDTH, (y + h / 2) / HEIGHT, w / WIDTH, h / HEIGHT]),
         ("mirrored", lambda x, y, w, h: [WIDTH - x - w, y, w, h]),
+        ("upside down", lambda x, y, w, h: [x, HEIGHT - y - h, w, h]),
+        ("top, left, height, width", lambda x, y, w, h: [y, x, h, w]),
+        (r"corners \(top, left, bottom, right", lambda x, y, w, h: [y, x, y + h, x + w]),
     ],
 )
 def test_boxes_that_are_not_around_their_polygons_are_refused_with_the_likely_reason(read, meant, write):
     def change(tree):
         for annotation in tree["annotations"]:
-            box = [12, 12, 20, 22]
+            box = [32, 3, 12, 16]
             annotation |= {"bbox": write(*box), "segmentation": _polygon(box), "iscrowd": False}
 
-    with pytest.raises(
-        BadInput, match=rf"26 of 26 boxes are not around .*they look like .*{meant}.*annotation 1|{meant}"
-    ):
+    with pytest.raises(BadInput, match=rf"annotation 1: .*26 of 26 boxes are not around .*they look like .*{meant}"):
+        read(change)
+
+
+def test_where_only_some_boxes_disagree_the_reading_that_fits_more_is_named(read):
+    def change(tree):
+        for number, annotation in enumerate(tree["annotations"]):
+            box = [1, 2, 20, 20] if number % 2 else [30, 10, 10, 10]
+            annotation |= {"bbox": [1, 2, 21, 22], "segmentation": _polygon(box)}
+
+    with pytest.raises(BadInput, match="13 of 26 boxes are not around .*they look like corners"):
+        read(change)
+
+
+def test_boxes_of_other_pictures_have_no_reading(read):
+    def change(tree):
+        for annotation in tree["annotations"]:
+            annotation |= {"bbox": [1, 2, 3, 4], "segmentation": _polygon([40, 20, 20, 20])}
+
+    with pytest.raises(BadInput, match="26 of 26 boxes are not around .*; no usual other reading fits them; the first"):
         read(change)
 
 

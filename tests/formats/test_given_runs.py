@@ -43,11 +43,15 @@ def forms(folder: Path) -> dict[str, tuple[Any, Any]]:
             pd.DataFrame(rows, columns=["query", "document", "relevance"]),
             pd.DataFrame(ranked, columns=["query_id", "doc_id", "score"]),
         ),
+        "pyterrier's": (
+            pd.DataFrame(rows, columns=["qid", "docno", "label"]),
+            pd.DataFrame(ranked, columns=["qid", "docid", "score"]),
+        ),
         "mixed": (GRADES, run),
     }
 
 
-@pytest.mark.parametrize("form", ["dictionaries", "lists", "files", "tables", "mixed"])
+@pytest.mark.parametrize("form", ["dictionaries", "lists", "files", "tables", "pyterrier's", "mixed"])
 def test_every_form_gives_every_judged_query_a_value(tmp_path: Path, form: str) -> None:
     qrels, run = forms(tmp_path)[form]
     found = per_query(qrels, run, list(EXPECTED))

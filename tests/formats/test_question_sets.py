@@ -209,6 +209,7 @@ def test_mrqa(tmp_path, pack):
     read = read_question_set(path)
     assert (read.form, read.ids) == ("MRQA’s lines", ["q1", "q2"])
     assert [(each.answers, each.place.start) for each in read.questions] == [(("1731",), 20), (("A mill",), 0)]
+    assert read_question_set(written(tmp_path / "without-header.jsonl", record)).ids == ["q1", "q2"]
 
 
 def test_answers_that_cannot_be_right_are_refused(tmp_path):

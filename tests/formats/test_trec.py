@@ -86,6 +86,8 @@ def test_a_foreign_run_is_read_as_trec_eval_reads_it(tmp_path):
         ("q Q0 1 first 2 t\n", "field 'rank': not a rank; got 'first'; expected a whole number"),
         ("q1 Q0 1 11 1 9.5 t\n", "r.trec:1: field 'tag': a number in place of the tag; got '9.5'"),
         ("q Q0 1 1 2 tq Q0 2 2 1 t\n", "r.trec:1: a second record in the line; got 'tq Q0 2 2 1 t'"),
+        ("q 0 1 1 2 tq 0 2 2 1 t\n", "r.trec:1: a second record in the line; got 'tq 0 2 2 1 t'"),
+        ("q - 1 1 2 t q - 2 2 1 t\n", "r.trec:1: a second record in the line; got 't q - 2 2 1 t'"),
         ("q Q0 1 1 2 t\rq Q0 2 2 1 t\n", "r.trec:1: a carriage return within the line"),
         ("q Q0 1 1 2 t\n\nq Q0 2 2 1 t\n", "r.trec:2: a blank line between records"),
         ("", "empty run"),
@@ -103,6 +105,8 @@ def test_columns_are_parted_by_spaces_and_tabs_of_ascii_alone(tmp_path):
     vocabulary: dict[str, int] = {}
     assert trec.read_run(str(tmp_path / "r.trec"), vocabulary=vocabulary).queries == ("q\u00a01",)
     assert vocabulary == {"Soyuz\u00a011": 0}
+    (tmp_path / "joined.trec").write_text("\ufeffq Q0 d 1 2 t\n\ufeffq Q0 e 2 1 t\n")
+    assert trec.read_run(tmp_path / "joined.trec", vocabulary={}).queries == ("q",)
     (tmp_path / "tabs.trec").write_text("q1\tQ0\tSoyuz 11\t1\t  9.5\tt\nq1\tQ0 \tMir 2\t2\t8.5\tt\n")
     spaced: dict[str, int] = {}
     assert trec.read_run(tmp_path / "tabs.trec", vocabulary=spaced).documents.tolist() == [[0, 1]]
@@ -115,6 +119,9 @@ def test_qrels_keep_queries_without_relevant_documents(tmp_path):
     back = trec.read_qrels(tmp_path / "q")
     assert back.queries == ("q1", "q2")
     assert [relevant.tolist() for relevant in back.relevant] == [[3, 5], []]
+    with pytest.raises(BadInput, match="not a file's path; got a folder"):
+        trec.write_qrels(tmp_path, qrels)
+    assert (tmp_path / "q").exists()
 
 
 @pytest.mark.parametrize(

@@ -90,3 +90,9 @@ def test_qrels_sort_and_refuse():
         qrels(a=[-1])
     with pytest.raises(ValueError, match="2 queries, but 1"):
         Qrels(("a", "b"), (np.array([1]),))
+
+
+@pytest.mark.parametrize("documents", ["12", b"12", {1: 0}])
+def test_qrels_of_what_is_no_list_are_refused(documents):
+    with pytest.raises(ValueError, match="qrels: query 'a': .* is no list of documents"):
+        Qrels.from_dict({"a": documents})

@@ -17,7 +17,7 @@ pictures, or in another format.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,35 +121,49 @@ class Drawn:
     size: tuple[int, int]
 
 
-# What a box may mean elsewhere: (its numbers, width and height of the picture) → left, top, width, height.
-MISTAKEN = {
+# What the four numbers of a box may mean: (numbers, width and height of the picture) → left, top, width, height.
+AS_WRITTEN = "left, top, width, height"
+READINGS: dict[str, Callable[[list[float], tuple[int, int]], Sequence[float]]] = {
+    AS_WRITTEN: lambda box, size: box,
     "corners (left, top, right, bottom)": lambda box, size: (box[0], box[1], box[2] - box[0], box[3] - box[1]),
-    "shares of the picture's sides": lambda box, size: tuple(
-        number * size[axis % 2] for axis, number in enumerate(box)
-    ),
     "the centre with width and height": lambda box, size: (box[0] - box[2] / 2, box[1] - box[3] / 2, box[2], box[3]),
     "those of the picture mirrored": lambda box, size: (size[0] - box[0] - box[2], *box[1:]),
+    "those of the picture upside down": lambda box, size: (box[0], size[1] - box[1] - box[3], *box[2:]),
+    "top, left, height, width": lambda box, size: (box[1], box[0], box[3], box[2]),
+    "corners (top, left, bottom, right)": lambda box, size: (box[1], box[0], box[3] - box[1], box[2] - box[0]),
 }
 
 
 def _compare_with_polygons(drawn: Sequence[Drawn], counts: Counter[str], path: Path) -> None:
     """Count boxes that are not around their object's polygons; refuse the file if they are too many."""
-    unlike = [each for each in drawn if _overlap(each.written, each.around) < LEAST_OVERLAP]
+    unlike = [thing for thing in drawn if _overlap(thing.written, thing.around) < LEAST_OVERLAP]
     if len(unlike) > MOST_DROPPED * len(drawn):
-        first, reason = unlike[0], ""
-        for meaning, read in MISTAKEN.items():
-            agree = [_overlap(read(each.written, each.size), each.around) >= LEAST_OVERLAP for each in unlike]
-            if sum(agree) > len(unlike) / 2:
-                reason = f"; they look like {meaning}"
-                break
+        first, reason = unlike[0], _name_reading(unlike) or _name_reading(drawn) or "no usual other reading fits them"
         problem = (
-            f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons or mask{reason}; the first"
+            f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons or mask; {reason}; the first"
         )
         left, top, width, height = (round(number, 1) for number in first.around)
         expected = f"left, top, width, height in pixels, about {[left, top, width, height]}"
         raise BadInput(problem, file=path, row=first.row, field="bbox", got=first.written, expected=expected)
     if unlike:
         counts["boxes_unlike_polygons"] = len(unlike)
+
+
+def _name_reading(drawn: Sequence[Drawn]) -> str:
+    """What boxes look like that lie closest to their polygons under another reading, by which half of them agree."""
+    drawn = drawn[:: max(1, len(drawn) // 1000)]
+    shares = all(max(thing.written) <= 1 for thing in drawn)
+    overlaps: dict[str, list[float]] = {meaning: [] for meaning in READINGS}
+    for thing in drawn:
+        sides = [*thing.size, *thing.size] if shares else [1, 1, 1, 1]
+        box = [number * side for number, side in zip(thing.written, sides, strict=True)]
+        for meaning, read in READINGS.items():
+            overlaps[meaning].append(_overlap(read(box, thing.size), thing.around))
+    best = max(overlaps, key=lambda meaning: sum(overlaps[meaning]))
+    agree = sum(overlap >= LEAST_OVERLAP for overlap in overlaps[best])
+    if 2 * agree < len(drawn) or (best == AS_WRITTEN and not shares):
+        return ""
+    return "they look like " + "shares of the picture's sides: " * shares + best
 
 
 def _around(shape: Any) -> Box | None:
@@ -291,7 +305,7 @@ def _box(annotation: dict[str, Any], path: Path, row: str) -> Box:
     if (
         not isinstance(box, list)
         or len(box) != 4
-        or not all(isinstance(number, int | float) and math.isfinite(number) for number in box)
+        or not all(type(number) in (int, float) and math.isfinite(number) for number in box)
         or min(box[2:]) < 0
     ):
         expected = "left, top, width, height in pixels"

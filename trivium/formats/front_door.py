@@ -199,7 +199,7 @@ def compare(
 
 
 def _several(measures: str | Iterable[str]) -> list[str]:
-    names = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
+    names = [measures] if isinstance(measures, str | bytes) or not isinstance(measures, Iterable) else list(measures)
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise ValueError(f"{wrong[0]!r} is no measure's name, such as 'mrr'")
     return names

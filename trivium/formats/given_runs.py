@@ -36,9 +36,9 @@ Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] 
 # {query: {document: score}}; a table has columns query, document and score.
 Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Table
 
-QUERY, DOCUMENT = ("query", "query_id", "q_id"), ("document", "doc_id", "docno")
+QUERY, DOCUMENT = ("query", "query_id", "q_id", "qid"), ("document", "doc_id", "docno", "docid")
 _LARGEST_EXACT = 2**53  # floats that are larger stand for several whole numbers
-GRADE, SCORE = ("relevance", "rel", "score"), ("score",)
+GRADE, SCORE = ("relevance", "rel", "label", "score"), ("score",)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _name(given: Any, query: Any) -> str:
     if abs(float(given)) >= _LARGEST_EXACT:
         problem = "a number with a point that is too large to be exact; read the column as text"
         raise ValueError(f"query {query!r}: the name {given!r} is {problem}")
-    return f"{float(given):.0f}" if float(given).is_integer() else str(given)
+    return str(int(given) if float(given).is_integer() else given)
 
 
 def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:

@@ -7,7 +7,7 @@
 - the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
 - FQuAD's records on the Hugging Face hub, a context each: {"context", "questions": [...], "answers": {"texts": [...],
   "answers_starts": [...]}}; a question's id is that of its record and its place, such as 1.2
-- MRQA's lines after their header: {"context", "qas": [{"qid", "question", "answers", "detected_answers": [{"text",
+- MRQA's lines, after their header where there is one: {"context", "qas": [{"qid", "question", "answers", "detected_answers": [{"text",
   "char_spans": [[first, last]]}]}]}
 """
 
@@ -49,8 +49,9 @@ def question_records(path: Path) -> tuple[str, Iterator[Record]]:
     if start == b"PAR1":
         return _form(list(_parquet(path)), "Parquet")
     roots = read_json_or_lines(path)
-    if "header" in roots[0].keys and "context" not in roots[0].keys:
-        return "MRQA’s lines", _mrqa(roots[1:])
+    lines = roots[1:] if "header" in roots[0].keys and "context" not in roots[0].keys else roots
+    if len(lines) < len(roots) or "qas" in roots[0].keys:
+        return "MRQA’s lines", _mrqa(lines)
     if len(roots) > 1 or {"question", "questions"}.intersection(roots[0].keys):
         return _form(roots, "JSON lines")
     root = roots[0]

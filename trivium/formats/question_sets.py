@@ -127,8 +127,8 @@ def read_question_set(path: Path) -> QuestionSet:
     )
 
 
-def _where(field: Field) -> str:
-    return field.name or f"row {field.row}"
+def _where(field: Field) -> str | None:
+    return field.name or (None if field.row is None else f"row {field.row}")
 
 
 def _impossible(asked: Field, without: bool) -> bool:

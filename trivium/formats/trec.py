@@ -83,7 +83,7 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
         if len(columns) > 6 and _is_number(tag):  # "Soyuz 11" is a document of one column too many
             expected = "six columns: has an identifier a space in it?"
             raise BadInput("a number in place of the tag", file=path, row=row, field="tag", got=tag, expected=expected)
-        if any(_is_record(columns[place:]) for place in range(6, len(columns) - 3)):
+        if any(_is_record(columns[place:], columns[1]) for place in range(6, len(columns) - 3)):
             raise BadInput("a second record in the line", file=path, row=row, got=" ".join(columns[5:]))
         if document in found[query]:
             raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
@@ -110,7 +110,7 @@ def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
     """
     blank = 0
     for row, line in read_lines(path):
-        text = line.removesuffix("\n").removesuffix("\r")
+        text = line.removeprefix("\ufeff").removesuffix("\n").removesuffix("\r")  # a mark again, of joined files
         if "\r" in text:
             raise BadInput("a carriage return within the line", file=path, row=row, expected="a record a line")
         columns = [column for cell in text.split("\t") if (column := cell.strip(" "))]
@@ -140,9 +140,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _is_record(columns: Sequence[str]) -> bool:
+def _is_record(columns: Sequence[str], second: str) -> bool:
     """Whether text after a tag goes on as `Q0 document rank score`: a line's end is missing before it."""
-    return columns[0] in ("Q0", "q0") and _is_whole(columns[2]) and _is_number(columns[3])
+    return columns[0] in ("Q0", "q0", "0", second) and _is_whole(columns[2]) and _is_number(columns[3])
 
 
 def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:
@@ -172,6 +172,8 @@ def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
     """Write TREC qrels `query 0 document 1`; a query without relevant documents gets a line `query 0 -1 0`."""
     if not isinstance(qrels, Qrels):
         raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one of numbers)")
+    if Path(path).is_dir():  # a folder that is written over is lost
+        raise BadInput("not a file's path", file=Path(path), got="a folder", expected="the path of a file")
     with write_atomically(Path(path)) as beside, beside.open("w", encoding="utf-8") as out:
         for query, documents in zip(qrels.queries, qrels.relevant, strict=True):
             for document in documents.tolist():

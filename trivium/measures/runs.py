@@ -143,7 +143,14 @@ class Qrels:
 
     @classmethod
     def from_dict(cls, relevant: Mapping[str, Iterable[int]]) -> Self:
-        """The judgements of `{query: relevant documents}`; a query may have none."""
+        """The judgements of `{query: relevant documents}`; a query may have none.
+
+        Raises:
+            ValueError: a text, or grades, where a list of documents is meant.
+        """
+        for query, ids in relevant.items():
+            if isinstance(ids, str | bytes | Mapping):
+                raise ValueError(f"qrels: query {query!r}: {ids!r} is no list of documents")
         return cls(tuple(relevant), tuple(np.array(sorted(ids), dtype=np.int64) for ids in relevant.values()))
 
     def select(self, queries: Iterable[str]) -> "Qrels":
