@@ -7,8 +7,8 @@
 - the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
 - FQuAD's records on the Hugging Face hub, a context each: {"context", "questions": [...], "answers": {"texts": [...],
   "answers_starts": [...]}}; a question's id is that of its record and its place, such as 1.2
-- MRQA's lines, after their header where there is one: {"context", "qas": [{"qid", "question", "answers", "detected_answers": [{"text",
-  "char_spans": [[first, last]]}]}]}
+- MRQA's lines, after their header where there is one: {"context", "qas": [{"qid", "question", "answers",
+  "detected_answers": [{"text", "char_spans": [[first, last]]}]}]}
 """
 
 import re
