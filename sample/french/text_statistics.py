@@ -9,7 +9,7 @@ from sample.french.french_world import FrenchWorld
 from trivium.complexity.factors.members.f4 import arcs
 from trivium.complexity.factors.overlap import shares_participant
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.measures.agreement import cramers_v, cramers_v_corrected
+from trivium.measures.agreement import cramers_v
 
 
 def statistics(world: FrenchWorld) -> dict[str, float]:
@@ -51,7 +51,7 @@ def statistics(world: FrenchWorld) -> dict[str, float]:
     }
     for name in ("f4", "f5"):
         metrics[f"element_by_{name}"] = cramers_v(elements, factors[name]) or 0.0
-        metrics[f"element_by_{name}_corrected"] = cramers_v_corrected(elements, factors[name]) or 0.0
+        metrics[f"element_by_{name}_corrected"] = cramers_v(elements, factors[name], corrected=True) or 0.0
     return {**metrics, **_ambiguity(train, test), **_overlap(world)}
 
 

@@ -8,7 +8,6 @@ from scipy.stats import skew
 from trivium.measures import recall as module
 from trivium.measures.recall import (
     average_precision_at_r,
-    k_occurrences,
     occurrence_skew,
     r_precision,
     ranked_hits,
@@ -160,7 +159,6 @@ def test_random_rankings(seed):
 
 def test_occurrences_by_hand():
     neighbours = [[0, 1], [0, 2], [0, 1]]
-    assert k_occurrences(neighbours, 4).tolist() == [3, 2, 1, 0]
     assert occurrence_skew(neighbours, 4) == 0  # even around the mean of 1.5
     # Counts 3, 0, 0: mean 1, variance 2, third moment (8 - 1 - 1) / 3 = 2.
     assert occurrence_skew([[0], [0], [0]], 3) == pytest.approx(2 / 2**1.5)

@@ -15,7 +15,7 @@ from trivium.complexity.factors.factor import Factor
 from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
 from trivium.formats.framed_texts import Example
-from trivium.measures.agreement import cramers_v, cramers_v_corrected
+from trivium.measures.agreement import cramers_v
 
 FAMILY = "trivium.complexity.factors.members"
 FACTORS: Registry[Factor] = Registry(FAMILY, "factor", "complexity.factors")  # in the order in which tables show them
@@ -93,7 +93,7 @@ def summary(rows: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> dict[s
         metrics[f"{name}_uncounted"] = float(len(rows) - len(counted))
         if counted:
             sorted_two_ways = [row["answer_element"] for row in counted], [row[name] for row in counted]
-            for key, measure in (("balance", cramers_v), ("balance_corrected", cramers_v_corrected)):
-                balance = measure(*sorted_two_ways)
+            for key, corrected in (("balance", False), ("balance_corrected", True)):
+                balance = cramers_v(*sorted_two_ways, corrected=corrected)
                 metrics |= {} if balance is None else {f"{name}_{key}": balance}
     return metrics
