@@ -119,7 +119,7 @@ def test_qrels_keep_queries_without_relevant_documents(tmp_path):
     back = trec.read_qrels(tmp_path / "q")
     assert back.queries == ("q1", "q2")
     assert [relevant.tolist() for relevant in back.relevant] == [[3, 5], []]
-    with pytest.raises(BadInput, match="not a file's path; got a folder"):
+    with pytest.raises(BadInput, match="not a file's path; got 'a folder'"):
         trec.write_qrels(tmp_path, qrels)
     assert (tmp_path / "q").exists()
 

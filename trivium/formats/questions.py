@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json_lines
+from trivium.formats.json_fields import Field
 
 SPLITS = ("train", "validation", "test")
 
@@ -43,43 +43,24 @@ def read_questions(path: Path) -> list[Question]:
     """
     questions: dict[str, Question] = {}
     for row, record in read_json_lines(path):
-        question = _question(record, path, row)
+        asked = Field(record, path, row)
+        question = _question(asked)
         if question.id in questions:
-            raise BadInput("question twice", file=path, row=row, field="id", got=question.id)
+            asked["id"].refuse("question twice")
         questions[question.id] = question
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return list(questions.values())
 
 
-def _question(record: dict[str, Any], path: Path, row: int) -> Question:
-    output = record.get("output")
-    if not isinstance(output, dict):
-        raise BadInput("missing or not an object", file=path, row=row, field="output", got=output)
-    answers = output.get("answer")
-    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        raise BadInput("not a list of texts", file=path, row=row, field="output.answer", got=answers)
-    original_answer = _text(output, "original_answer", path, row, "output.original_answer")
-    identifier = _text(record, "id", path, row)
-    if len(identifier.split()) != 1 or identifier.strip() != identifier:
-        raise BadInput("white space in the id", file=path, row=row, field="id", got=identifier)
-    return Question(
-        id=identifier,
-        text=_text(record, "input", path, row),
-        answers=tuple(dict.fromkeys([original_answer, *filter(str.strip, answers)])),
-        original_answer=original_answer,
-        image=_optional(record, "image", path, row),
-        wikidata_id=_optional(record, "wikidata_id", path, row),
-        original_question=_optional(record, "original_question", path, row),
-    )
-
-
-def _text(record: dict[str, Any], field: str, path: Path, row: int, name: str | None = None) -> str:
-    value = record.get(field)
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput("missing or empty", file=path, row=row, field=name or field, got=value, expected="a text")
-    return value
-
-
-def _optional(record: dict[str, Any], field: str, path: Path, row: int) -> str | None:
-    return _text(record, field, path, row) if record.get(field) is not None else None
+def _question(asked: Field) -> Question:
+    identifier, output = asked["id"].text(empty=False), asked["output"]
+    if identifier.split() != [identifier]:
+        asked["id"].refuse("white space in the id")
+    original = output["original_answer"].text(empty=False)
+    more = {
+        name: None if (found := asked.get(name)) is None else found.text(empty=False)
+        for name in ("image", "wikidata_id", "original_question")
+    }
+    answers = dict.fromkeys([original, *filter(str.strip, output["answer"].texts())])
+    return Question(identifier, asked["input"].text(empty=False), tuple(answers), original, **more)

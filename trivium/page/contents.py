@@ -104,7 +104,9 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
         for key, section in article.sections.items():
             if section.part in missing:
                 pipeline = OTHER_PIPELINES.get((name, section.part))
-                made[key] = render("absent.html", stage=stage_of(name, section.part), pipeline=pipeline)
+                made[key] = render(
+                    "absent.html", stage=stage_of(name, section.part), pipeline=pipeline, unwritten=False
+                )
             elif section.part in article.families:
                 files = (
                     folder / name / section.part / f"{member}.json"

@@ -124,7 +124,7 @@ def test_a_section_that_its_stage_did_not_write_says_so(tmp_path, capsys):
     whole(tmp_path)
     written(tmp_path, "kvqae", "results", **dict.fromkeys(made_by("kvqae", "results") - {"overlap"}, ""))
     section = assembled(tmp_path)["kvqae"].split('<section id="kvqae-overlap"')[1].split("</section>")[0]
-    assert "<code>kvqae-page_results</code>\n\nhas run and did not write it." in section
+    assert "<code>kvqae-page_results</code>\nhas run and did not write it." in section
     title = ARTICLES["kvqae"].sections["overlap"].title
     assert capsys.readouterr().err == f"the page lacks what kvqae-page_results ({title}) makes\n"
 
