@@ -130,6 +130,7 @@ def test_qrels_keep_queries_without_relevant_documents(tmp_path):
         ("q 0 1 1\nq 0 2\n", "qrels:2: wrong number of columns; got 3; expected 4"),
         ("q 0 1 1.5\n", "qrels:1: field 'grade': not a grade; got '1.5'; expected a whole number"),
         ("q 0 1 1\nq 0 1 2\n", "qrels:2: field 'document': document judged twice for one query; got '1'"),
+        ("q 0 5 1\nq 0 05 0\n", "qrels:2: field 'document': document judged twice for one query; got '05'"),
         ("q 0 d1 1\n", "qrels:1: field 'document': not a document number; got 'd1'"),
     ],
 )

@@ -209,9 +209,10 @@ def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[st
         if not _is_whole(grade):
             expected = "a whole number of at most 64 bits"
             raise BadInput("not a grade", file=path, row=row, field="grade", got=grade, expected=expected)
-        if label in judged[query]:
+        name = str(int(label)) if vocabulary is None and _is_whole(label) else label  # 05 is 5 where numbers are meant
+        if name in judged[query]:
             raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
-        judged[query].add(label)
+        judged[query].add(name)
         found = graded.setdefault(query, {})
         if int(grade) > 0 or vocabulary is not None:
             found[_document(label, vocabulary, path, row)] = int(grade)
