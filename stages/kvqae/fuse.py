@@ -14,7 +14,6 @@ from trivium.kvqae.retrieval.fusion import (
     RECIPROCAL_RANK_AS,
     RECIPROCAL_RANK_ROW,
     RECORD,
-    TUNED,
     FuseAndTuneParameters,
     fuse_split,
     read_split,
@@ -81,9 +80,9 @@ def main(
     rows = parameters.rows_of("validation", brought)
     passages, articles = read_runs(rows, "validation", (text_runs, image_runs, brought))
     report, tried = tune(parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels))
-    weights: Mapping[str, Any] = parameters.weights
-    if weights == TUNED:
-        weights = {row: values["weights"] for row, values in report.items()}
+    weights: Mapping[str, Any] = {row: values["weights"] for row, values in report.items()}
+    if not isinstance(parameters.weights, str):
+        weights = parameters.weights
     roots = {"text_runs": text_runs, "image_runs": image_runs, "brought": brought}
     metrics = write_fused(parameters, weights, **roots, out=out)
     systems = dict.fromkeys(system for values in report.values() for system in values["weights"])

@@ -191,3 +191,20 @@ def test_a_section_that_is_left_out_is_put_in(left_out):
 def test_a_key_that_neither_has_is_refused(text, message, left_out):
     with pytest.raises(BadInput, match=message):
         left_out(text)
+
+
+def test_a_section_may_give_way_to_a_word_that_its_stage_knows_and_come_back(tmp_path):
+    params, scale = tmp_path / "params.yaml", tmp_path / "mine.yaml"
+    params.write_text(
+        "kvqae:\n  fuse:\n    rrf_k: 60\n    weights:   # of each row\n      image: {clip: 1.0}\n  depth: 5\n"
+    )
+    before = yaml.safe_load(params.read_text())
+    scale.write_text("kvqae: {fuse: {weights: tuned}}")
+    assert rescale(params, scale) == [("kvqae.fuse.weights", {"image": {"clip": 1.0}}, "tuned")]
+    assert yaml.safe_load(params.read_text()) == {"kvqae": {"fuse": {"rrf_k": 60, "weights": "tuned"}, "depth": 5}}
+    scale.write_text("kvqae: {fuse: {weights: {image: {clip: 1.0}}}}")
+    assert len(rescale(params, scale)) == 1
+    assert yaml.safe_load(params.read_text()) == before
+    scale.write_text("kvqae: {fuse: {weights: best}}")
+    with pytest.raises(BadInput, match="'kvqae.fuse.weights': wrong kind; got 'best'; expected a section"):
+        rescale(params, scale)

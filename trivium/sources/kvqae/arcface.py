@@ -77,7 +77,9 @@ class _Graph:
 
     def add(self, kind: str, inputs: list[str], name: str, **attributes: object) -> str:
         """Add a node; returns the name of its output."""
-        self._nodes.append(helper.make_node(kind, inputs, [f"{name}.out"], name=name, **attributes))
+        node = helper.make_node(kind, inputs, [f"{name}.out"], name=name)
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
+        self._nodes.append(node)
         return f"{name}.out"
 
     def convolve(self, x: str, name: str, stride: int = 1) -> str:
