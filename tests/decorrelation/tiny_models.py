@@ -29,7 +29,16 @@ TRAINING = {
     "synthetic_share": None,
     "smallest_crop": 1.0,
 }
-SETTINGS = {name: kind.Settings.model_validate(TRAINING | kind.tiny) for name, kind in KINDS.items()}
+_VSE = {"frozen": 0.0, "dropout": 0.5, "dropout_ends": None, "embedding_dimension": 6, "word_dimension": 5,
+        "minimum_count": 1, "margin": 0.2, "warm_up": 0.5}  # fmt: skip
+OWN = {
+    "clip": {},
+    "vse": _VSE,
+    "vse_scratch": _VSE | {"frozen": 0.5},
+    "blip": {"queue": 6, "momentum": 0.5, "alpha": 0.4, "alpha_rises": 0.5, "image_size": 16, "text_tokens": 12,
+             "pre_caption": False, "random_augment": False},
+}  # fmt: skip
+SETTINGS = {name: kind.Settings.model_validate(TRAINING | OWN[name]) for name, kind in KINDS.items()}
 BLIP_CONFIG = {
     "image_text_hidden_size": 6,
     "vision_config": {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,

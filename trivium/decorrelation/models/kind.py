@@ -70,7 +70,6 @@ class Kind:
         Settings: what `decorrelation.train.models.<name>` says.
         network: module and name of the class of its models, a `RetrievalModel`.
         teraflop: of a picture and its caption, forward, by the released model, for `make plan`.
-        tiny: its own settings for a test's small pictures and few words.
     """
 
     name: ClassVar[str]
@@ -78,7 +77,6 @@ class Kind:
     Settings: ClassVar[type[ModelSettings]]
     network: ClassVar[tuple[str, str]]
     teraflop: ClassVar[float]
-    tiny: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def model(cls) -> Any:

@@ -1,7 +1,5 @@
 """BLIP: contrastive with momentum encoders, and matching by a cross-encoder (Li et al. 2022)."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from trivium.decorrelation.models.kind import Kind, ModelSettings
@@ -30,13 +28,3 @@ class Blip(Kind):
     Settings = BlipSettings
     teraflop = 0.11  # ViT-B at 384 pixels
     network = ("trivium.decorrelation.models.blip", "Blip")
-    tiny: ClassVar = {
-        "queue": 6,
-        "momentum": 0.5,
-        "alpha": 0.4,
-        "alpha_rises": 0.5,
-        "image_size": 16,
-        "text_tokens": 12,
-        "pre_caption": False,
-        "random_augment": False,
-    }

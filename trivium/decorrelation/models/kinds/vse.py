@@ -1,7 +1,6 @@
 """VSE++: CNN and GRU, hinge over the hardest negative (Faghri et al. 2018)."""
 
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -35,16 +34,6 @@ class Vse(Kind):
     Settings = VseSettings
     teraflop = 0.02  # VGG19
     network = ("trivium.decorrelation.models.vse", "Vse")
-    tiny: ClassVar = {
-        "frozen": 0.0,
-        "dropout": 0.5,
-        "dropout_ends": None,
-        "embedding_dimension": 6,
-        "word_dimension": 5,
-        "minimum_count": 1,
-        "margin": 0.2,
-        "warm_up": 0.5,
-    }
 
     @classmethod
     def is_whole(cls, base: Path) -> bool:
