@@ -65,8 +65,9 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     assert found["split"] in page.text
 
 
-def test_names_are_shown_and_never_run(project):
+def test_names_are_shown_and_never_run(project, capsys):
     cli.run("odmap", ["--model", "<script>|x=models/my_clip", "--out", "board"])
+    assert re.search(r"^random order +(\d+\.\d *){3}$", capsys.readouterr().out, re.MULTILINE)
     assert "<script" not in (project / "board/index.html").read_text("utf-8")
     assert "\\<script\\>\\|x" in (project / "board/leaderboard.md").read_text("utf-8")
 

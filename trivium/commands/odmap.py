@@ -36,15 +36,15 @@ def options(parser: ArgumentParser) -> None:
 
 
 def summary(board: "Leaderboard") -> list[str]:
-    """The board in words, a line a model."""
-    width = max(len(row.model) for row in board.rows)
-    lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named   R@1  rank, by R@1"]
+    """The board in words, a line a model, and what to expect of sentences in random order."""
+    width = max(len("random order"), *(len(row.model) for row in board.rows))
+    lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named (less is better)   R@1  rank, by R@1"]
+    names = ("odmap@1", "odmap@5", "odmap@10")
     for row in board.rows:
-        names = ("odmap@1", "odmap@5", "odmap@10", "still_named", "image_to_text_r@1")
-        a, b, c, named, recall = (100 * row.scores.mean(name) for name in names)
-        ranks = f"{row.odmap_rank:4}{row.recall_rank:9}"
-        lines.append(f"{row.model:{width}}  {a:7.1f}{b:7.1f}{c:7.1f}{named:13.1f}{recall:6.1f}  {ranks}")
-    return lines
+        first = "".join(f"{100 * row.scores.mean(name):7.1f}" for name in names)
+        named, recall = (100 * row.scores.mean(name) for name in ("still_named", "image_to_text_r@1"))
+        lines.append(f"{row.model:{width}}  {first}{named:30.1f}{recall:6.1f}  {row.odmap_rank:4}{row.recall_rank:9}")
+    return [*lines, f"{'random order':{width}}  " + "".join(f"{100 * board.chance[name]:7.1f}" for name in names)]
 
 
 def _named(captioners: Sequence[str]) -> dict[str, str]:
