@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
+.PHONY: help setup anywhere repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -39,7 +39,13 @@ $(BIN)/.ready: uv.lock pyproject.toml $(UV_PIN) $(WORKER).lock $(wildcard $(PLOT
 	$$uv sync --frozen --quiet --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"; \
 	$$uv sync --frozen --quiet --python $(BIN)/python --script $(WORKER)
 	@$(BIN)/python -m trivium.commands.plots_page .venv/plots.html
+	@$(MAKE) --no-print-directory anywhere
 	@touch $@
+
+# `trivium …` and `import trivium` work in any folder where .venv is entered.
+anywhere:
+	@echo "$(CURDIR)" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/trivium.pth"
+	@printf '#!/bin/sh\nexec "%s" -m trivium "$$@"\n' "$(CURDIR)/$(BIN)/python" > $(BIN)/trivium && chmod +x $(BIN)/trivium
 
 setup: $(BIN)/.ready  ## create the environment .venv (the other targets do it by themselves)
 

@@ -99,6 +99,22 @@ def test_a_base_in_the_checkout_follows_its_folder(checkout):
     assert "clip: 3 pictures with a vector, 1 encoded now" in done.stdout
 
 
+def test_the_environment_has_the_command_and_the_library_in_any_folder(project, tmp_path_factory):
+    shutil.rmtree(project / ".venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=project, check=True)
+    shutil.copytree(
+        ROOT / "trivium", project / "trivium", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    assert make(project, "anywhere").returncode == 0
+    folder = tmp_path_factory.mktemp("any")
+    for words in (["trivium", "--help"], ["python", "-c", "import trivium; print(trivium.__file__)"]):
+        command = [project / ".venv" / "bin" / words[0], *words[1:]]
+        done = subprocess.run(
+            command, cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True
+        )
+        assert "usage: trivium" in done.stdout or done.stdout.startswith(str(project))
+
+
 def test_git_ignores_the_base_of_the_checkout():
     kept = subprocess.run(["git", "check-ignore", "-q", "kb/params.yaml"], cwd=ROOT, check=False)
     assert kept.returncode == 0
