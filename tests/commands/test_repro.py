@@ -39,7 +39,7 @@ OUTPUTS = {"a": "a", "b": "b", "c": "ab", "d": "b", "e": "ab", "f": "abb"}
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    files = {"dvc.yaml": SIX, ".gitignore": ".work/\n", "seed": "1"}
+    files = {"dvc.yaml": SIX, "params.yaml": "world: {}\n", ".gitignore": ".work/\n", "seed": "1"}
     return start(tmp_path, files, monkeypatch)
 
 

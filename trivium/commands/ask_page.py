@@ -202,6 +202,7 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
     Raises:
         BadInput: two of one name, no base, or the project is not built.
     """
+    from trivium.kvqae.asking.answer import INVENTED
     from trivium.page.asking import Samples, read_samples
 
     names = [base.resolve().name for base in arguments.kb]
@@ -217,6 +218,8 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
             known = read_samples(Path.cwd(), dataset, folder / "samples")
             for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
+        if any(asker.base.invented for asker in askers.values()):
+            print(f"ask: {INVENTED}", flush=True)
         yield build(askers, folder, known)
 
 
