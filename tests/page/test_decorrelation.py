@@ -232,12 +232,14 @@ def test_own_rows_stand_beside_the_papers(tmp_path):
         *(("coco", "clip", variant, 0, {}) for variant in ("finetune", "ours")),
         ("coco", "clip", "grammatical_inpaint", 0, {"captions": "grammatical"}),
         *(("coco", model, "ours", 0, {}) for model in ("vse", "vse_scratch")),
+        ("coco", "vse", "zero_shot", 0, {}),
     ])  # fmt: skip
     article = small_world(tmp_path, cells)[2]
     found = {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
     for table in ("table-1", "table-2"):
         html = found[table]
         assert row_of(html, "VSE++ ", "ours")[-1] != "not in the paper"
+        assert row_of(html, "VSE++ ", "zero-shot")[-1] == "not in the paper"
         assert row_of(html, "VSE++, from scratch", "ours")[-1] == "not in the paper"
         assert not [row for row in rows(html) if "from scratch" in row[0] and "finetuned" in row[0]]
     whole = row_of(found["table-3"], "noun-phrase removal in whole English × in-painting")

@@ -111,7 +111,7 @@ def unlearnt(results: Results, train: Mapping[str, Any], folder: Path) -> list[d
     ended = []
     for members in results.members.values():
         cell = next(iter(members.values()))
-        if cell.model.startswith("vse"):
+        if cell.model.startswith("vse") and cell.variant != "zero_shot":
             settings = train[cell.model]
             losses = [read_json(folder / f"train_{name}.json")["loss"] / settings["batch_size"] for name in members]
             title = f"{model_label(cell.model)} on {DATASETS[cell.dataset]}, {cell.variant}"
