@@ -12,7 +12,7 @@ from trivium.core.tables import write_json
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.minilm import MINILM, save_minilm
 
-Model = Literal["camembert", "minilm", "t5", "flan_t5", "mt5", "llama"]
+Model = Literal["camembert", "camembert_deep", "minilm", "t5", "flan_t5", "mt5", "llama"]
 
 
 # T5's three kinds have one architecture or nearly so: each draws weights of its own. What differs anyway may share.
@@ -27,6 +27,7 @@ class ComplexityBaseModelsParameters(Parameters):
     vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
     multilingual_vocabulary: int = Field(ge=300, description="Tokens of mT5's, whose own is larger than the others'")
     encoder: Encoder = Field(description="CamemBERT's stand-in; MiniLM takes its dropout")
+    deep_layers: int = Field(ge=1, description="Of a second CamemBERT, that tells readers of two sizes apart")
     encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
     decoder: Decoder = Field(description="Llama's stand-in")
 
@@ -59,8 +60,10 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
             torch.manual_seed(parameters.seed + SEED_AFTER.get(model, 0))
             if model == "minilm":
                 count = save_minilm(folder, dropout=parameters.encoder.dropout)
-            elif model == "camembert":
-                count = french.save_camembert(tokenizer, parameters.encoder, folder)
+            elif model in ("camembert", "camembert_deep"):
+                layers = parameters.deep_layers if model == "camembert_deep" else parameters.encoder.layers
+                sizes = parameters.encoder.model_copy(update={"layers": layers})
+                count = french.save_camembert(tokenizer, sizes, folder)
             elif model == "llama":
                 count = french.save_llama(tokenizer, parameters.decoder, folder)
             else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sample.french.bank import Frame, Unit, frames
 from sample.french.cast import Cast
 from sample.french.clauses import Verbal
-from sample.french.design import Cell, asked_role, chosen_roles
+from sample.french.design import CALOR, Cell, Style, asked_role, chosen_roles
 from sample.french.events import Event, Filler, Telling, Wording
 from sample.french.nominals import Nominal
 from sample.french.questions import Question
@@ -56,19 +56,19 @@ def pronoun_for(filler: Filler) -> Node:
     return Node(word, "PRON", word, head.gender, head.number)
 
 
-def draw_unit(frame: Frame, *, noun: bool, rng: random.Random) -> Unit:
+def draw_unit(frame: Frame, *, noun: bool, rng: random.Random, style: Style = CALOR) -> Unit:
     """A lexical unit by its weight."""
     units = frame.units_of(noun=noun)
-    return rng.choices(units, [unit.weight for unit in units])[0]
+    return rng.choices(units, [style.unit(frame, unit) for unit in units])[0]
 
 
-def ask(cell: Cell, cast: Cast, year: int, agent: Filler | None) -> Told | None:
+def ask(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Told | None:
     """Tell and ask as the cell wants it; `agent` is who the pronoun would stand for. None when there is no way."""
     rng = cast.rng
     for attempt in range(_ATTEMPTS):
         if attempt % 6 == 0:
             role = "agent" if cell.chain else asked_role(cell.frame, cast.focus, rng)
-        unit = draw_unit(cell.frame, noun=cell.noun, rng=rng)
+        unit = draw_unit(cell.frame, noun=cell.noun, rng=rng, style=style)
         roles = chosen_roles(cell.frame, role, few=cell.few, focus=cast.focus, rng=rng)
         event = Event(cell.frame, unit, cast.fill(cell.frame, unit, roles, year, agent))
         if agent is not None and event.fillers.get("agent") != agent and cell.chain:
@@ -97,16 +97,16 @@ def tell(event: Event, role: str, cast: Cast, *, far: bool, pronoun: bool) -> Te
     return writer.tell(role, far=far) if writer.possible else None
 
 
-def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None) -> Told | None:
+def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style: Style = CALOR) -> Told | None:
     """An event that nobody asks about; with an agent, that agent is its subject."""
     rng = cast.rng
     for _ in range(_ATTEMPTS):
         noun = agent is None and rng.random() < _NOUN
-        unit = draw_unit(frame, noun=noun, rng=rng)
+        unit = draw_unit(frame, noun=noun, rng=rng, style=style)
         role = asked_role(frame, cast.focus, rng)
         roles = chosen_roles(frame, role, few=rng.random() < 0.5, focus=cast.focus, rng=rng)
         event = Event(frame, unit, cast.fill(frame, unit, roles, year, agent))
-        if agent is not None and (event.fillers.get("agent") != agent or _mistakable(event, agent)):
+        if agent is not None and (event.fillers.get("agent") != agent or is_mistakable(event, agent)):
             continue
         told = tell(event, role, cast, far=False, pronoun=False)
         if told is not None:
@@ -116,7 +116,7 @@ def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None) -> Tol
     return None
 
 
-def _mistakable(event: Event, agent: Filler) -> bool:
+def is_mistakable(event: Event, agent: Filler) -> bool:
     """Whether a pronoun for the agent could mean someone else of the event."""
     head = agent.tree()
     others = [filler.tree() for role, filler in event.fillers.items() if role != "agent" and filler.is_people]

@@ -6,14 +6,33 @@ cell cannot be put into French (nothing but two core elements in Origin), it cha
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sample.french.bank import Frame, frames
+from sample.french.bank import Frame, Unit, frames
 
 # Shares of complexity.md §4: f1, f2, f3, f4, f5. f0 and f6 follow from the weights of the frames.
 SHARES = {"chain": 0.06, "noun": 0.37, "absent": 0.45, "far": 0.12, "few": 0.59}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How often a corpus tells and asks of what.
+
+    Attributes:
+        shares: of the factors, by their names in `Cell`.
+        frame: the weight of a frame.
+        unit: the weight of a lexical unit among those of its frame and part of speech.
+    """
+
+    shares: Mapping[str, float]
+    frame: Callable[[Frame], float]
+    unit: Callable[[Frame, Unit], float] = lambda _, unit: unit.weight
+
+
+CALOR = Style(SHARES, lambda frame: frame.evaluation)
+FQUAD = Style(SHARES, lambda frame: frame.adaptation)
 # How often an element is asked for, by its role: mostly core ones, which tell frames apart.
 ASKED = {"agent": 0.22, "theme": 0.42, "time": 0.09, "place": 0.06, "reason": 0.05, "third": 0.16}
 # Among elements to tell, the weight of what the text's events share; how much more seldom it is asked for.
@@ -71,11 +90,11 @@ def balanced(groups: Sequence[str], share: float, rng: random.Random) -> list[bo
     return found
 
 
-def cells(count: int, weight: Callable[[Frame], float], rng: random.Random) -> list[Cell]:
-    """The cells of a corpus whose frames come by `weight`."""
-    drawn = exact([(frame, weight(frame)) for frame in frames().values()], count, rng)
+def cells(count: int, style: Style, rng: random.Random) -> list[Cell]:
+    """The cells of a corpus in a style."""
+    drawn = exact([(frame, style.frame(frame)) for frame in frames().values()], count, rng)
     names = [frame.name for frame in drawn]
-    flags = {name: balanced(names, share, rng) for name, share in SHARES.items()}
+    flags = {name: balanced(names, share, rng) for name, share in style.shares.items()}
     found = [Cell(frame, **{name: flags[name][place] for name in SHARES}) for place, frame in enumerate(drawn)]
     for place, cell in enumerate(found):
         if "time" not in cell.frame.elements:

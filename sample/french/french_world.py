@@ -6,12 +6,10 @@ models trained from nothing read no better than chance about words that they nev
 """
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from sample.french.bank import Frame
 from sample.french.cast import Names, draw_names
-from sample.french.design import Cell, cells
+from sample.french.design import CALOR, FQUAD, Cell, Style, cells
 from sample.french.texts import Document, TextWriter
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example
@@ -60,18 +58,18 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
     """
     names = draw_names(random.Random(f"french names {seed}"))
     builder = Builder(names, seed)
-    test = builder.documents("calor-test", evaluation, lambda frame: frame.evaluation)
+    test = builder.documents("calor-test", evaluation, CALOR)
     builder.hold_out()
     adaptation = {
-        split: builder.documents(f"fquad-{split}", count, lambda frame: frame.adaptation)
+        split: builder.documents(f"fquad-{split}", count, FQUAD)
         for split, count in (("train", train), ("validation", validation))
     }
     frame_annotated = {
-        split: builder.documents(f"calor-{split}", count * max(_ASKED), lambda frame: frame.evaluation)[:count]
+        split: builder.documents(f"calor-{split}", count * max(_ASKED), CALOR)[:count]
         for split, count in (("train", frame_texts), ("validation", max(1, frame_texts // 5)))
     }
     return FrenchWorld(
-        fquad={split: [_squad(each) for one in made for each in one.examples] for split, made in adaptation.items()},
+        fquad={split: [to_squad(each) for one in made for each in one.examples] for split, made in adaptation.items()},
         texts={
             **{split: [one.annotated for one in made] for split, made in frame_annotated.items()},
             "test": [one.annotated for one in test],
@@ -83,7 +81,8 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
     )
 
 
-def _squad(example: Example) -> SquadQuestion:
+def to_squad(example: Example) -> SquadQuestion:
+    """A question with its context and answer, without frames."""
     text = example.text
     answers = ((example.answer_text, example.answer.start),)
     return SquadQuestion(example.id, text.title, text.text, example.question, answers)
@@ -103,11 +102,11 @@ class Builder:
         """Keep what has been asked so far from the texts to come."""
         self.held_out |= self.combinations
 
-    def documents(self, name: str, questions: int, weight: Callable[[Frame], float]) -> list[Document]:
+    def documents(self, name: str, questions: int, style: Style) -> list[Document]:
         """Texts with so many questions about them."""
         rng = random.Random(f"french {name} {self.seed}")
-        writer = TextWriter(self.names, rng, weight)
-        waiting = cells(questions, weight, rng)
+        writer = TextWriter(self.names, rng, style)
+        waiting = cells(questions, style, rng)
         made: list[Document] = []
         while waiting:
             for _ in range(400):

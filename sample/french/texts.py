@@ -1,13 +1,13 @@
 """Texts: sentences about the same people and places, written out with their frames, chains, questions and syntax."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sample.french.asking import Told, aside_frames, ask, tell_aside
 from sample.french.bank import Frame, core_type
 from sample.french.cast import Cast, Names
-from sample.french.design import Cell
+from sample.french.design import Cell, Style
 from sample.french.events import Filler
 from sample.french.phrases import phrase, the
 from sample.french.tree import Line, write
@@ -34,11 +34,11 @@ class TextWriter:
     """Writes texts about cells of the design and, beside them, about events that nobody asks about.
 
     Args:
-        weight: how often a frame is told of without being asked about.
+        style: how often a frame is told of without being asked about, and by which lexical unit.
     """
 
-    def __init__(self, names: Names, rng: random.Random, weight: Callable[[Frame], float]) -> None:
-        self.names, self.rng, self.weight = names, rng, weight
+    def __init__(self, names: Names, rng: random.Random, style: Style) -> None:
+        self.names, self.rng, self.style = names, rng, style
 
     def write(self, identifier: str, domain: str, cells: Sequence[Cell], sentences: int) -> Document | None:
         """One text of so many sentences at least; None when a cell could not be told with this cast."""
@@ -47,12 +47,7 @@ class TextWriter:
         told = self._tell(cast, list(cells), sentences)
         if told is None:
             return None
-        lines: list[Line] = []
-        for each in told:
-            lines.append(write(each.telling.root, lines[-1].words[-1].span.end + 1 if lines else 0))
-        title = phrase(_TITLES[domain].format(rng.choice(self.names.towns)))
-        title.open("det", the("le", title))
-        return _document(identifier, write(title).text, told, lines)
+        return make_document(identifier, make_title(domain, rng.choice(self.names.towns)), told)
 
     def _tell(self, cast: Cast, cells: list[Cell], sentences: int) -> list[Told] | None:
         rng = self.rng
@@ -74,7 +69,8 @@ class TextWriter:
             if planned is not None:
                 if planned.chain and agent is None:
                     return None
-                one = ask(planned, cast, years[place], agent if planned.chain or rng.random() < _PRONOUN else None)
+                meant = agent if planned.chain or rng.random() < _PRONOUN else None
+                one = ask(planned, cast, years[place], meant, self.style)
             else:
                 free = aside_frames(cast.domain, taken)
                 agent = rng.choice(cast.agents) if following is not None and following.chain else None
@@ -82,7 +78,7 @@ class TextWriter:
                     return None
                 frame = rng.choices(free, [self._fitness(frame, cells) for frame in free])[0]
                 taken.add(frame.near)
-                one = tell_aside(cast, frame, years[place], agent)
+                one = tell_aside(cast, frame, years[place], agent, self.style)
             if one is None:
                 return None
             told.append(one)
@@ -92,7 +88,7 @@ class TextWriter:
     def _fitness(self, frame: Frame, cells: Sequence[Cell]) -> float:
         """The weight of a frame; more when it is about such things as the cells are, so that events share them."""
         asked = {kind for cell in cells for kind in cell.frame.kinds.get("theme", ())}
-        return self.weight(frame) * (8 if asked & {*frame.kinds.get("theme", ())} else 1)
+        return self.style.frame(frame) * (8 if asked & {*frame.kinds.get("theme", ())} else 1)
 
     def _years(self, domain: str, count: int) -> list[int]:
         """Years in order, some of them the same."""
@@ -114,7 +110,17 @@ def sentence_of(line: Line) -> Sentence:
     return Sentence(tokens, Span(tokens[0].span.start, tokens[-1].span.end))
 
 
-def _document(identifier: str, title: str, told: list[Told], lines: list[Line]) -> Document:
+def make_title(domain: str, town: str) -> str:
+    """La guerre de Belmar."""
+    title = phrase(_TITLES[domain].format(town))
+    return write(title.open("det", the("le", title))).text
+
+
+def make_document(identifier: str, title: str, told: list[Told]) -> Document:
+    """Write events out, one sentence after the other, with frames, chains, syntax and the questions about them."""
+    lines: list[Line] = []
+    for one in told:
+        lines.append(write(one.telling.root, lines[-1].words[-1].span.end + 1 if lines else 0))
     frames = tuple(_instance(one, line) for one, line in zip(told, lines, strict=True))
     chains = _chains(told, lines)
     text = " ".join(line.text for line in lines)

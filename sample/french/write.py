@@ -3,19 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.formats.conllu import write_conllu
-from trivium.formats.frame_corpora import write_examples, write_texts
-from trivium.formats.squad import write_squad
-
-if TYPE_CHECKING:
-    from sample.french.french_world import FrenchWorld
-
-from typing import TYPE_CHECKING
-
+import pyarrow as pa
 from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
+from trivium.core.tables import write_table
+from trivium.formats.conllu import write_conllu
+from trivium.formats.facts import FACTS
+from trivium.formats.frame_corpora import write_examples, write_texts
+from trivium.formats.squad import write_squad
 
 if TYPE_CHECKING:
     from sample.french.french_world import FrenchWorld
@@ -37,6 +34,16 @@ def write_calor(world: "FrenchWorld", out: Path) -> dict[str, Path]:
     return {split: out / "frames" / f"{split}.jsonl" for split in world.texts}
 
 
+class CrossedParameters(Parameters):
+    """Section `complexity.world.crossed`."""
+
+    train: int = Field(ge=1, description="Training questions of either corpus")
+    facts: int = Field(ge=2, description="Facts about each of f1, f2 with f3, f4, f5")
+    assigned_facts: int = Field(
+        ge=2, description="Facts about f0 with f6, of which either corpus tells in its own words"
+    )
+
+
 class ComplexityWorldParameters(Parameters):
     """The sample world; `local` reads none of it."""
 
@@ -45,6 +52,7 @@ class ComplexityWorldParameters(Parameters):
     validation: int = Field(ge=1, description="Validation questions, in FQuAD's role")
     evaluation: int = Field(ge=1, description="Questions about frames, in Calor's role")
     frame_texts: int = Field(ge=1, description="Texts annotated with frames that the frame parser learns from")
+    crossed: CrossedParameters = Field(description="Facts told twice, and two corpora that give frames opposite roles")
 
 
 def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
@@ -55,7 +63,7 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
     """
     from sample.french.french_world import build_french
 
-    world = build_french(**parameters.model_dump(include=set(ComplexityWorldParameters.model_fields)))
+    world = build_french(**parameters.model_dump(include={*ComplexityWorldParameters.model_fields} - {"crossed"}))
     made = {
         "train": len(world.fquad["train"]),
         "validation": len(world.fquad["validation"]),
@@ -67,6 +75,23 @@ def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
         if size < wanted:
             raise BadInput(f"the sample has only {size}", field=f"complexity.world.{field}", got=wanted)
     return world
+
+
+def write_crossed(parameters: ComplexityWorldParameters | None, out: Path) -> dict[str, float]:
+    """Write the facts to `facts.parquet` and a folder a corpus with `train.json`; no facts and no corpus for None."""
+    from sample.french.crossed import build_crossed
+
+    rows = []
+    if parameters is not None:
+        made = build_crossed(parameters.seed, **parameters.crossed.model_dump())
+        for corpus, questions in made.corpora.items():
+            write_squad(out / corpus / "train.json", questions)
+        for fact in made.facts:
+            asked = {name: getattr(fact.question, name) for name in ("id", "context", "question")}
+            told = {"fact": fact.name, "frame": fact.frame, "corpora": list(fact.corpora)}
+            rows.append({**asked, **told, **fact.factors, "answer": fact.question.answers[0][0]})
+    write_table(out / "facts.parquet", pa.Table.from_pylist(rows, FACTS))
+    return {"facts": float(len({row["fact"] for row in rows}))}
 
 
 def describe_sample(world: "FrenchWorld") -> dict[str, float]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
-from trivium.page.complexity import examples, factors, findings, instrument, models
+from trivium.page.complexity import contrasts, examples, factors, findings, instrument, models
 from trivium.page.complexity.material import Material
 from trivium.page.html import sizes_html, write_part
 from trivium.page.thorough import read_thorough
@@ -66,6 +66,7 @@ def main(
     browser, shown = examples.examples_html(of)
     sections = {
         "claim": factors.first_claim_html(of.effects, of.names, of.labels, of.measure),
+        "contrasts": contrasts.contrasts_html(of),
         "table-1": models.table_1_html(of, more),
         "figure-2": models.figure_2_html(of),
         "forest": factors.forest_html(of),

@@ -5,7 +5,14 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.french.write import ComplexityWorldParameters, describe_sample, make_sample, write_calor, write_fquad
+from sample.french.write import (
+    ComplexityWorldParameters,
+    describe_sample,
+    make_sample,
+    write_calor,
+    write_crossed,
+    write_fquad,
+)
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
@@ -36,8 +43,11 @@ def main(
     *,
     out_fquad: Path = Path("data/complexity/raw/fquad"),
     out_calor: Path = Path("data/complexity/raw/calor"),
+    out_crossed: Path = Path("data/complexity/raw/crossed"),
 ) -> dict[str, float]:
     """Write question sets in SQuAD's format to --out-fquad; questions, annotated texts, syntax to --out-calor.
+
+    Where both parts are the sample's, --out-crossed has facts that are told twice, and two corpora to learn from.
 
     A source `sample` makes its part, `local` checks and takes the files of the user's folder;
     `hub` cannot be: both sets are given on request, and the message says where to ask.
@@ -46,7 +56,11 @@ def main(
     _check_source("calor", parameters.calor, parameters.local_calor)
     sample = cache(partial(make_sample, parameters))
     counts: dict[str, float] = {}
-    with write_atomically(out_fquad) as fquad, write_atomically(out_calor) as calor:
+    with (
+        write_atomically(out_fquad) as fquad,
+        write_atomically(out_calor) as calor,
+        write_atomically(out_crossed) as crossed,
+    ):
         # What is validated is the user's own file where there is one, so that errors name it.
         origin = Path(parameters.local_calor) if parameters.calor == "local" else calor
         own = parameters.fquad == "local"
@@ -60,6 +74,7 @@ def main(
         counts |= validate_complexity(raw)
         if "sample" in (parameters.fquad, parameters.calor):
             counts |= describe_sample(sample())
+        counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
     return counts
 
 

@@ -24,9 +24,9 @@ def evidence(pipeline: str, differences: Mapping[str, float] | None = None, usua
     return pa.table(dict(zip(SCHEMA.names, zip(*rows, strict=True), strict=True)), schema=SCHEMA)
 
 
-def keep(folder: Path, pipeline: str, table: pa.Table, worlds=WORLDS, trainings=TRAININGS) -> None:
+def keep(folder: Path, pipeline: str, table: pa.Table, worlds=None, trainings=TRAININGS) -> None:
     """Put one table in the place of every run's results."""
-    for world in worlds:
+    for world in worlds or WORLDS[pipeline]:
         for training in trainings:
             (folder / pipeline).mkdir(parents=True, exist_ok=True)
             write_table(folder / pipeline / f"{world}-{training}.parquet", table)

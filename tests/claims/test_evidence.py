@@ -4,10 +4,12 @@ import pytest
 
 from tests.claims.invented import evidence, keep
 from trivium.claims import evidence as module
-from trivium.claims.evidence import FACTORS, SCORES, gather, kept, stacked
-from trivium.claims.registry import Claim, Cost, Rows
+from trivium.claims.evidence import CONTRASTS, gather, kept, stacked
+from trivium.claims.registry import Claim, Cost, Reads, Rows
+from trivium.complexity.effects.contrasts import SCORES
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
+from trivium.formats.facts import FACTORS
 
 TABLE = "data/rows.parquet"
 ROWS = {
@@ -71,19 +73,23 @@ def test_what_cannot_be_compared_is_refused(folder, monkeypatch, changed, said):
         gather(folder, "toy", 1)
 
 
-def test_a_factors_cost_by_text(folder, monkeypatch):
-    given(monkeypatch, Claim("toy", "It costs.", "ROUGE-L", "more", {"m": Cost("m", "f9")}))
-    names = ["a1", "a2", "b1", "b2"]
-    scores = {"id": names * 2, "model": ["m"] * 8, "seed": [0] * 4 + [1] * 4, "rouge_l": [1, 0.5, 0.25, 0] + [0.0] * 4}
-    codes = {"id": names, "text_id": ["a", "a", "b", "b"], "f9": [False, True, None, True]}
-    write_table(folder / SCORES, pa.table(scores))
-    write_table(folder / FACTORS, pa.table(codes))
-    found = gather(folder, "toy", 0).to_pydict()
-    assert found["item"] == ["a", "b"]
-    assert (found["better"], found["better_count"]) == ([1.0, 0.0], [1.0, 0.0])
-    assert (found["other"], found["other_count"]) == ([0.5, 0.0], [1.0, 1.0])
-    assert stacked([gather(folder, "toy", 0)], "toy", "m").differences() == pytest.approx([1 - 0.25])
-    with pytest.raises(BadInput, match="no scores"):
+def test_what_a_factor_costs_by_fact_and_what_a_reader_gains(folder, monkeypatch):
+    parts = {"cost": Cost("r", "f2"), "gain": Reads("r")}
+    given(monkeypatch, Claim("toy", "It costs.", "ROUGE-L", "costs", parts))
+    empty = dict.fromkeys(FACTORS) | {"id": "", "corpus": "a", "reader": "r", "seed": 1, "answer": ""}
+    told = [
+        ("b", True, 0.2, 0.5),
+        ("b", False, 0.6, 0.25),
+        ("a", True, 0.5, 0.5),
+        ("a", False, 1.0, 0.0),
+        ("c", None, 1.0, 0.5),
+    ]
+    scores = [empty | {"fact": f, "f2": there, "score": s, "baseline": plain} for f, there, s, plain in told]
+    write_table(folder / CONTRASTS.format(reader="r", training=1), pa.Table.from_pylist(scores, SCORES))
+    table = gather(folder, "toy", 1)
+    assert stacked([table], "toy", "cost").differences() == pytest.approx([(0.4 + 0.5) / 2])
+    assert stacked([table], "toy", "gain").differences() == pytest.approx([(3.3 - 1.75) / 5])
+    with pytest.raises(BadInput, match="seed-2"):
         gather(folder, "toy", 2)
 
 

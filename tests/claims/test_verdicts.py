@@ -1,13 +1,14 @@
+import numpy as np
 import pytest
 
 from tests.claims.invented import evidence
 from trivium.claims.registry import CLAIMS, WORLDS
-from trivium.claims.verdicts import judge, verdict
+from trivium.claims.verdicts import judge, judge_cost, verdict
 from trivium.measures.trainings import Difference
 
 (SAME,) = (claim for claim in CLAIMS["decorrelation"] if claim.expected == "none")
 (KEPT,) = (claim for claim in CLAIMS["decorrelation"] if claim.expected == "kept")
-MORE = CLAIMS["kvqae"][0]
+MORE, COST = CLAIMS["kvqae"][0], CLAIMS["complexity"][0]
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,10 @@ MORE = CLAIMS["kvqae"][0]
         (KEPT, -0.04, -0.01, "holds"),  # less, but within five points
         (KEPT, -0.06, 0.02, "cannot tell"),
         (KEPT, -0.2, -0.06, "does not hold"),
+        (COST, 0.001, 0.2, "holds"),
+        (COST, -0.03, 0.01, "no effect"),
+        (COST, -0.03, 0.03, "cannot tell"),
+        (COST, -0.03, -0.01, "does not hold"),
         (SAME, -0.02, 0.04, "holds"),
         (SAME, -0.02, 0.06, "cannot tell"),
         (SAME, 0.001, 0.02, "does not hold"),  # small, and there
@@ -32,7 +37,7 @@ def test_of_an_interval(claim, low, high, said):
 
 def test_a_claim_holds_where_it_holds_in_every_world_with_all_trainings():
     good, bad = evidence("kvqae"), evidence("kvqae", {"rrt_adds": -0.5, "few_shot_reader": 0.0})
-    every = {world: [good] * 3 for world in WORLDS}
+    every = {world: [good] * 3 for world in WORLDS["kvqae"]}
     assert {each.verdict for each in judge("kvqae", every)} == {"holds"}
     for less in ({**every, 4: [good] * 2}, {3: [good] * 3, 4: [good] * 3}):
         assert {each.verdict for each in judge("kvqae", less)} == {"cannot tell"}
@@ -43,16 +48,44 @@ def test_a_claim_holds_where_it_holds_in_every_world_with_all_trainings():
     assert [each.verdict for each in found["rrt_adds"].worlds] == ["holds", "holds", "does not hold"]
 
 
-def test_of_several_models_all_must_show_it_and_the_weakest_is_told():
+def costs(*means, spread=0.002, worlds=3):
+    """Contrasts of a reader, about one of the means in each cell; the same facts have the same noise."""
+    rng = np.random.default_rng(0)
+    own = [rng.normal(0, 0.1, (200, 1)) for _ in range(worlds)]
+    return [
+        mean + noise - noise.mean() + np.array([[-spread, 0, spread]]) for mean, noise in zip(means, own, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ((0.05,) * 3, (0.03,) * 3, "holds"),
+        ((-0.05,) * 3, (-0.03,) * 3, "does not hold"),
+        ((0.0,) * 3, (-0.05,) * 3, "no effect"),
+        ((0.0,) * 3, (0.04,) * 3, "differs"),
+        ((0.019,) * 3, (0.021,) * 3, "holds"),
+        ((0.05,) * 3, (0.12, 0.12, -0.09), "cannot tell"),  # a world that says the opposite
+        ((0.09, 0.0, 0.0), (0.015,) * 3, "cannot tell"),
+    ],
+)
+def test_one_verdict_on_what_a_factor_costs_all_readers(one, other, said):
+    assert judge_cost({"one": costs(*one), "other": costs(*other)}, 0.02) == said
+
+
+def test_a_cost_needs_all_runs_and_tells_each_reader():
     table = evidence("complexity")
-    lower = table["better"].to_pylist()
-    for row, (claim, model) in enumerate(zip(table["claim"].to_pylist(), table["part"].to_pylist(), strict=True)):
-        lower[row] = {("f3_costs", "minilm"): 1.0, ("f5_costs", "mt5"): 0.75}.get((claim, model), lower[row])
-    told = table.set_column(table.schema.get_field_index("better"), "better", [lower])
-    found = {each.claim.name: each.worlds[0] for each in judge("complexity", {3: [told]})}
-    assert (found["f4_costs"].verdict, found["f4_costs"].difference.value) == ("holds", 0.5)
-    assert (found["f3_costs"].verdict, found["f3_costs"].difference.value) == ("cannot tell", 0)
-    assert (found["f5_costs"].verdict, found["f5_costs"].difference.value) == ("does not hold", -0.25)
+    lower = [0.99 if claim == "f3_costs" else 1.5 for claim in table["claim"].to_pylist()]
+    noise = np.tile(np.linspace(-0.01, 0.01, 40), len(lower) // 40)
+    told = table.set_column(table.schema.get_field_index("better"), "better", [np.array(lower) + noise])
+    every = {world: [told] * 3 for world in WORLDS["complexity"]}
+    found = {each.claim.name: each for each in judge("complexity", every)}
+    assert (found["f4_costs"].verdict, found["f3_costs"].verdict) == ("holds", "does not hold")
+    assert {round(mean.value, 3) for mean in found["f4_costs"].readers.values()} == {0.5}
+    assert set(found["f4_costs"].readers) == {*found["f4_costs"].claim.parts}
+    assert found["readers_read"].verdict == "holds"
+    part = {each.claim.name: each for each in judge("complexity", {6: [told]})}
+    assert (part["f4_costs"].verdict, part["f4_costs"].worlds[0].verdict) == ("cannot tell", "holds")
 
 
 def test_every_claim_has_a_name_of_its_own_and_a_sentence():

@@ -2,6 +2,7 @@
 
 import random
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from stages.complexity import factors, judgements, partition, score, validate
 from trivium.complexity import judging as judgements_library
+from trivium.complexity.effects.contrasts import SCORES
 from trivium.complexity.factors.registry import AnyFactors
 from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
@@ -17,6 +19,7 @@ from trivium.core.stage import Context
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.formats.conllu import Sentence, Token, write_conllu
+from trivium.formats.facts import FACTORS, FACTS
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.formats.predictions import write_predictions
@@ -41,6 +44,7 @@ factors: {f0: {balance: evaluation, cut: null}, f1: {}, f2: {}, f3: {reading: qu
   f5: {elements: 2}, f6: {corpus: calor, threshold: null}}
 validate: {measure: rouge_l, risk: 0.05, smallest_set: 1, confidence: 0.95, resamples: 100, seed: 0}
 partition: {measure: rouge_l, majority: 0.5}
+contrasts: {readers: [camembert, t5], seeds: [0]}
 world: {seed: 3}
 finetune:
   seeds: [0, 1]
@@ -145,6 +149,24 @@ def answers(examples: list[Example], right: float, seed: int) -> dict[str, str]:
     return given | {examples[0].id: "<img src=x onerror=alert(1)>"}
 
 
+def write_contrasts(folder: Path) -> None:
+    """Facts about f1 and f2, three each: f1 costs both readers 50 points, f2 the second alone."""
+    facts, scores = [], []
+    for factor, number, there in product(("f1", "f2"), range(3), (True, False)):
+        own = dict.fromkeys(FACTORS) | {factor: there, "fact": f"{factor}-{number}"}
+        row = own | {"id": f"{factor}-{number}-{there}"}
+        asked = {"context": f"{HOSTILE} {row['id']}", "question": HOSTILE, "answer": f"vrai {number}"}
+        facts.append(row | asked | {"frame": "Attack", "corpora": ["a", "b"]})
+        for reader, corpus in product(("camembert", "t5"), ("a", "b")):
+            costs = 0.5 * (there and (factor == "f1" or reader == "t5")) + 0.01 * number * there
+            told = {"corpus": corpus, "reader": reader, "seed": 0, "answer": f"{reader} dit", "baseline": 0.2}
+            scores.append(row | told | {"score": 0.9 - costs})
+    write_table(folder / "raw/crossed/facts.parquet", pa.Table.from_pylist(facts, FACTS))
+    for reader in ("camembert", "t5"):
+        own = [row for row in scores if row["reader"] == reader]
+        write_table(folder / "contrasts" / reader / "seed-0.parquet", pa.Table.from_pylist(own, SCORES))
+
+
 def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     """Run everything before the report; returns the arguments of the page but `out`."""
     examples = make_examples(texts)
@@ -220,6 +242,7 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
         out_curves=measured / "partitions.csv",
         out_frames=measured / "illustrations.csv",
     )
+    write_contrasts(folder)
     for stage, found in metrics.items():
         write_json(measured / f"{stage}.json", found)
     tree = {"world": {"calor": "sample"}, "complexity": PARAMETERS}

@@ -82,5 +82,5 @@ def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):
     keep(tmp_path, "complexity", evidence("complexity", {"f5_costs": 0.5}, usual=-0.5))
     assert "does not hold" not in front_html(tmp_path, "complexity"), "one factor is enough"
     keep(tmp_path, "complexity", evidence("complexity"), worlds=(3,), trainings=(1,))
-    (tmp_path / "complexity" / "3-0.parquet").unlink()
+    (tmp_path / "complexity" / "6-0.parquet").unlink()
     assert front_html(tmp_path, "complexity") == ""

@@ -15,7 +15,7 @@ from trivium.core.tables import read_json, read_table, write_json
 from trivium.page.assembly import page
 
 SECTIONS = (
-    *("table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "agreement"),
+    *("contrasts", "table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "agreement"),
     *("parsers", "partitions", "illustrations", "sizes"),
 )
 
@@ -83,6 +83,19 @@ def test_table_1_has_our_numbers_the_paper_s_and_what_was_not_run(world, section
     assert "weak" not in camembert[0]
     assert "1.2 M parameters, 750 steps = 2.9 epochs" in camembert[0]
     assert list(rows)[-2:] == ["Sentence with most words of the question", "Random span, as long as an answer"]
+
+
+def test_what_factors_cost_when_nothing_else_differs(sections):
+    rows = {row[0]: row[3:] for row in Outline(sections["contrasts"]).rows if row}
+    assert [cell.split()[0] for cell in rows["f1"][:2]] == ["51.0", "51.0"]
+    assert rows["f1"][2] == "costs every reader"
+    assert [cell.split()[0] for cell in rows["f2"][:2]] == ["1.0", "51.0"]
+    assert rows["f2"][2] == "cannot be told from this run"
+    assert "f3" not in rows
+    html = sections["contrasts"]
+    assert html.count("Right: <em") == 2
+    assert 'CamemBERT: <em lang="fr">camembert dit</em>' in html
+    assert html.index("a pronoun stands for the answer</h4>") < html.index("the answer is named again</h4>")
 
 
 def test_what_was_not_run_here_has_the_numbers_of_make_thorough(world, tmp_path):

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Cost, Rows
+from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Cost, Reads, Rows
+from trivium.complexity.effects.contrasts import sides
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.measures.trainings import Sides
@@ -17,7 +18,7 @@ SIDES = ("better", "better_count", "other", "other_count")
 SCHEMA = pa.schema(
     [("claim", pa.string()), ("part", pa.string()), ("item", pa.string()), *((side, pa.float64()) for side in SIDES)]
 )
-SCORES, FACTORS = Path("data/complexity/scores.parquet"), Path("data/complexity/factors.parquet")
+CONTRASTS = "data/complexity/contrasts/{reader}/seed-{training}.parquet"
 
 
 def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
@@ -34,7 +35,7 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
     parts = []
     for claim in CLAIMS[pipeline]:
         for part, source in claim.parts.items():
-            find = _of_rows if isinstance(source, Rows) else _of_factor
+            find = {Rows: _of_rows, Cost: _of_factor, Reads: _of_reader}[type(source)]
             items, *sides = find(folder, source, training)  # type: ignore[arg-type]
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
             parts.append(pa.table([*same, items, *sides], schema=SCHEMA))
@@ -75,34 +76,30 @@ def _sums(file: Path, source: Rows, training: int, side: Mapping[str, str]) -> l
 
 
 def _of_factor(folder: Path, source: Cost, training: int) -> list[NDArray]:
-    """Texts, and of their questions without the factor and with it the sum of scores and how many they are."""
-    scores = read_table(folder / SCORES, ["id", "model", "seed", "rouge_l"]).to_pydict()
-    score_of = {
-        question: score
-        for question, model, seed, score in zip(*scores.values(), strict=True)
-        if (model, seed) == (source.model, training)
-    }
-    if not score_of:
-        choices = sorted(set(zip(scores["model"], scores["seed"], strict=True)))
-        raise BadInput("no scores", file=folder / SCORES, got=(source.model, training), choices=choices)
-    codes = read_table(folder / FACTORS, ["id", "text_id", source.factor]).to_pydict()
-    counted = [row for row in zip(*codes.values(), strict=True) if row[2] is not None]
-    names, member = np.unique(np.array([text for _, text, _ in counted]), return_inverse=True)
-    values = np.array([score_of[question] for question, _, _ in counted])
-    present = np.array([yes for _, _, yes in counted], dtype=np.bool_)
-    sums: list[NDArray] = []
-    for side in (~present, present):
-        size = len(names)
-        sums += [np.bincount(member[side], weights=values[side], minlength=size),
-                 np.bincount(member[side], minlength=size).astype(np.float64)]  # fmt: skip
-    return [names, *sums]
+    """Facts, and their scores without the factor and with it."""
+    facts, without, present = sides(_contrasts(folder, source.reader, training), source.factor)
+    ones = np.ones(len(facts))
+    return [np.array(facts), without, ones, present, ones]
+
+
+def _of_reader(folder: Path, source: Reads, training: int) -> list[NDArray]:
+    """Facts, and of all of their versions the sums of scores: the reader's, and the best sentence's."""
+    table = _contrasts(folder, source.reader, training)
+    names, member = np.unique(np.array(table["fact"].to_pylist()), return_inverse=True)
+    counts = np.bincount(member).astype(np.float64)
+    ours, theirs = (np.bincount(member, weights=table[column].to_numpy()) for column in ("score", "baseline"))
+    return [names, ours, counts, theirs, counts]
+
+
+def _contrasts(folder: Path, reader: str, training: int) -> pa.Table:
+    return read_table(folder / CONTRASTS.format(reader=reader, training=training))
 
 
 def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
     """By world, the evidence of its trainings in their order that `make thorough` kept in a folder of a pipeline."""
     files = {
         world: [path for training in TRAININGS if (path := folder / pipeline / f"{world}-{training}.parquet").exists()]
-        for world in WORLDS
+        for world in WORLDS[pipeline]
     }
     return {world: [read_table(path, SCHEMA.names) for path in paths] for world, paths in files.items() if paths}
 

@@ -1,12 +1,15 @@
 """Whether claims hold: in each world over its trainings, and in all worlds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from trivium.claims.evidence import stacked
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Claim, Verdict
+from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.measures.trainings import Difference, over_trainings
 
 
@@ -35,18 +38,22 @@ class Judged:
     worlds: tuple[InWorld, ...]
     verdict: Verdict
     complete: bool  # every world has all of its trainings
+    readers: Mapping[str, ContrastMean] = field(default_factory=dict)  # of a cost: over all worlds and trainings
 
 
 def verdict(claim: Claim, found: Difference) -> Verdict:
     """What an interval says of a claim.
 
-    More: it holds where the interval lies above 0, and does not where it lies below. Kept: with the margin in the place
+    More, or a cost: it holds where the interval lies above 0, and does not where it lies below; a cost has no effect
+    where it lies below the margin. Kept: with the margin in the place
     of 0. None: it does not hold where the interval leaves out 0, and holds where it is within the margin.
     """
     if claim.expected == "none":
         if found.low > 0 or found.high < 0:
             return "does not hold"
         return "holds" if max(-found.low, found.high) < claim.margin else "cannot tell"
+    if claim.expected == "costs" and found.low <= 0 < found.high < claim.margin:
+        return "no effect"
     least = -claim.margin if claim.expected == "kept" else 0.0
     if found.low > least:
         return "holds"
@@ -62,11 +69,51 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
     """
     for claim in CLAIMS[pipeline]:
         worlds = tuple(_in_world(claim, world, tables) for world, tables in sorted(evidence.items()) if tables)
-        complete = {each.world: each.trainings for each in worlds} == dict.fromkeys(WORLDS, len(TRAININGS))
+        complete = {each.world: each.trainings for each in worlds} == dict.fromkeys(WORLDS[pipeline], len(TRAININGS))
         verdicts: list[Verdict] = [each.verdict for each in worlds]
         if not complete:
             verdicts.append("cannot tell")
-        yield Judged(claim, worlds, _together(verdicts), complete)
+        if claim.expected == "costs" and worlds:
+            contrasts = {part: [_contrasts(tables, claim.name, part) for tables in evidence.values() if tables]
+                         for part in claim.parts}  # fmt: skip
+            said = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
+            yield Judged(claim, worlds, said, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
+        else:
+            yield Judged(claim, worlds, _together(verdicts), complete)
+
+
+def judge_cost(contrasts: Mapping[str, Sequence[NDArray[np.float64]]], margin: float) -> Verdict:
+    """One verdict on what a factor costs readers, over all worlds and trainings together.
+
+    It holds where each reader's interval lies above 0, does not where each lies below, and there is no effect where
+    each lies below the margin; but no world's own interval may say the opposite. Readers differ where one's interval
+    lies above 0, another's below the margin, and that of their difference leaves out 0.
+
+    Args:
+        contrasts: of each reader, by world (facts, trainings): the score without the factor less that with it.
+        margin: up to which a cost is none.
+    """
+    intervals = {reader: mean_contrast(worlds).interval() for reader, worlds in contrasts.items()}
+    own = [mean_contrast([world]).interval() for worlds in contrasts.values() for world in worlds]
+    if all(low > 0 for low, _ in intervals.values()) and all(high > 0 for _, high in own):
+        return "holds"
+    if all(high < 0 for _, high in intervals.values()) and all(low < 0 for low, _ in own):
+        return "does not hold"
+    if all(high < margin for _, high in intervals.values()) and all(low < margin for low, _ in own):
+        return "no effect"
+    for more, (low, _) in intervals.items():
+        for less, (_, high) in intervals.items():
+            if low > 0 and high < margin:
+                apart = [one - other for one, other in zip(contrasts[more], contrasts[less], strict=True)]
+                if mean_contrast(apart).interval()[0] > 0:
+                    return "differs"
+    return "cannot tell"
+
+
+def _contrasts(tables: Sequence[pa.Table], claim: str, part: str) -> NDArray[np.float64]:
+    """(facts, trainings) of one world."""
+    found = stacked(tables, claim, part)
+    return (found.better - found.other).T
 
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
@@ -76,7 +123,7 @@ def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """It holds where each says so, and does not where any says so."""
+    """What all say; it does not hold where any says so."""
     if "does not hold" in verdicts:
         return "does not hold"
-    return "holds" if set(verdicts) == {"holds"} else "cannot tell"
+    return verdicts[0] if len(set(verdicts)) == 1 else "cannot tell"

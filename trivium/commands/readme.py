@@ -57,10 +57,17 @@ def claims_table(root: Path) -> str:
         title = f"**{name}**: "
         for row in judged(root, pipeline):
             found = {world.world: world for world in row.worlds}
-            cells = [_in_world(found.get(world)) for world in WORLDS]
-            rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, row.verdict])
+            cells = [_in_world(found.get(world)) for world in WORLDS[pipeline]]
+            rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _said(row)])
             title = ""
-    return markdown_table(["claim", "by", *(f"world {world}" for world in WORLDS), ""], rows)
+    return markdown_table(["claim", "by", "one world", "another", "a third", ""], rows)
+
+
+def _said(row: Judged) -> str:
+    """The verdict, and of a cost what each reader loses over all worlds and trainings."""
+    readers = [f"{reader} {points(mean.value)} [{', '.join(map(points, mean.interval()))}]"
+               for reader, mean in row.readers.items()]  # fmt: skip
+    return ": ".join([row.verdict, "; ".join(readers)] if readers else [row.verdict])
 
 
 def _in_world(found: InWorld | None) -> str:
@@ -75,18 +82,26 @@ def findings_table(root: Path) -> str:
     """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
     rows = []
     for pipeline, name in PIPELINES.items():
-        claims = judged(root, pipeline)
-        held = [claim for claim in claims if claim.worlds and {world.verdict for world in claim.worlds} == {"holds"}]
-        for claim in held:
-            values = ", ".join(points(world.difference.value) for world in claim.worlds)
-            runs = sum(world.trainings for world in claim.worlds)
-            said = "holds" if claim.verdict == "holds" else f"not yet: {runs} of {len(WORLDS) * len(TRAININGS)} runs"
+        claims, runs = judged(root, pipeline), len(WORLDS[pipeline]) * len(TRAININGS)
+        told = [claim for claim in claims if claim.worlds and _is_told(claim)]
+        for claim in told:
+            sides = claim.readers or {world.world: world.difference for world in claim.worlds}
+            values = ", ".join(points(side.value) for side in sides.values())
+            done = sum(world.trainings for world in claim.worlds)
+            said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
+            said += f" (within {points(claim.claim.margin)} points)" if claim.verdict == "no effect" else ""
             rows.append([f"**{name}**: {claim.claim.sentence}", claim.claim.measure, values, said])
         refuted = sum(claim.verdict == "does not hold" for claim in claims)
-        rest = f"{refuted} refuted, {len(claims) - len(held) - refuted} undecided"
+        rest = f"{refuted} refuted, {len(claims) - len(told) - refuted} undecided"
         rows.append([f"**{name}**: of {len(claims)} claims {rest}", "", "", ""])
-    worlds = ", ".join(map(str, WORLDS))
-    return markdown_table(["in the sample world", "by", f"points in worlds {worlds}", ""], rows)
+    return markdown_table(["in the sample world", "by", "points in each of three worlds, or of each reader", ""], rows)
+
+
+def _is_told(claim: Judged) -> bool:
+    """Whether a claim holds in every world that there is, or a cost is decided otherwise than by a gain."""
+    if claim.readers:
+        return claim.verdict in ("holds", "no effect", "differs")
+    return {world.verdict for world in claim.worlds} == {"holds"}
 
 
 def headline_table(root: Path) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from trivium.claims.evidence import gather
-from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.commands.lineage import behind, read_lock, value_in
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
@@ -43,7 +43,7 @@ ANSWERS = Path("data/complexity/prompt_cache")
 TARGETS = {
     "kvqae": ("kvqae-evaluate", "kvqae-evaluate_reranking", "kvqae-read"),
     "decorrelation": ("decorrelation-evaluate",),
-    "complexity": ("complexity-score", "complexity-factors"),
+    "complexity": ("complexity-contrasts",),
 }
 # KVQAE's trainings on the sample.
 TRAINED = ("dpr_pretrain", "dpr_finetune", "rerank_pretrain", "rerank_finetune", "rrt", "reader_pretrain")
@@ -96,7 +96,9 @@ class Wanted:
             return {self.pipeline: read_parameters(root / SCALE).get(self.pipeline) or {}}
         world = {"world": {"seed": self.world}}
         if self.pipeline == "complexity":
-            return {"complexity": {**world, "finetune": {"seeds": [self.training]}}}
+            scale = read_parameters(root / CLAIMS_SCALE)["complexity"]
+            contrasts = {"readers": list(READERS), "seeds": [self.training]}
+            return {"complexity": {"world": scale["world"] | world["world"], "contrasts": contrasts}}
         scale = read_parameters(root / CLAIMS_SCALE)[self.pipeline]
         if self.pipeline == "kvqae":
             seed = {"seed": self.training} if self.training else {}  # 0 is the default
@@ -115,7 +117,7 @@ class Wanted:
 
 def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
     """Every run of the pipelines: the first training of all worlds before the second."""
-    return [Wanted(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS]
+    return [Wanted(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS[name]]
 
 
 def call(*command: str, cwd: Path, **environment: str) -> str:

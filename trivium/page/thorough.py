@@ -12,13 +12,13 @@ from trivium.claims.verdicts import Judged
 from trivium.core.tables import read_json
 from trivium.page.html import interval, percent, render
 
-ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "texts"}  # what is resampled
+ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "facts"}  # what is resampled
 LONGER = {"kvqae"}  # is trained longer for the claims than by default, see scales/claims.yaml
 # What stands first on a pipeline's page, as claims here: all of them, or (of factors) any.
 FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
     "kvqae": (all, frozenset({"image_adds"})),
     "decorrelation": (all, frozenset({"clip_looks", "clip_keeps"})),
-    "complexity": (any, frozenset(claim.name for claim in CLAIMS["complexity"])),
+    "complexity": (any, frozenset(claim.name for claim in CLAIMS["complexity"] if claim.expected == "costs")),
 }
 
 
@@ -104,8 +104,8 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
     results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
     return render(
         "claims.html",
-        rows=[(row.claim, row.verdict, {found.world: found for found in row.worlds}) for row in judged],
-        worlds=WORLDS,
+        rows=[(row, {found.world: found for found in row.worlds}) for row in judged],
+        worlds=WORLDS[pipeline],
         trainings=len(TRAININGS),
         complete=judged[0].complete,
         items=ITEMS[pipeline],
@@ -125,7 +125,7 @@ def front_html(judged: Iterable[Judged], pipeline: str) -> Markup:
     against = [row.verdict == "does not hold" for row in first]
     refuted = any(against) if enough is all else all(against)
     said: Verdict = "holds" if holds else "does not hold" if refuted else "cannot tell"
-    return render("claim_in_worlds.html", verdict=said, worlds=WORLDS, trainings=len(TRAININGS))
+    return render("claim_in_worlds.html", verdict=said, worlds=WORLDS[pipeline], trainings=len(TRAININGS))
 
 
 def verdict(difference: float, p: float, level: float) -> Verdict:

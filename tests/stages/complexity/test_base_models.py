@@ -36,6 +36,7 @@ def parameters(*models, source="sample"):
             "vocabulary": 380,
             "multilingual_vocabulary": 400,
             "encoder": sizes | {"dropout": 0.2},
+            "deep_layers": 2,
             "encoder_decoder": sizes | {"decoder_layers": 1, "dropout": 0.1},
             "decoder": sizes,
         }

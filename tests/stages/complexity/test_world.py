@@ -13,7 +13,7 @@ from stages.complexity.world import SourcedWorldParameters, main
 from tests.sources.small_french import annotated, small_french
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, read_table
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText
@@ -22,7 +22,8 @@ from trivium.sources.complexity.raw import Raw, validate_complexity
 from trivium.sources.disk import sha256_of
 from trivium.sources.pins import REQUESTED, Pins
 
-SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2}
+SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2,
+         "crossed": {"train": 9, "facts": 2, "assigned_facts": 2}}  # fmt: skip
 
 
 def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str = "raw", **local: Any) -> dict:
@@ -37,6 +38,7 @@ def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str 
     parameters.write_text(yaml.safe_dump(tree))
     arguments = ["--params", str(parameters)]
     arguments += ["--out-fquad", str(folder / out / "fquad"), "--out-calor", str(folder / out / "calor")]
+    arguments += ["--out-crossed", str(folder / out / "crossed")]
     return execute(main, "complexity.world", SourcedWorldParameters, arguments)
 
 
@@ -68,6 +70,7 @@ def test_sample_is_written_in_the_public_formats(tmp_path: Path):
     assert files(tmp_path / "raw") == {
         "fquad/train.json", "fquad/validation.json", "calor/questions.jsonl", "calor/frames/train.jsonl",
         "calor/frames/validation.jsonl", "calor/frames/test.jsonl", "calor/syntax.conllu",
+        "crossed/a/train.json", "crossed/b/train.json", "crossed/facts.parquet",
     }  # fmt: skip
     world = small_french()
     raw = tmp_path / "raw"
@@ -98,7 +101,8 @@ def test_sample_that_is_too_small_is_refused(tmp_path: Path, monkeypatch: pytest
 
 def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
     metrics = run(tmp_path, "local", "local", **brought(mine))
-    assert metrics | {"sample_examples": 2} == run(tmp_path, out="made")
+    assert metrics | {"sample_examples": 2, "facts": 10} == run(tmp_path, out="made")
+    assert len(read_table(tmp_path / "raw" / "crossed" / "facts.parquet")) == metrics["facts"] == 0
     for part in ("fquad", "calor"):
         raw = tmp_path / "raw" / part
         assert files(raw) == files(mine / part) | {"provenance.json"}
