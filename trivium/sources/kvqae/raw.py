@@ -206,7 +206,6 @@ def _look(folder: str, images: Images, counts: Counter[str]) -> None:
 
 
 PARTS = ("articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance")
-TRIVIAQA = "triviaqa"
 
 
 @contextmanager
