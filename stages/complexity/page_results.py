@@ -64,9 +64,11 @@ def main(
     of = Material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)
+    told_twice = contrasts.read_contrasts(of)
+    front = factors.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
-        "claim": factors.first_claim_html(of.effects, of.names, of.labels, of.measure),
-        "contrasts": contrasts.contrasts_html(of),
+        "claim": contrasts.claim_of(told_twice) if told_twice.facts else front,
+        "contrasts": contrasts.contrasts_html(told_twice),
         "table-1": models.table_1_html(of, more),
         "figure-2": models.figure_2_html(of),
         "forest": factors.forest_html(of),

@@ -92,6 +92,7 @@ def test_what_factors_cost_when_nothing_else_differs(sections):
     assert [cell.split()[0] for cell in rows["f2"][:2]] == ["1.0", "51.0"]
     assert rows["f2"][2] == "cannot be told from this run"
     assert "f3" not in rows
+    assert "loses 51.0" in world_claim(world)
     html = sections["contrasts"]
     assert html.count("Right: <em") == 2
     assert 'CamemBERT: <em lang="fr">camembert dit</em>' in html

@@ -1,6 +1,7 @@
 """The sample's own answer: what a factor costs when the same fact is told and asked with it and without it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from trivium.formats.facts import FACTORS
 from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.page.complexity.material import Material
 from trivium.page.html import render
+from trivium.page.thorough import claim_html
 
+COSTS = "costs every reader"
 MARGIN = 2.0  # points up to which a cost counts as none, as in the claims
 # What the two versions of a fact are, with the factor and without it.
 VERSIONS = {
@@ -27,28 +30,82 @@ VERSIONS = {
 }
 
 
-def contrasts_html(of: Material) -> Markup:
-    """The mean points that each factor costs each reader, and one fact in both versions."""
-    folder, facts = of.data / "contrasts", read_table(of.data / "raw" / "crossed" / "facts.parquet").to_pylist()
-    readers = {
-        reader: [read_table(file) for file in sorted((folder / reader).glob("seed-*.parquet"))]
+# What one says of a factor that costs every reader, to somebody who has not read the paper.
+FOUND = {
+    "f0": "Readers answer worse about kinds of events that they have seldom read of.",
+    "f1": "Readers answer worse where the text says “he” or “they” instead of a name.",
+    "f2": "Readers answer worse where the text tells of an event by a noun, not by a verb.",
+    "f3": "Readers answer worse where question and text call an event by different words.",
+    "f4": "Readers answer worse where the answer stands far from the word for the event.",
+    "f5": "Readers answer worse where a sentence says little besides.",
+    "f6": "Readers answer worse about events that are told in many words.",
+}
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """What a run's readers made of the facts.
+
+    Attributes:
+        facts: rows of `facts.parquet`; none where the world is not the sample's.
+        scores: by what a reader is called, the tables of its trainings.
+        means: by factor and reader, the points that it costs.
+    """
+
+    facts: Sequence[Mapping[str, Any]]
+    scores: Mapping[str, Sequence[pa.Table]]
+    means: Mapping[str, Mapping[str, ContrastMean]]
+
+    @property
+    def hardest(self) -> str:
+        """The factor that costs most even the reader that loses least by it."""
+        return max(self.means, key=lambda factor: min(mean.value for mean in self.means[factor].values()))
+
+
+def read_contrasts(of: Material) -> Contrasts:
+    """Read the facts and what each reader scored, of all trainings of this run."""
+    facts = read_table(of.data / "raw" / "crossed" / "facts.parquet").to_pylist()
+    if not facts:
+        return Contrasts([], {}, {})
+    scores = {
+        of.labels[reader]: [
+            read_table(file) for file in sorted((of.data / "contrasts" / reader).glob("seed-*.parquet"))
+        ]
         for reader in of.used["contrasts"]["readers"]
     }
-    if not facts:
-        return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
     asked = [factor for factor in FACTORS if any(row[factor] is not None for row in facts)]
-    means = {factor: {reader: cost(tables, factor) for reader, tables in readers.items()} for factor in asked}
-    hardest = max(asked, key=lambda factor: min(mean.value for mean in means[factor].values()))
+    means = {factor: {reader: cost(tables, factor) for reader, tables in scores.items()} for factor in asked}
+    return Contrasts(facts, scores, means)
+
+
+def claim_of(found: Contrasts) -> Markup:
+    """What stands first on the page: a factor that costs every reader of this run, or that there is none."""
+    costly = [factor for factor, means in found.means.items() if say([*means.values()]) == COSTS]
+    if not costly:
+        return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
+                          "No factor costs every reader of this run for sure.")  # fmt: skip
+    hardest = max(costly, key=lambda factor: min(mean.value for mean in found.means[factor].values()))
+    lost = " and ".join(f"{reader} loses {mean.value:.1f}" for reader, mean in found.means[hardest].items())
+    seen = (
+        f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; below stands one of them, twice."
+    )
+    return claim_html(FOUND[hardest], "holds", seen)
+
+
+def contrasts_html(found: Contrasts) -> Markup:
+    """The mean points that each factor costs each reader, and one fact in both versions."""
+    if not found.facts:
+        return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
     return render(
         "complexity_contrasts.html",
-        rows=[(factor, *VERSIONS[factor], list(means[factor].values())) for factor in asked],
-        labels=[of.labels[reader] for reader in readers],
-        said={factor: say(list(of_readers.values())) for factor, of_readers in means.items()},
-        facts=len({row["fact"] for row in facts}),
-        trainings=min(map(len, readers.values())),
+        rows=[(factor, *VERSIONS[factor], list(means.values())) for factor, means in found.means.items()],
+        labels=list(found.scores),
+        said={factor: say(list(means.values())) for factor, means in found.means.items()},
+        facts=len({row["fact"] for row in found.facts}),
+        trainings=min(map(len, found.scores.values())),
         margin=MARGIN,
-        pair=pair(facts, {of.labels[reader]: tables[0] for reader, tables in readers.items()}, hardest),
-        versions=VERSIONS[hardest],
+        pair=pair(found.facts, {reader: tables[0] for reader, tables in found.scores.items()}, found.hardest),
+        versions=VERSIONS[found.hardest],
     )
 
 
@@ -62,7 +119,7 @@ def say(means: Sequence[ContrastMean]) -> str:
     """What the intervals of all readers together say of this world."""
     intervals = [mean.interval() for mean in means]
     if all(low > 0 for low, _ in intervals):
-        return "costs every reader"
+        return COSTS
     if all(high < 0 for _, high in intervals):
         return "helps every reader"
     if all(high < MARGIN for _, high in intervals):
