@@ -67,12 +67,11 @@ def read_contrasts(of: Material) -> Contrasts:
     facts = read_table(of.data / "raw" / "crossed" / "facts.parquet").to_pylist()
     if not facts:
         return Contrasts([], {}, {})
-    scores = {
-        of.labels[reader]: [
-            read_table(file) for file in sorted((of.data / "contrasts" / reader).glob("seed-*.parquet"))
-        ]
+    files = {
+        reader: sorted((of.data / "contrasts" / reader).glob("seed-*.parquet"))
         for reader in of.used["contrasts"]["readers"]
     }
+    scores = {of.labels[reader]: [read_table(file) for file in own] for reader, own in files.items()}
     asked = [factor for factor in FACTORS if any(row[factor] is not None for row in facts)]
     means = {factor: {reader: cost(tables, factor) for reader, tables in scores.items()} for factor in asked}
     return Contrasts(facts, scores, means)
