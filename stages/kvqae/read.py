@@ -20,7 +20,7 @@ from trivium.kvqae.reader.answered_rows import (
     write_answers,
     write_per_query,
 )
-from trivium.kvqae.reader.inputs import ReadParameters, retrieved, select_passages, texts_of
+from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, retrieved, select_passages, texts_of
 
 
 def main(
@@ -31,12 +31,11 @@ def main(
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     viquae: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
-    zero_shot: Path = Path("models/kvqae/reader/zero_shot"),
-    few_shot: Path = Path("models/kvqae/reader/few_shot"),
-    few_shot_max: Path = Path("models/kvqae/reader/few_shot_max"),
+    readers: Path = Path("models/kvqae/reader"),
     runs: Sequence[Path] = (
         Path("data/kvqae/runs/text/dpr_few_shot/test.trec"),
         Path("data/kvqae/runs/bm25_triviaqa/test.trec"),
+        Path("data/kvqae/runs/fused/dpr_zero_shot_image/test.trec"),
         Path("data/kvqae/runs/fused/dpr_few_shot_image/test.trec"),
         Path("data/kvqae/runs/reranked_text_image/test.trec"),
     ),
@@ -51,18 +50,18 @@ def main(
 ) -> dict[str, float]:
     """Choose numbers of passages on validation, then answer the test questions of every row.
 
-    `few_shot` and `few_shot_max` hold a folder `seed-N` a seed; a run is named as its folder, and `brought` holds a
-    folder a brought run. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
+    `readers` has a folder a reader, those of the few-shot ones with a folder `seed-N` a seed; a run is named as its
+    folder, and `brought` holds a folder a brought run. The lists of BM25 that rows about TriviaQA read are measured
+    under the first such row's name.
     """
     test_runs = {path.parent.name: path for path in (*runs, *sorted(brought.glob("*/test.trec")))}
     tuning_runs = {path.parent.name: path for path in (*validation_runs, *brought.glob("*/validation.trec"))}
     check_rows(parameters, test_runs, tuning_runs)
     folders: dict[str, dict[Seed, Path]] = {
-        "zero_shot": {None: zero_shot},
-        **{
-            name: {seed: folder / f"seed-{seed}" for seed in parameters.seeds}
-            for name, folder in (("few_shot", few_shot), ("few_shot_max", few_shot_max))
-        },
+        model: {None: readers / model}
+        if model in PRETRAINED
+        else {seed: readers / model / f"seed-{seed}" for seed in parameters.seeds}
+        for model in {row.model for row in parameters.rows.values()}
     }
     asked = {"viquae": read_questions(viquae / "test.jsonl"), "triviaqa": read_questions(triviaqa / "test.jsonl")}
     validation = read_questions(viquae / "validation.jsonl")

@@ -21,6 +21,7 @@ class ReaderFinetuneParameters(ReaderTrainingParameters):
     losses: dict[str, PassageReduction] = Field(
         min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
     )
+    max_start: str = Field(description="Pretrained reader that those with the loss `max` start from")
 
 
 def main(
@@ -28,6 +29,7 @@ def main(
     context: Context,
     *,
     base: Path = Path("models/kvqae/reader/zero_shot"),
+    max_base: Path = Path("models/kvqae/reader/{kvqae.reader_finetune.max_start}"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     runs: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
@@ -36,20 +38,22 @@ def main(
     seed: int,
     out: Path = Path("models/kvqae/reader/{reader}/seed-{seed}"),
 ) -> dict[str, float]:
-    """Go on from the zero-shot reader; the seed draws dropout, the order of questions, the passages.
+    """Go on from a zero-shot reader; the seed draws dropout, the order of questions, the passages.
 
     Where nothing relevant was retrieved, a question learns from the relevant passages of its own article.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)
+    reduction = parameters.losses[reader]
+    start = max_base if reduction == "max" else base
     task = partial(
         train_reader,
         # A worker does not know this script's class.
-        parameters=ReaderTrainingParameters(**parameters.model_dump(exclude={"losses"})),
-        reduction=parameters.losses[reader],
+        parameters=ReaderTrainingParameters(**parameters.model_dump(exclude={"losses", "max_start"})),
+        reduction=reduction,
         seed=seed,
-        base=base,
-        base_name=str(base),
+        base=start,
+        base_name=str(start),
         new_heads=False,
         source=TrainingData(questions, runs, passages, articles),
         data="ViQuAE",

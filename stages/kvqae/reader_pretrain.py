@@ -1,8 +1,9 @@
-"""Stage `kvqae-reader_pretrain`. Reader on TriviaQA: zero-shot."""
+"""Stage `kvqae-reader_pretrain`. Reader on TriviaQA, one cell a loss: zero-shot (kvqae.md §5)."""
 
 from functools import partial
 from pathlib import Path
 
+from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
@@ -19,20 +20,26 @@ def main(
     runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    out: Path = Path("models/kvqae/reader/zero_shot"),
+    reader: str,
+    out: Path = Path("models/kvqae/reader/{reader}"),
 ) -> dict[str, float]:
     """Train a reader from a plain encoder; folders hold one file a split, `train` and `validation`.
 
-    Where --published holds `reader`, that is taken instead.
+    Where --published holds `reader`, that is taken for the one with the loss `mean`.
+
+    Raises:
+        BadInput: no such reader; see `train_reader`.
     """
-    if (published / "reader").is_dir():
+    if reader not in parameters.losses:
+        raise BadInput("no such reader", field="kvqae.reader_pretrain.losses", got=reader, choices=parameters.losses)
+    if parameters.losses[reader] == "mean" and (published / "reader").is_dir():
         return take_published(
             parameters, published / "reader", source=TrainingData(questions, runs, passages, articles), out=out
         )  # fmt: skip
     task = partial(
         train_reader,
         parameters=parameters,
-        reduction=parameters.loss,
+        reduction=parameters.losses[reader],
         seed=parameters.seed,
         base=base,
         base_name=str(base),
@@ -48,6 +55,6 @@ if __name__ == "__main__":
         main,
         "kvqae.reader_pretrain",
         ReaderPretrainParameters,
-        metrics="metrics/kvqae/reader_pretrain.json",
-        curves="metrics/kvqae/curves/reader_pretrain.csv",
+        metrics="metrics/kvqae/reader_pretrain_{reader}.json",
+        curves="metrics/kvqae/curves/reader_pretrain_{reader}.csv",
     )

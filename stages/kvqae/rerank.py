@@ -35,12 +35,15 @@ def main(
     reranker: str,
     runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
+    question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out: Path = Path("data/kvqae/runs/reranked/{reranker}"),
 ) -> dict[str, float]:
     """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
-    inputs = Inputs(questions, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
+    inputs = Inputs(
+        questions, question_images, passages, articles, parameters.max_tokens, parameters.batch, context.engine
+    )
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}
     with write_atomically(out) as beside:

@@ -343,7 +343,9 @@ def train_reader(inputs: Path, context: Context, out: Path) -> object:
         "questions": world.viquae,
         "runs": world.runs / "text",
     }
-    own = ReaderFinetuneParameters.model_validate(READER | {"steps": 3, "losses": {"few_shot": "mean"}})
+    own = ReaderFinetuneParameters.model_validate(
+        READER | {"steps": 3, "losses": {"few_shot": "mean"}, "max_start": "none"}
+    )
     return reader_finetune.main(own, context, **given, reader="few_shot", seed=0, out=out / "reader")
 
 

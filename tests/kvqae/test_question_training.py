@@ -11,9 +11,9 @@ from trivium.core.errors import BadInput
 from trivium.kvqae.question_training import set_dropout
 from trivium.kvqae.reader.reading import load_reader
 
-LOSSES = {
-    "reader": trivium.kvqae.reader.reader_training,
-    "cross_encoder": trivium.kvqae.rerankers.cross_encoder_training,
+VALIDATIONS = {
+    "reader": (trivium.kvqae.reader.reader_training, "validation_score"),
+    "cross_encoder": (trivium.kvqae.rerankers.cross_encoder_training, "validation_mrr"),
 }
 WORDS = "embeddings.word_embeddings.weight"
 
@@ -76,12 +76,23 @@ def test_the_schedule_says_which_weights_are_kept(training, kind, tmp_path, monk
         seen.append({name: value.clone() for name, value in model.state_dict().items()})
         return next(left)
 
-    monkeypatch.setattr(LOSSES[kind], training.score, scripted)
+    monkeypatch.setattr(*VALIDATIONS[kind], scripted)
     metrics, weights = training.train(tmp_path, schedule=schedule, validate_every=2)
     assert metrics[training.score] == 0.5
     assert [same(weights, {name: each[name] for name in weights}) for each in seen] == [
         place == kept for place in range(3)
     ]
+
+
+def test_a_training_ends_after_so_many_validations_without_a_better_one(training, kind, tmp_path, monkeypatch):
+    """0.1, then 0.5 is better; 0.5 again and 0.4 are not, and 0.9 is never reached."""
+    scores = iter([0.1, 0.5, 0.5, 0.4, 0.9])
+    monkeypatch.setattr(*VALIDATIONS[kind], lambda *_: next(scores))
+    ran = context(tmp_path / "work")
+    changes = {"schedule": "constant", "validate_every": 1, "patience": 2, "steps": 6}
+    metrics = training.run(ran, tmp_path / "model", **changes)
+    assert metrics[training.score] == 0.5
+    assert [step for step, _ in ran.tracker.points["loss"]] == [1, 2, 3, 4]
 
 
 def test_interrupted_training_goes_on_to_the_same_weights(training, tmp_path):

@@ -37,7 +37,7 @@ SHARED = {
     "batch": 16,
     "checkpoint_every": 2,
 }
-READER = {**SHARED, "relevant": 2, "irrelevant": 4, "answer_positions": 10, "answer_tokens": 8}
+READER = {**SHARED, "relevant": 2, "irrelevant": 4, "answer_positions": 10, "answer_tokens": 8, "selection": "em"}
 CROSS_ENCODER = {**SHARED, "seed": 1, "passages": 4, "weight_decay": 0.01}
 
 
@@ -115,9 +115,10 @@ def reader_training(world) -> Training:
     """The `published` folder is there, and nothing in it."""
     published = world.folder / "published"
     published.mkdir(exist_ok=True)
-    values = {**READER, "seed": 1, "loss": "mean"}
+    values = {**READER, "seed": 1, "losses": {"zero_shot": "mean"}}
     given = inputs(world) | {"published": published}
-    return Training(pretrain_reader, ReaderPretrainParameters, values, given, "validation_em")
+    main = partial(pretrain_reader, reader="zero_shot")
+    return Training(main, ReaderPretrainParameters, values, given, "validation_em")
 
 
 def cross_encoder_training(world) -> Training:

@@ -249,6 +249,45 @@ def test_the_last_or_the_first_best_weights_are_kept(tmp_path, best, kept, score
     assert not toy.model.training
 
 
+SCORES = [0.1, 0.3, 0.2, 0.4, 0.4, 0.4, 0.9]  # by hand: 0.4 at step 4 is the best before two in a row are not better
+
+
+@pytest.mark.parametrize(("patience", "ends", "kept"), [(1, 3, 2), (2, 6, 4), (3, 7, 7), (None, 7, 7)])
+def test_it_ends_when_patience_does(tmp_path, patience, ends, kept):
+    toy, states, curves = Toy(), [], Curves()
+    validation = Validation(scripted(SCORES, states, toy), every=1, best="validation_score", patience=patience)
+    progress = toy.train(tmp_path, curves, validation=validation, checkpoint_every=100)
+    assert [step for step, _ in curves.curve("loss")] == list(range(1, ends + 1))
+    assert (progress.steps, progress.kept, progress.scores["validation_score"]) == (ends, kept, SCORES[kept - 1])
+    assert same(toy.state(), states[kept - 1])
+    again = Curves()
+    assert Toy().train(tmp_path, again, validation=validation) == progress  # what has ended is not gone on with
+    assert again.points == []
+
+
+@pytest.mark.parametrize("every", [1, 2, 4])
+@pytest.mark.parametrize("stop", range(1, 7))
+def test_patience_goes_on_where_it_was(tmp_path, stop, every):
+    """Scores follow from the step, so that a validation that is made again says the same."""
+
+    def run(work, curves):
+        toy = Toy()
+
+        def validate():
+            return {"validation_score": SCORES[curves.curve("loss")[-1][0] - 1]}
+
+        validation = Validation(validate, every=1, best="validation_score", patience=2)
+        return toy.train(work, curves, validation=validation, checkpoint_every=every), toy.state()
+
+    progress, weights = run(tmp_path / "whole", Curves())
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "killed", Curves(stop))
+    gone_on, resumed = run(tmp_path / "killed", Curves())
+    assert gone_on == progress
+    assert progress.steps == 6
+    assert same(weights, resumed)
+
+
 def test_the_last_step_may_go_without_validation(tmp_path):
     toy, curves = Toy(), Curves()
     toy.train(tmp_path, curves, validation=Validation(lambda: scored(toy), every=1, at_end=False))

@@ -31,6 +31,9 @@ MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells
     "complexity.factors",
     "complexity.finetune.models",
     "decorrelation.train.models",
+    "kvqae.read.rows",
+    "kvqae.reader_pretrain.losses",
+    "kvqae.rerankers",
 }
 
 

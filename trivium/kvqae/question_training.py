@@ -40,6 +40,7 @@ class QuestionTrainingParameters(Parameters):
         "schedule": "kvqae.pair_training.schedule",
         "warmup": "kvqae.pair_training.warmup",
         "max_gradient_norm": "kvqae.pair_training.max_gradient_norm",
+        "patience": "kvqae.pair_training.patience",
     }
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
@@ -47,7 +48,12 @@ class QuestionTrainingParameters(Parameters):
     frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
     frozen_layers: int = Field(ge=0, description="Leave this many of the lowest layers as they are")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
-    steps: int = Field(ge=1, description="Optimiser steps")
+    steps: int = Field(ge=1, description="Optimiser steps, at most")
+    patience: int | None = Field(
+        default=None,
+        ge=1,
+        description="Constant only: stop after so many validations without a better one; null: never",
+    )
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
     schedule: Schedule = Field(
         description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
@@ -107,11 +113,12 @@ def train(
     work: Path,
     log: Callable[..., None],
 ) -> dict[str, float]:
-    """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
+    """Train in place; goes on from the checkpoint in `work` if there is one.
 
     Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
     after the last step are kept: the learning rate has fallen to 0 by then, and what a small validation says between
-    steps is noise. With a constant one the best on validation are, as published; the first at equality.
+    steps is noise. With a constant one the best on validation are, as published; the first at equality. Then the
+    training also ends after `patience` validations without a better one.
 
     Args:
         relevant, irrelevant: passages of a question in a step, see `sample_passages`.
@@ -124,6 +131,7 @@ def train(
     Raises:
         BadInput: the loss is not finite, the checkpoint is of another model, or more layers are frozen than there are.
     """
+    constant = parameters.schedule == "constant"
     set_dropout(model, parameters.dropout)
     freeze(model, word_embeddings=parameters.frozen_embeddings, layers=parameters.frozen_layers)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
@@ -159,7 +167,10 @@ def train(
         log=log,
         name=name,
         validation=training.Validation(
-            lambda: {score: validate()}, parameters.validate_every, score if parameters.schedule == "constant" else None
+            lambda: {score: validate()},
+            parameters.validate_every,
+            best=score if constant else None,
+            patience=parameters.patience if constant else None,
         ),
     )
     return {**progress.counts, "loss": progress.loss, **progress.scores}

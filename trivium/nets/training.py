@@ -38,12 +38,14 @@ class Validation:
         every: steps between validations.
         best: the score whose best weights are kept, the first at equality; None: the last weights are.
         at_end: whether the last step is followed by a validation, too.
+        patience: the training ends after so many validations in a row without a better `best`; None: after its steps.
     """
 
     scores: Callable[[], Mapping[str, float]]
     every: int
     best: str | None = None
     at_end: bool = True
+    patience: int | None = None
 
 
 @dataclass
@@ -57,6 +59,7 @@ class Progress:
         counts: sums over all steps of what the gradient counts beside the loss.
         scores: the validation's, of the weights that are kept.
         kept: the step after which the weights were those.
+        waited: validations since then.
     """
 
     together: int
@@ -65,6 +68,7 @@ class Progress:
     counts: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     kept: int = 0
+    waited: int = 0
 
     @property
     def loss(self) -> float:
@@ -91,7 +95,7 @@ def train(
     saved: torch.nn.Module | None = None,
     first: bool = True,
 ) -> Progress:
-    """Train in place for a fixed number of steps; goes on from the checkpoint in `work` if there is one.
+    """Train in place, at most for so many steps; goes on from the checkpoint in `work` if there is one.
 
     Args:
         model: is in training mode when `gradient` is called, and in evaluation mode at the end.
@@ -121,7 +125,9 @@ def train(
     resumed = load_checkpoint(work, model=saved, optimizer=optimizer, scheduler=scheduler)
     progress = Progress(**resumed[1]) if resumed else Progress(together)
     trained = [weights for group in optimizer.param_groups for weights in group["params"]]
-    given = batches(progress.steps)
+    patience = validation.patience if validation else None
+    ended = patience is not None and progress.waited >= patience
+    given = () if ended else batches(progress.steps)
     with (
         tqdm(given, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False)
         if first
@@ -145,9 +151,12 @@ def train(
             log(done, **values)
             if validation and (validation.at_end if done == steps else done % validation.every == 0):
                 _validate(model, validation, progress, work, log)
-            if first and (done % checkpoint_every == 0 or done == steps):
+            ended = patience is not None and progress.waited >= patience
+            if first and (done % checkpoint_every == 0 or done == steps or ended):
                 extra = asdict(progress)
                 save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
+            if ended:
+                break
     if validation and validation.best:
         load_model(model, str(work / BEST))
     model.eval()
@@ -173,8 +182,9 @@ def _validate(
     log(progress.steps, **scores)
     best = validation.best
     if best and progress.scores and scores[best] <= progress.scores[best]:
+        progress.waited += 1
         return
-    progress.scores, progress.kept = scores, progress.steps
+    progress.scores, progress.kept, progress.waited = scores, progress.steps, 0
     if best:
         with write_atomically(work / BEST) as beside:
             save_model(model, str(beside))

@@ -4,6 +4,7 @@ On the device the arithmetic is Pillow's but for rounding: see `scaled`. Before 
 2/255 away from what Pillow gives, and fewer than 1 in 10 000 are more than 1/255 away.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,6 +21,7 @@ from torchvision import models, transforms
 from torchvision.transforms.functional import resize
 
 from trivium.core.arithmetic import is_portable
+from trivium.core.errors import BadInput
 from trivium.nets.device import autocast, halving_batches
 from trivium.vision.embedder import CPU_BATCH, Embedder
 
@@ -165,8 +167,31 @@ class PictureEmbedder(Embedder):
         batch = CPU_BATCH if self._device.type == "cpu" else count
         return np.concatenate(list(halving_batches(range(count), batch, partial(self._embed, prepared))))
 
-    @torch.inference_mode()
+    def patches(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+        """What the network says of each patch of RGB pictures, (n, rows, columns, width), each of length 1.
+
+        Raises:
+            BadInput: a network without patches, or not as many in a column as in a row.
+        """
+        tokens = patch_tokens(self._network)
+        if tokens is None:
+            raise BadInput("a network without patches", file=self.path, expected="DINO's, or a ViT of timm")
+        if not images:
+            return np.zeros((0, 0, 0, 0), np.float32)
+        batch = CPU_BATCH if self._device.type == "cpu" else len(images)
+        parts = halving_batches(range(len(images)), batch, partial(self._run, tokens, self.prepare(images)))
+        found = torch.cat(list(parts))
+        side = math.isqrt(found.shape[1])
+        if side * side != found.shape[1]:
+            raise BadInput("patches that are no square", file=self.path, got=found.shape[1])
+        return nn.functional.normalize(found, dim=-1).view(len(images), side, side, -1).cpu().numpy()
+
     def _embed(self, prepared: torch.Tensor | Packed, rows: Sequence[int]) -> NDArray[np.float32]:
+        return nn.functional.normalize(self._run(self._network, prepared, rows), dim=1).cpu().numpy()
+
+    @torch.inference_mode()
+    def _run(self, network: Transform, prepared: torch.Tensor | Packed, rows: Sequence[int]) -> torch.Tensor:
+        """What a network makes of some pictures, in float32."""
         span = slice(rows[0], rows[-1] + 1)
         if isinstance(prepared, Packed):
             assert self._transform is not None
@@ -177,8 +202,7 @@ class PictureEmbedder(Embedder):
             blanks = pixels.new_zeros((CPU_BATCH - len(rows), *pixels.shape[1:]))
             pixels = torch.cat([pixels, blanks])
         with autocast(self._device):
-            embeddings = self._network(pixels)[: len(rows)]
-        return nn.functional.normalize(embeddings.float(), dim=1).cpu().numpy()
+            return network(pixels)[: len(rows)].float()
 
 
 def _centre(image: Image.Image) -> Image.Image:
@@ -201,6 +225,21 @@ class MaxPooled(nn.Module):
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         """(n, 3, size, size) → (n, d)."""
         return self.convolutions(pixels).amax(dim=(2, 3))
+
+
+def patch_tokens(network: nn.Module) -> Transform | None:
+    """The part of a network that gives its patches, (n, patches, width), without class tokens and registers.
+
+    None where there is none: of a convolutional network, say.
+    """
+    if isinstance(network, FirstToken):
+        dino = network.network
+        before = 1 + getattr(dino.config, "num_register_tokens", 0)
+        return lambda pixels: dino(pixel_values=pixels).last_hidden_state[:, before:]
+    trunk = getattr(network, "trunk", None)
+    if hasattr(trunk, "num_prefix_tokens"):
+        return lambda pixels: trunk.forward_features(pixels)[:, trunk.num_prefix_tokens :]
+    return None
 
 
 class FirstToken(nn.Module):

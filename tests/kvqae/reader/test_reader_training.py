@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -7,19 +8,21 @@ from safetensors.torch import load_file
 
 from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
-from stages.kvqae.reader_pretrain import main as pretrain
+from stages.kvqae.reader_pretrain import main as pretrain_any
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
 from trivium.core.errors import BadInput
-from trivium.formats.questions import read_questions
+from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import write_run
+from trivium.kvqae.reader import reader_training as reader_training_module
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
-from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of
-from trivium.kvqae.reader.reading import load_reader
+from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
+from trivium.kvqae.reader.reading import Reading, load_reader
 from trivium.measures.runs import Run
 
-PRETRAIN = {**READER, "seed": 0, "loss": "mean"}
-FINETUNE = {**READER, "losses": {"few_shot": "mean", "few_shot_max": "max"}}
+PRETRAIN = {**READER, "seed": 0, "losses": {"zero_shot": "mean", "zero_shot_max": "max"}}
+FINETUNE = {**READER, "losses": {"few_shot": "mean", "few_shot_max": "max"}, "max_start": "zero_shot_max"}
+pretrain = partial(pretrain_any, reader="zero_shot")
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +53,25 @@ def test_training_learns_to_read(world, tmp_path):
     assert all(later < earlier for earlier, later in pairwise(rates[6:]))
 
 
+@pytest.mark.parametrize(("selection", "score"), [("em", 1 / 3), ("f1", (1 + 2 / 3 + 0) / 3)])
+def test_validation_is_the_mean_of_the_chosen_measure(monkeypatch, selection, score):
+    """Three answers by hand: right; one word of two, F1 = 2 · 1 / (2 + 1); wrong."""
+    questions = [Question(f"q{number}", f"Where {number} ?", ("Paris",)) for number in range(3)]
+    run = Run.from_dict({question.id: {number: 1.0} for number, question in enumerate(questions)})
+    given = {
+        (question.text, number): Reading(words, 0, 1, 0.0, 0.0, 0.0)
+        for number, (question, words) in enumerate(zip(questions, ["Paris", "Paris France", "Rome"], strict=True))
+    }
+    monkeypatch.setattr(reader_training_module, "read_pairs", lambda *_, **__: given)
+    parameters = ReaderPretrainParameters(**PRETRAIN | {"selection": selection})
+    assert validation_score(None, None, questions, run, None, parameters) == pytest.approx(score)
+
+
 def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
     """One step on the same draws: the worst passage's loss is never below the mean of all."""
     shared = inputs(world) | {"questions": world.viquae, "runs": world.runs / "fused"}
     train(world, tmp_path / "pretrained")
-    shared["base"] = tmp_path / "pretrained" / "model"
+    shared["base"] = shared["max_base"] = tmp_path / "pretrained" / "model"
     del shared["published"]
     parameters = ReaderFinetuneParameters(**{**FINETUNE, "steps": 1})
     losses, weights = {}, {}

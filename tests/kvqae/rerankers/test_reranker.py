@@ -29,7 +29,8 @@ def test_every_member_has_a_row_and_a_place_in_the_fusions():
     systems = systems_of(("text", "arcface", "rrt"))
     assert systems["image"] == systems["image_alone"] == ("arcface", "rrt")
     assert systems["text_image_initial"] == ("text", "image", "initial")
-    assert systems_of(("arcface", "text"))["image"] == ("arcface",)
+    assert systems_of(("arcface", "text", "patches"))["image"] == ("arcface",)  # beyond the paper, by itself
+    assert blocks_of(("arcface", "patches"))["article"].rows == ("patches", "image")
     blocks = blocks_of(("text", "arcface", "rrt"))
     assert blocks["article_face"].rows == ("rrt", "arcface", "image")
     assert blocks["article"].rows == ("rrt", "image")
@@ -43,7 +44,7 @@ def test_the_table_in_the_docs_says_what_members_say():
 
 
 def test_unknown_members_and_entries_are_refused():
-    with pytest.raises(BadInput, match="no such re-ranker; got 'colbert'.*choices: arcface, rrt, text"):
+    with pytest.raises(BadInput, match="no such re-ranker; got 'colbert'.*choices: arcface, patches, rrt, text"):
         RERANKERS["colbert"]
     with pytest.raises(BadInput, match=r"kvqae\.rerankers\.arcface\.batch: Extra inputs"):
         reranker_settings("arcface", READS | {"batch": 3})

@@ -78,8 +78,8 @@ def re_ranked(features: str) -> dict[str, Run]:
     tree = yaml.safe_load(Path("params.yaml").read_text())
     tree["kvqae"]["rerankers"]["rrt"]["reads"] = ["rrt", features]
     Path("params.yaml").write_text(yaml.safe_dump(tree))
-    arguments = ["--reranker", "rrt", "--runs", "runs", "--questions", ".", "--articles", "articles.parquet"]
-    out = ["--passages", "passages.parquet", "--out", f"{features}_runs"]
+    arguments = ["--reranker", "rrt", "--runs", "runs", "--questions", ".", "--question-images", "."]
+    out = ["--articles", "articles.parquet", "--passages", "passages.parquet", "--out", f"{features}_runs"]
     execute(rerank.main, "kvqae.rerank", RerankParameters, arguments + out)
     return {split: read_run(Path(f"{features}_runs/{split}.trec")) for split in RUNS}
 

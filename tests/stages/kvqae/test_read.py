@@ -26,6 +26,7 @@ TRIVIAQA = {**ROW, "model": "zero_shot", "questions": "triviaqa", "run": "bm25_t
 PARAMETERS = {
     "rows": {
         "zero_shot_fused": {**ROW, "model": "zero_shot"},
+        "zero_shot_max_fused": {**ROW, "model": "zero_shot_max"},
         "few_shot_max_fused": {**ROW, "model": "few_shot_max"},
         "few_shot_fused": {**ROW, "passages": "validation"},
         "few_shot_text_chosen": {**ROW, "run": "text", "passages": "validation"},
@@ -54,7 +55,7 @@ PARAMETERS = {
 def world(tmp_path_factory):
     """A world with a zero-shot reader that guesses and two few-shot readers that learned to read.
 
-    In place of the readers of the max-pooled loss stand copies of the one that guesses.
+    In place of the readers of the max-pooled loss, pretrained and fine-tuned, stand copies of the one that guesses.
     """
     world = write_world(tmp_path_factory.mktemp("world"))
     torch.manual_seed(0)
@@ -62,20 +63,21 @@ def world(tmp_path_factory):
     world.brought = world.folder / "brought"  # a copy of `text`
     shutil.copytree(world.runs / "text", world.brought / "brought_mine")
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
-    save_reader(world.models / "zero", model, tokenizer, base=world.base, data="nothing", metrics={})
+    save_reader(world.models / "zero_shot", model, tokenizer, base=world.base, data="nothing", metrics={})
+    shutil.copytree(world.models / "zero_shot", world.models / "zero_shot_max")
     for seed in (0, 1):
-        shutil.copytree(world.models / "zero", world.models / "max" / f"seed-{seed}")
+        shutil.copytree(world.models / "zero_shot", world.models / "few_shot_max" / f"seed-{seed}")
         finetune(
             ReaderFinetuneParameters(**{**FINETUNE, "steps": 60, "validate_every": 100, "checkpoint_every": 100}),
             context(world.folder / f"work-{seed}"),
-            base=world.models / "zero",
+            base=world.models / "zero_shot",
             questions=world.viquae,
             runs=world.runs / "fused",
             passages=world.passages,
             articles=world.articles,
             reader="few_shot",
             seed=seed,
-            out=world.models / "few" / f"seed-{seed}",
+            out=world.models / "few_shot" / f"seed-{seed}",
         )
     return world
 
@@ -86,9 +88,7 @@ def arguments(world, out):
         "articles": world.articles,
         "viquae": world.viquae,
         "triviaqa": world.triviaqa,
-        "zero_shot": world.models / "zero",
-        "few_shot": world.models / "few",
-        "few_shot_max": world.models / "max",
+        "readers": world.models,
         "runs": [world.runs / name / "test.trec" for name in ("fused", "text", "bm25_triviaqa")],
         "validation_runs": [world.runs / name / "validation.trec" for name in ("fused", "text")],
         "brought": world.brought,
@@ -120,7 +120,8 @@ def test_rows_differ_as_they_must(done):
     assert metrics["few_shot_full_oracle_em"] == 1.0  # from the entity's own article
     assert metrics["few_shot_full_oracle_questions_without_passage"] == 0
     assert metrics["zero_shot_fused_em"] < 1.0
-    assert metrics["few_shot_max_fused_em"] == metrics["zero_shot_fused_em"]
+    assert metrics["few_shot_max_fused_em"] == metrics["zero_shot_max_fused_em"] == metrics["zero_shot_fused_em"]
+    assert "zero_shot_max_fused_em_sd" not in metrics
     assert "zero_shot_fused_em_sd" not in metrics
     assert metrics["few_shot_fused_em_sd"] == 0.0
     # Twelve questions out of twelve differ in the same direction: exact p = 2 / 2^12, here exact as 2^12 ≤ 5000.

@@ -98,6 +98,7 @@ def stage(
         "reranker": "rrt",
         "runs": "runs",
         "questions": ".",
+        "question-images": ".",
         "articles": "articles.parquet",
         "passages": "passages.parquet",
         "out": "out",

@@ -135,11 +135,14 @@ def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.ra
     return np.concatenate([positives, negatives])
 
 
+PRETRAINED = ("zero_shot", "zero_shot_max")  # readers that are not fine-tuned, hence without seeds
+
+
 class Row(Parameters):
     """One row: a reader on the passages of a run."""
 
-    model: Literal["zero_shot", "few_shot", "few_shot_max"] = Field(
-        description="The reader; few-shot: the mean over its seeds; max: fine-tuned with the max-pooled loss"
+    model: Literal["zero_shot", "zero_shot_max", "few_shot", "few_shot_max"] = Field(
+        description="The reader; few-shot: the mean over its seeds; max: trained with the max-pooled loss"
     )
     questions: Literal["viquae", "triviaqa"] = Field(default="viquae", description="Asked questions, test split")
     run: str = Field(description="Folder name of the run")

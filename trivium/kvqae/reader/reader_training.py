@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled,
 from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf, answer_characters, answer_targets
 from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
-from trivium.measures.answers import exact_match
+from trivium.measures.answers import exact_match, f1
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.reader import PassageReduction, question_loss
@@ -33,19 +33,20 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
         "relevant": "kvqae.reader.relevant",
         "irrelevant": "kvqae.reader.irrelevant",
         "frozen_layers": "kvqae.reader.frozen_layers",
-        "questions": "kvqae.reader.questions",
         "answer_positions": "kvqae.reader.answer_positions",
         "answer_tokens": "kvqae.reader.answer_tokens",
         "validation_questions": "kvqae.reader.validation_questions",
         "validation_passages": "kvqae.reader.validation_passages",
+        "selection": "kvqae.reader.selection",
     }
     relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
     answer_tokens: int = Field(ge=1, description="Longest answer in validation")
+    selection: Literal["em", "f1"] = Field(description="Measure of validation: exact match, or F1 as the authors")
 
 
-def validation_em(
+def validation_score(
     model: BertForQuestionAnswering,
     tokenizer: BertTokenizer,
     questions: Sequence[Question],
@@ -53,17 +54,18 @@ def validation_em(
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
 ) -> float:
-    """Share of the first `validation_questions` whose answer, from the passages of the run's rows, is right."""
+    """Mean exact match or F1 of the first `validation_questions`, answered from the passages of the run's rows."""
     asked = questions[: parameters.validation_questions]
     passages = [row[row != PADDING].tolist() for row in run.documents[: len(asked)]]
     pairs = [(question.text, passage) for question, row in zip(asked, passages, strict=True) for passage in row]
     limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
     readings = read_pairs(model, tokenizer, pairs, texts, **limits)
-    right = [
-        exact_match(answer(question.text, row, readings).prediction, question.answers)
+    measure = {"em": exact_match, "f1": f1}[parameters.selection]
+    values = [
+        measure(answer(question.text, row, readings).prediction, question.answers)
         for question, row in zip(asked, passages, strict=True)
     ]
-    return float(np.mean(right))
+    return float(np.mean(values))
 
 
 def loss_of(
@@ -141,8 +143,8 @@ def train_reader(
         irrelevant=parameters.irrelevant,
         weight_decay=0,
         loss_of=lambda sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
-        score="validation_em",
-        validate=lambda: validation_em(model, tokenizer, *validation, parameters),
+        score=f"validation_{parameters.selection}",
+        validate=lambda: validation_score(model, tokenizer, *validation, parameters),
         work=checkpoints,
         log=log,
     )
@@ -155,7 +157,9 @@ class ReaderPretrainParameters(ReaderTrainingParameters):
     """Section `kvqae.reader_pretrain`."""
 
     seed: int = Field(default=0, ge=0, description="Of the new heads, dropout, the order of questions, the passages")
-    loss: PassageReduction = Field(description="Over a question's passages; max: the authors' first code")
+    losses: dict[str, PassageReduction] = Field(
+        min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
+    )
 
 
 DATA = "TriviaQA without the questions of ViQuAE"
@@ -164,11 +168,11 @@ DATA = "TriviaQA without the questions of ViQuAE"
 def take_published(
     parameters: ReaderPretrainParameters, folder: Path, *, source: TrainingData, out: Path
 ) -> dict[str, float]:
-    """Export the published reader as if trained here; returns `validation_em`, on the same validation questions."""
+    """Export the published reader as if trained here; returns its score on the same validation questions."""
     model, tokenizer = load_reader(folder, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
     asked, lists, texts = source.read({"validation": parameters.validation_passages})
-    score = validation_em(model, tokenizer, asked["validation"], lists["validation"], texts, parameters)
-    metrics = {"validation_em": score}
+    score = validation_score(model, tokenizer, asked["validation"], lists["validation"], texts, parameters)
+    metrics = {f"validation_{parameters.selection}": score}
     save_reader(out, model, tokenizer, base=folder, data=DATA, metrics=metrics)
     return metrics

@@ -111,7 +111,8 @@ def read_pairs(
     """The best span of each pair (question text, passage id), in `title [SEP] text`; pairs stand once each.
 
     Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); their order plays
-    no role. The model is left in evaluation mode.
+    no role. A pair is padded to the longest of its batch, and matrix products of another shape round otherwise: what
+    stands beside a pair may change the last bits of its scores. The model is left in evaluation mode.
 
     Args:
         longest: most tokens of an answer.

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
-from trivium.kvqae.rerankers.reranker import that_see
+from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
 from trivium.measures.fusion import Candidates, Scale, gather, normalize, standardize, unit_sum
 from trivium.measures.posfuse import position_parts, position_probabilities
 from trivium.measures.runs import PADDING, Qrels, Run
@@ -31,7 +31,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """What each fusion takes, of the re-rankers in use; the images' comes first, as others take it."""
-    names = tuple(rerankers)
+    names = tuple(name for name in rerankers if RERANKERS[name].fused)
     texts, images = that_see(names, "text"), that_see(names, "face", "whole")
     return {
         "image": images,

@@ -33,9 +33,15 @@ class RerankerSettings(Parameters):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What every re-ranker may read beside what its settings name; `questions` is a folder with `{split}.jsonl`."""
+    """What every re-ranker may read beside what its settings name.
+
+    Attributes:
+        questions: folder with `{split}.jsonl`.
+        question_images: folder of shards.
+    """
 
     questions: Path
+    question_images: Path
     passages: Path
     articles: Path
     max_tokens: int
@@ -50,6 +56,7 @@ class Reranker(ABC):
         name: of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
         label, row, symbol: what sentences call it, tables its row, and what stands for it in other rows' formulae.
         sees: what it compares: texts, faces, or whole pictures.
+        fused: whether the fusions take its lists.
         Settings: of its entry.
 
     Raises:
@@ -61,6 +68,7 @@ class Reranker(ABC):
     row: ClassVar[str]
     symbol: ClassVar[str]
     sees: ClassVar[Literal["text", "face", "whole"]]
+    fused: ClassVar[bool] = True
     Settings: ClassVar[type[RerankerSettings]] = RerankerSettings
 
     @abstractmethod

@@ -72,6 +72,7 @@ class DprParameters(Parameters):
         "mini_batch_size": "kvqae.dpr.mini_batch_size",
         "max_gradient_norm": "kvqae.dpr.max_gradient_norm",
         "validation_negatives": "kvqae.dpr.validation_negatives",
+        "patience": "kvqae.dpr.patience",
     }
     depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
     seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
@@ -86,6 +87,9 @@ class DprParameters(Parameters):
     warmup_steps: int = Field(ge=0, description="Steps of linear warm-up; then linear decay to 0")
     max_gradient_norm: float = Field(gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps from one validation and checkpoint to the next")
+    patience: int | None = Field(
+        default=None, ge=1, description="Stop after so many validations without a better one; null: after the steps"
+    )
     validation_negatives: int = Field(ge=0, description="Hard negatives of each question in the validation pool")
 
 
@@ -206,13 +210,14 @@ def train_model(
             lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, validation_tokens, parameters)},
             parameters.validate_every,
             best="validation_mrr",
+            patience=parameters.patience,
         ),
     )
     return {
-        "steps": steps,
+        "steps": progress.steps,
         "loss": progress.loss,
         "best_step": progress.kept,
-        "questions_a_batch": progress.counts["questions"] / steps,
+        "questions_a_batch": progress.counts["questions"] / progress.steps,
         **progress.scores,
     }
 

@@ -57,8 +57,9 @@ def labels_of(image_encoders: Sequence[str], weights: str | Mapping[str, Mapping
 def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str], initial: str) -> dict[str, str]:
     """What tables call the rows of the re-ranking, by the labels of the first stage and the row that is re-ranked."""
     names = tuple(rerankers)
+    fused = [name for name in names if RERANKERS[name].fused]
     texts, images = (
-        " + ".join(RERANKERS[name].symbol for name in that_see(names, *what)) for what in (("text",), ("face", "whole"))
+        " + ".join(RERANKERS[name].symbol for name in that_see(fused, *what)) for what in (("text",), ("face", "whole"))
     )
     return {
         "initial": f"Initial: {label_of(initial, first_stage)}",

@@ -1,0 +1,133 @@
+"""Local patches: those that two pictures share, in the same arrangement (kvqae.md §4). Beyond the paper.
+
+RRT compares local features that DELG's own tool extracts. This re-ranker takes what a frozen ViT says of each of its
+patches instead. Two patches match if each is the other's nearest in cosine. Matches count if one similarity transform
+(shift, turn, scale) moves them onto each other, as RANSAC finds it (Fischler and Bolles 1981). A pair of pictures has
+the sum of their cosines as its score, as a share of the patches. The row stands by itself: no fusion takes it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from trivium.core.image_shards import Images
+from trivium.core.tables import read_table
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
+from trivium.kvqae.retrieval.image_search import STEP
+from trivium.measures.reorder import first
+from trivium.measures.runs import PADDING, Run
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+REACH = 1.5  # patches that a match may be off
+SCALES = 0.25, 4.0  # of transforms that are believed
+FEWEST = 3  # matches; any two follow a transform
+
+
+class PatchSettings(RerankerSettings):
+    """Reads an image encoder's folder, and the images of the knowledge base."""
+
+    encoder: str = Field(description="Its name in `kvqae.image_encoders`: dinov2, dinov3, siglip2 or eva_clip")
+    max_side: int = Field(default=1024, ge=32, description="Longer side, in pixels, to which larger images are reduced")
+    max_pixels: int = Field(default=100_000_000, ge=1, description="Images with more pixels are not decoded")
+    kept: int = Field(default=2000, ge=1, description="Images of articles whose patches are kept in memory")
+
+
+def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
+    """The cosines of verified matches, in sum and as a share of the query's patches: 0 to 1.
+
+    Args:
+        query, target: (rows, columns, width), patches of either picture, of length 1.
+    """
+    import cv2
+
+    width = query.shape[-1]
+    cosines = query.reshape(-1, width) @ target.reshape(-1, width).T
+    nearest = cosines.argmax(axis=1)
+    mutual = np.flatnonzero((cosines.argmax(axis=0)[nearest] == np.arange(len(nearest))) & (cosines.max(axis=1) > 0))
+    if len(mutual) < FEWEST:
+        return 0.0
+    places, others = (
+        np.stack(np.unravel_index(numbers, patches.shape[:2]), axis=1).astype(np.float32)
+        for numbers, patches in ((mutual, query), (nearest[mutual], target))
+    )
+    transform, kept = cv2.estimateAffinePartial2D(places, others, method=cv2.RANSAC, ransacReprojThreshold=REACH)
+    if transform is None or not SCALES[0] < np.hypot(*transform[:, 0]) < SCALES[1]:
+        return 0.0
+    return float(cosines[mutual, nearest[mutual]][kept.ravel() > 0].sum() / len(nearest))
+
+
+class Patches(Reranker):
+    """Every question with a readable image, against the readable images of articles."""
+
+    name, label, row, symbol, sees = "patches", "local patches", "LP (local patches)", "LP", "whole"
+    fused = False
+    Settings = PatchSettings
+
+    def __init__(self, settings: PatchSettings, inputs: Inputs) -> None:
+        from trivium.nets.device import pick_device
+        from trivium.vision.encoder_registry import ENCODERS
+
+        model, images = settings.reads
+        self.settings, self.inputs = settings, inputs
+        self.encoder = ENCODERS[settings.encoder].load(model, pick_device())
+        self.encoder.patches([])  # a network without patches is refused at once
+        self.base, self.asked = Images(images), Images(inputs.question_images)
+        self.article_of = ArticlePassages(inputs.passages).article_of
+        self.image_of: list[str | None] = read_table(inputs.articles, ["image"])["image"].to_pylist()
+        self.known: dict[str, NDArray[np.float16] | None] = {}  # of articles' images; None of unreadable ones
+
+    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+        """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
+        questions = read_questions(self.inputs.questions / f"{split}.jsonl")
+        best = first(read_run_over(file, [question.id for question in questions]), self.settings.depth)
+        ranked: dict[str, dict[int, float]] = {}
+        counts = {"questions_without_image": 0, "passages": 0, "passages_without_image": 0, "pairs": 0}
+        for question, row in zip(questions, best.documents, strict=True):
+            documents = row[row != PADDING].tolist()
+            counts["passages"] += len(documents)
+            images = {document: self.image_of[self.article_of[document]] for document in documents}
+            query = self.describe(self.asked, [question.image]).get(question.image) if question.image else None
+            if query is None:
+                counts["questions_without_image"] += 1
+                continue
+            scores = self.compare(query, sorted({name for name in images.values() if name is not None}))
+            kept = {document: scores[name] for document, name in images.items() if name in scores}
+            counts["pairs"] += len(scores)
+            counts["passages_without_image"] += len(documents) - len(kept)
+            ranked[question.id] = {
+                document: kept[document] - STEP * place for place, document in enumerate(documents) if document in kept
+            }
+        run = Run.from_dict(ranked, depth=self.settings.depth, name=self.name)
+        return run, {name: float(count) for name, count in counts.items()}
+
+    def compare(self, query: NDArray[np.float32], names: Sequence[str]) -> dict[str, float]:
+        """The score of a picture with each of these images of articles that can be read."""
+        if len(self.known) > self.settings.kept:
+            self.known.clear()
+        self.known |= self.describe(self.base, [name for name in names if name not in self.known])
+        targets = {name: patches for name in names if (patches := self.known[name]) is not None}
+        return {name: match(query, patches.astype(np.float32)) for name, patches in targets.items()}
+
+    def describe(self, images: Images, names: Sequence[str]) -> dict[str, NDArray[np.float16] | None]:
+        """The patches of images by name; None of one that is not there or cannot be read."""
+        from trivium.vision.decoding import Unreadable, decode
+
+        pictures: dict[str, Image.Image] = {}
+        limits = {"max_side": self.settings.max_side, "max_pixels": self.settings.max_pixels}
+        for name in names:
+            if name in images:
+                try:
+                    pictures[name] = decode(images.read(name), **limits)
+                except Unreadable:
+                    continue
+        described = self.encoder.patches(list(pictures.values())).astype(np.float16)
+        return dict.fromkeys(names) | dict(zip(pictures, described, strict=True))
