@@ -1,7 +1,9 @@
 """The extractive reader: windows, loss and decoding against plain loops; answers that depend on nothing but the text."""
 
+import math
 import unicodedata
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -111,16 +113,24 @@ def test_windows_without_the_answer_point_to_the_first_token(reader):
     assert context[left:right] == "Le consul"
 
 
-def test_loss_is_the_cross_entropy_over_context_and_first_token(reader):
-    features = reader.features(questions(5)).items
-    expected = []
-    for feature in features:
-        window, ids = feature.window, torch.tensor([feature.window.ids.tolist()])
-        output = reader.module(input_ids=ids, token_type_ids=torch.tensor([feature.window.types.tolist()]))
-        allowed = [0, *range(window.first, window.last)]
-        for logits, place in ((output.start_logits[0], feature.start), (output.end_logits[0], feature.end)):
-            expected.append(torch.logsumexp(logits[allowed], 0) - logits[place])
-    assert float(reader.loss(features)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-4)
+def test_loss_by_hand(reader, monkeypatch):
+    """Logits of 0, but of ln 3 at the answer's first token, and of 100 in the question, which has no part.
+
+    Of n tokens of context and the first token, the start has the share 3 / (n + 3), the end 1 / (n + 1).
+    """
+    context = "Le consul fuit le camp."
+    asked, count = (len(reader.tokenizer.tokenize(text)) for text in ("Qui ?", context))
+
+    def forward(input_ids, **_):
+        logits = torch.zeros(2, *input_ids.shape)
+        logits[:, :, 1 : asked + 1] = 100.0
+        logits[0, :, asked + 3] = math.log(3)  # behind <s> question </s> </s>
+        return SimpleNamespace(start_logits=logits[0], end_logits=logits[1])
+
+    monkeypatch.setattr(reader.module, "forward", forward)
+    features = reader.features([question(context, "Le consul")]).items
+    expected = (math.log((count + 3) / 3) + math.log(count + 1)) / 2
+    assert float(reader.loss(features)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):

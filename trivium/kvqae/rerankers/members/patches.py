@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 REACH = 1.5  # patches that a match may be off
 SCALES = 0.25, 4.0  # of transforms that are believed
 FEWEST = 3  # matches; any two follow a transform
+KEPT = 2000  # images of articles whose patches stay in memory
 
 
 class PatchSettings(RerankerSettings):
@@ -38,7 +39,6 @@ class PatchSettings(RerankerSettings):
     encoder: str = Field(description="Its name in `kvqae.image_encoders`: dinov2, dinov3, siglip2 or eva_clip")
     max_side: int = Field(default=1024, ge=32, description="Longer side, in pixels, to which larger images are reduced")
     max_pixels: int = Field(default=100_000_000, ge=1, description="Images with more pixels are not decoded")
-    kept: int = Field(default=2000, ge=1, description="Images of articles whose patches are kept in memory")
 
 
 def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
@@ -111,7 +111,7 @@ class Patches(Reranker):
 
     def compare(self, query: NDArray[np.float32], names: Sequence[str]) -> dict[str, float]:
         """The score of a picture with each of these images of articles that can be read."""
-        if len(self.known) > self.settings.kept:
+        if len(self.known) > KEPT:
             self.known.clear()
         self.known |= self.describe(self.base, [name for name in names if name not in self.known])
         targets = {name: patches for name in names if (patches := self.known[name]) is not None}
