@@ -75,7 +75,7 @@ def test_no_question_behind_viquae_is_trained_on(project: Project, scale: str):
     assert set(pairs["id"].to_pylist()) <= training.keys()
     trained = {"rerank_pretrain": "questions"}
     if scale == "paper":  # the workstation takes the authors' own
-        trained |= {"reader_pretrain": "questions", "dpr_pretrain": "train_questions"}
+        trained |= {"reader_pretrain_zero_shot": "questions", "dpr_pretrain": "train_questions"}
     assert {stage: metrics(project, stage).get(count) for stage, count in trained.items()} == dict.fromkeys(
         trained, len(training)
     )

@@ -101,5 +101,7 @@ def test_the_article_with_the_same_picture_comes_first(tmp_path: Path, monkeypat
     assert run.documents[0].tolist() == [3, 1, 0]
     assert run.scores[0, 0] == pytest.approx(1.0, abs=1e-2)
     assert run.scores[0, 1] < 0.9
-    told = {name: metrics[f"test_{name}"] for name in ("questions_without_image", "passages", "passages_without_image")}
-    assert told == {"questions_without_image": 1, "passages": 8, "passages_without_image": 1}
+    counted = {
+        name: metrics[f"test_{name}"] for name in ("questions_without_image", "passages", "passages_without_image")
+    }
+    assert counted == {"questions_without_image": 1, "passages": 8, "passages_without_image": 1}

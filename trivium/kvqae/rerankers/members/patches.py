@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
@@ -27,7 +28,7 @@ from trivium.measures.runs import PADDING, Run
 if TYPE_CHECKING:
     from PIL import Image
 
-REACH = 1.5  # patches that a match may be off
+REACH = 1.0  # patches that a match may be off
 SCALES = 0.25, 4.0  # of transforms that are believed
 FEWEST = 3  # matches; any two follow a transform
 KEPT = 2000  # images of articles whose patches stay in memory
@@ -75,12 +76,16 @@ class Patches(Reranker):
     def __init__(self, settings: PatchSettings, inputs: Inputs) -> None:
         from trivium.nets.device import pick_device
         from trivium.vision.encoder_registry import ENCODERS
+        from trivium.vision.whole_images import PictureEmbedder
 
         model, images = settings.reads
         self.settings, self.inputs = settings, inputs
-        self.encoder = ENCODERS[settings.encoder].load(model, pick_device())
-        self.encoder.patches([])  # a network without patches is refused at once
-        self.base, self.asked = Images(images), Images(inputs.question_images)
+        encoder = ENCODERS[settings.encoder].load(model, pick_device())
+        if not isinstance(encoder, PictureEmbedder):
+            raise BadInput("no encoder of whole pictures", field="kvqae.rerankers.patches", got=settings.encoder)
+        encoder.patches([])  # a network without patches is refused at once
+        self.encoder = encoder
+        self.base, self.question_images = Images(images), Images(inputs.question_images)
         self.article_of = ArticlePassages(inputs.passages).article_of
         self.image_of: list[str | None] = read_table(inputs.articles, ["image"])["image"].to_pylist()
         self.known: dict[str, NDArray[np.float16] | None] = {}  # of articles' images; None of unreadable ones
@@ -95,7 +100,9 @@ class Patches(Reranker):
             documents = row[row != PADDING].tolist()
             counts["passages"] += len(documents)
             images = {document: self.image_of[self.article_of[document]] for document in documents}
-            query = self.describe(self.asked, [question.image]).get(question.image) if question.image else None
+            query = (
+                self.describe(self.question_images, [question.image]).get(question.image) if question.image else None
+            )
             if query is None:
                 counts["questions_without_image"] += 1
                 continue
@@ -109,13 +116,14 @@ class Patches(Reranker):
         run = Run.from_dict(ranked, depth=self.settings.depth, name=self.name)
         return run, {name: float(count) for name, count in counts.items()}
 
-    def compare(self, query: NDArray[np.float32], names: Sequence[str]) -> dict[str, float]:
+    def compare(self, query: NDArray[np.float16], names: Sequence[str]) -> dict[str, float]:
         """The score of a picture with each of these images of articles that can be read."""
         if len(self.known) > KEPT:
             self.known.clear()
         self.known |= self.describe(self.base, [name for name in names if name not in self.known])
         targets = {name: patches for name in names if (patches := self.known[name]) is not None}
-        return {name: match(query, patches.astype(np.float32)) for name, patches in targets.items()}
+        wide = query.astype(np.float32)
+        return {name: match(wide, patches.astype(np.float32)) for name, patches in targets.items()}
 
     def describe(self, images: Images, names: Sequence[str]) -> dict[str, NDArray[np.float16] | None]:
         """The patches of images by name; None of one that is not there or cannot be read."""
