@@ -35,12 +35,9 @@ class QuestionTrainingParameters(Parameters):
     elsewhere: ClassVar[Mapping[str, str]] = {
         "max_tokens": "kvqae.texts.pair_tokens",
         "batch": "kvqae.texts.pair_batch",
-        "dropout": "kvqae.pair_training.dropout",
-        "frozen_embeddings": "kvqae.pair_training.frozen_embeddings",
-        "schedule": "kvqae.pair_training.schedule",
-        "warmup": "kvqae.pair_training.warmup",
-        "max_gradient_norm": "kvqae.pair_training.max_gradient_norm",
-        "patience": "kvqae.pair_training.patience",
+    } | {
+        name: f"kvqae.pair_training.{name}"
+        for name in ("dropout", "frozen_embeddings", "schedule", "warmup", "max_gradient_norm", "patience")
     }
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")

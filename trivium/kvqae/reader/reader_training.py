@@ -29,15 +29,9 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
 
     elsewhere: ClassVar[Mapping[str, str]] = {
         **QuestionTrainingParameters.elsewhere,
-        "depth": "kvqae.reader.depth",
-        "relevant": "kvqae.reader.relevant",
-        "irrelevant": "kvqae.reader.irrelevant",
-        "frozen_layers": "kvqae.reader.frozen_layers",
-        "answer_positions": "kvqae.reader.answer_positions",
-        "answer_tokens": "kvqae.reader.answer_tokens",
-        "validation_questions": "kvqae.reader.validation_questions",
-        "validation_passages": "kvqae.reader.validation_passages",
-        "selection": "kvqae.reader.selection",
+        **{name: f"kvqae.reader.{name}" for name in ("depth", "relevant", "irrelevant", "frozen_layers", "selection")},
+        **{name: f"kvqae.reader.{name}" for name in ("answer_positions", "answer_tokens")},
+        **{name: f"kvqae.reader.{name}" for name in ("validation_questions", "validation_passages")},
     }
     relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
     irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")

@@ -16,15 +16,10 @@ from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled,
 from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
 from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
-from trivium.measures.ranking import evaluate
+from trivium.kvqae.rerankers.tuning import mean_mrr
 from trivium.measures.runs import Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.device import pick_device
-
-
-def mean_mrr(run: Run, qrels: Qrels) -> float:
-    """Mean reciprocal rank; 0 for a question without relevant passage."""
-    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
 
 
 def validation_mrr(
@@ -46,12 +41,8 @@ class CrossEncoderTrainingParameters(QuestionTrainingParameters):
 
     elsewhere: ClassVar[Mapping[str, str]] = {
         **QuestionTrainingParameters.elsewhere,
-        "passages": "kvqae.cross_encoder.passages",
-        "frozen_layers": "kvqae.cross_encoder.frozen_layers",
-        "questions": "kvqae.cross_encoder.questions",
-        "weight_decay": "kvqae.cross_encoder.weight_decay",
-        "validation_questions": "kvqae.cross_encoder.validation_questions",
-        "validation_passages": "kvqae.cross_encoder.validation_passages",
+        **{name: f"kvqae.cross_encoder.{name}" for name in ("passages", "frozen_layers", "questions", "weight_decay")},
+        **{name: f"kvqae.cross_encoder.{name}" for name in ("validation_questions", "validation_passages")},
     }
     seed: int = Field(default=0, ge=0, description="Of the new perceptron, dropout, order of questions, passages")
     depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")

@@ -43,15 +43,15 @@ class Choice(NamedTuple):
     tried: int
 
 
-def mean_reciprocal_rank(run: Run, qrels: Qrels) -> float:
-    """MRR of a run about the queries of the qrels."""
+def mean_mrr(run: Run, qrels: Qrels) -> float:
+    """Mean reciprocal rank over the queries of the qrels; 0 for one without a relevant passage."""
     return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())
 
 
 def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
     """PosFuse learned from these runs, then each normalisation with every weighting of the grid."""
     posfuse = PositionFusion.learn(runs, qrels)
-    tried = [Tried(posfuse, mean_reciprocal_rank(fuse(posfuse, runs), qrels))]
+    tried = [Tried(posfuse, mean_mrr(fuse(posfuse, runs), qrels))]
     for name in NORMALIZATIONS:
         search = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=name)
         for weights, mrr in zip(search.weights.tolist(), search.values.tolist(), strict=True):
@@ -87,7 +87,7 @@ def choose(
     images = lists_of("image")
     image_ways = try_all(images, qrels, step)
     lists = (keep_initial(fuse(way.fusion, images), runs["initial"]) for way in image_ways)
-    alone = [Tried(way.fusion, mean_reciprocal_rank(run, qrels)) for way, run in zip(image_ways, lists, strict=True)]
+    alone = [Tried(way.fusion, mean_mrr(run, qrels)) for way, run in zip(image_ways, lists, strict=True)]
     ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
     fused = {method: fuse(way.fusion, images) for method, way in ways.items()}
     over = {method: try_all(lists_of("text_image", image), qrels, step) for method, image in fused.items()}

@@ -1,7 +1,7 @@
 """Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,11 +21,12 @@ from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
 from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.nets import training
 from trivium.nets.bert import TOWERS, DualEncoder, in_batch_loss
 from trivium.nets.cards import licence_of, write_card
 from trivium.nets.device import pick_device
 from trivium.nets.tokens import keep_tokens, padded, ragged
-from trivium.nets.training import Validation, rise_and_fall, train
+from trivium.nets.training import rise_and_fall
 
 
 class PairTokens:
@@ -68,11 +69,9 @@ class DprParameters(Parameters):
     elsewhere: ClassVar = {
         "depth": "kvqae.depth",
         "max_tokens": "kvqae.texts.tokens",
-        "batch_size": "kvqae.dpr.batch_size",
-        "mini_batch_size": "kvqae.dpr.mini_batch_size",
-        "max_gradient_norm": "kvqae.dpr.max_gradient_norm",
-        "validation_negatives": "kvqae.dpr.validation_negatives",
-        "patience": "kvqae.dpr.patience",
+    } | {
+        name: f"kvqae.dpr.{name}"
+        for name in ("batch_size", "mini_batch_size", "max_gradient_norm", "validation_negatives", "patience")
     }
     depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
     seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
@@ -143,49 +142,35 @@ def train_dual_encoder(
     """Train from pairs on disk to a folder a tower, as a task; the weights with the best validation MRR are kept.
 
     `starts` has the folder of each tower's start weights, `card` is told to `save_towers`.
+
+    Returns:
+        Numbers of questions, `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best)
+        and `best_step`; and the points of a task.
     """
     torch.manual_seed(parameters.seed)
     pairs, validation_pairs = read_pairs(train), read_pairs(validation)
     named = np.concatenate([pairs.passages(), validation_pairs.passages()])
     texts = read_passage_texts(passages, articles, named)
     model, tokenizer = load_towers(starts)
-    progress = train_model(model, tokenizer, pairs, validation_pairs, texts, parameters, work=checkpoints, log=log)
-    # BERT's licence, and that of the sample's encoder, whose folders have no card.
-    licences = {tower: licence_of(folder, without_card="apache-2.0") for tower, folder in starts.items()}
-    save_towers(out, model, tokenizer, progress["validation_mrr"], licences, **card)
-    counts = {"train_questions": len(pairs.questions), "validation_questions": len(validation_pairs.questions)}
-    return counts | progress, log.points
-
-
-def train_model(
-    model: DualEncoder,
-    tokenizer: PreTrainedTokenizerBase,
-    pairs: Pairs,
-    validation: Pairs,
-    texts: PassageTexts,
-    parameters: DprParameters,
-    *,
-    work: Path,
-    log: Callable[..., None],
-) -> dict[str, float]:
-    """Train in place, to the weights with the best validation MRR; goes on from the checkpoint in `work`.
-
-    Returns:
-        `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best) and `best_step`.
-    """
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
         steps = min(steps, parameters.max_steps)
     tokens, validation_tokens = (
-        PairTokens(work / "tokens" / name, tokenizer, split, texts, parameters.max_tokens)
-        for name, split in (("train", pairs), ("validation", validation))
+        PairTokens(checkpoints / "tokens" / name, tokenizer, split, texts, parameters.max_tokens)
+        for name, split in (("train", pairs), ("validation", validation_pairs))
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=0, fused=True)
     scheduler = LambdaLR(optimizer, partial(rise_and_fall, rising=parameters.warmup_steps, steps=steps))
 
     def gradient(batch: list[Triple], together: int) -> tuple[float, dict[str, float]]:
         features = batch_features(batch, tokens, tokenizer.pad_token_id, model)
-        return add_in_batch_gradient(model, features, together), {"questions": len(batch)}
+        # So many texts at once change memory and dropout's draws, nothing else.
+        loss = in_batch_loss(model, together, len(batch))(features, None)
+        loss.backward()
+        return float(loss.item()), {"questions": len(batch)}
+
+    def validate() -> dict[str, float]:
+        return {"validation_mrr": validation_mrr(model, tokenizer, validation_pairs, validation_tokens, parameters)}
 
     def log_next_rate(step: int, **values: float) -> None:
         values.pop("gradient_norm", None)
@@ -193,7 +178,7 @@ def train_model(
             values["learning_rate"] = float(scheduler.get_last_lr()[0])  # of the step to come
         log(step, **values)
 
-    progress = train(
+    progress = training.train(
         model,
         optimizer,
         scheduler,
@@ -203,23 +188,25 @@ def train_model(
         together=min(parameters.mini_batch_size, parameters.batch_size),
         unit="texts",
         max_gradient_norm=parameters.max_gradient_norm,
-        work=work,
+        work=checkpoints,
         checkpoint_every=parameters.validate_every,
         log=log_next_rate,
-        validation=Validation(
-            lambda: {"validation_mrr": validation_mrr(model, tokenizer, validation, validation_tokens, parameters)},
-            parameters.validate_every,
-            best="validation_mrr",
-            patience=parameters.patience,
+        validation=training.Validation(
+            validate, parameters.validate_every, best="validation_mrr", patience=parameters.patience
         ),
     )
-    return {
+    # BERT's licence, and that of the sample's encoder, whose folders have no card.
+    licences = {tower: licence_of(folder, without_card="apache-2.0") for tower, folder in starts.items()}
+    save_towers(out, model, tokenizer, progress.scores["validation_mrr"], licences, **card)
+    metrics = {
+        "train_questions": len(pairs.questions),
+        "validation_questions": len(validation_pairs.questions),
         "steps": progress.steps,
         "loss": progress.loss,
         "best_step": progress.kept,
         "questions_a_batch": progress.counts["questions"] / progress.steps,
-        **progress.scores,
     }
+    return metrics | progress.scores, log.points
 
 
 def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model: DualEncoder) -> list[dict[str, Any]]:
@@ -235,16 +222,6 @@ def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model:
         ids, mask = padded(ragged(rows), padding, device)
         features.append({"tower": tower, "input_ids": ids, "attention_mask": mask})
     return features
-
-
-def add_in_batch_gradient(model: DualEncoder, features: list[dict[str, Any]], mini_batch_size: int) -> float:
-    """Loss of a batch, its gradient added to the model's.
-
-    The mini-batch size changes memory and dropout's draws, nothing else.
-    """
-    loss = in_batch_loss(model, mini_batch_size, len(features[0]["input_ids"]))(features, None)
-    loss.backward()
-    return float(loss.item())
 
 
 def validation_mrr(
