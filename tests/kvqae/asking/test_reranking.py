@@ -45,7 +45,7 @@ def without_rrt(tmp_path, monkeypatch):
     faces = SimpleNamespace(matrix=lambda name: np.stack([np.cos(angles), np.sin(angles)], axis=1))
     monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder: (torch.nn.Linear(1, 1), None))
     monkeypatch.setattr(reranking, "face_images", lambda *paths: (faces, np.arange(4)))
-    monkeypatch.setattr(reranking, "rerank_run", lambda model, tokenizer, asked, run, *more, **settings: run)
+    monkeypatch.setattr(reranking, "rerank_run", lambda asked, run, score: run)
     entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}
     values = {"rerankers": entries, "texts.pair_tokens": 8, "texts.pair_batch": 1}
     return Rerankers(SimpleNamespace(made=lambda path: tmp_path / path, value=values.get))

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -59,7 +61,8 @@ def test_re_ranked_lists(folder, texts):
     questions = [Question(str(n), text, ("alba",), "alba") for n, text in enumerate((QUESTION, "where ?", "who ?"))]
     run = Run(("0", "1", "2"), [[4, 1, 9], [3, 8, -1], [-1] * 3], [[3, 2, 1], [2, 1, np.nan], [np.nan] * 3], "initial")
     model, tokenizer = load_cross_encoder(folder)
-    found = rerank_run(model, tokenizer, questions, run, texts, max_tokens=32, batch=4)
+    scored = partial(score_pairs, model, tokenizer, texts=texts, max_tokens=32, batch=4)
+    found = rerank_run(questions, run, scored)
     first = score(folder, texts, [(QUESTION, passage) for passage in (4, 1, 9)])
     assert found.documents[0].tolist() == [[4, 1, 9][place] for place in np.argsort(-first)]
     assert found.scores[0] == pytest.approx(-np.sort(-first), abs=1e-3)
@@ -68,5 +71,5 @@ def test_re_ranked_lists(folder, texts):
     assert found.documents[2].tolist() == [-1] * 3
     with torch.no_grad():
         model.classifier.weight.zero_()
-    tied = rerank_run(model, tokenizer, questions, run, texts, max_tokens=32, batch=4)
+    tied = rerank_run(questions, run, scored)
     assert tied.documents.tolist() == run.documents.tolist()

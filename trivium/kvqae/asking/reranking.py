@@ -6,6 +6,7 @@ stage does; the other fusions look at one question at a time.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow.compute as pc
@@ -18,7 +19,7 @@ from trivium.kvqae.asking.answer import IMAGE, QUERY, Seen
 from trivium.kvqae.asking.artifacts import Project
 from trivium.kvqae.asking.systems import NOBODY, as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, score_pairs
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.members.arcface import face_images
@@ -103,7 +104,8 @@ class Rerankers:
         """
         best = first(initial, self._settings["text"].depth)
         asked = [Question(QUERY, question, (), "")]
-        text = follow(rerank_run(self._text, self._tokenizer, asked, best, texts, **self._pairs), initial)
+        score = partial(score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
+        text = follow(rerank_run(asked, best, score), initial)
         by_image = {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
         image, by_system = self._fuse("image", by_image)
         ranked, given = self._fuse("text_image", {"text": text, "image": image})

@@ -1,6 +1,6 @@
 """The re-ranker of passages on disk and at work: load, save, score (kvqae.md §4)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -22,6 +22,7 @@ from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained
 
+Score = Callable[[Sequence[Pair]], NDArray[np.float64]]  # of (question text, passage id)
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
@@ -94,49 +95,35 @@ def score_pairs(
             return Leaving(relevance_scores(model, tokens.input_ids, tokens.attention_mask, tokens.token_type_ids))
 
     def collect(_: Pairs, leaving: Leaving) -> list[float]:
-        (found,) = leaving.arrived()
-        return found.tolist()
+        (scores,) = leaving.arrived()
+        return scores.tolist()
 
     ordered = _longest_first(pairs, texts)
     pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    found = dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
-    return np.array([found[pair] for pair in pairs], dtype=np.float64)
+    by_pair = dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
+    return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
 
 
-def rerank_run(
-    model: BertForSequenceClassification,
-    tokenizer: BertTokenizer,
-    questions: Sequence[Question],
-    run: Run,
-    texts: PassageTexts,
-    *,
-    max_tokens: int,
-    batch: int,
-) -> Run:
-    """The run's whole lists, one a question, in the order of `score_pairs`; equal scores keep the run's order."""
-    pairs = _pairs_of(questions, run)
-    return _reordered(run, score_pairs(model, tokenizer, pairs, texts, max_tokens=max_tokens, batch=batch))
+def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
+    """The run's whole lists, one a question, in the order of their pairs' scores; equal ones keep the run's order."""
+    rows, columns = np.nonzero(run.documents != PADDING)
+    passages = run.documents[rows, columns].tolist()
+    scores = np.full(run.documents.shape, np.nan)
+    scores[rows, columns] = score([(questions[row].text, passage) for row, passage in zip(rows, passages, strict=True)])
+    return reorder(run, scores)
 
 
-def rerank_by_shards(
-    folder: Path,
-    questions: Sequence[Question],
-    run: Run,
-    texts: PassageTexts,
-    *,
-    max_tokens: int,
-    batch: int,
-    engine: Engine,
-) -> Run:
-    """`rerank_run` by the cross-encoder in `folder`, wherever `engine` says; see `pair_shards`."""
-    pairs = _pairs_of(questions, run)
+def score_by_shards(
+    folder: Path, pairs: Sequence[Pair], texts: PassageTexts, *, max_tokens: int, batch: int, engine: Engine
+) -> NDArray[np.float64]:
+    """`score_pairs` by the cross-encoder in `folder`, wherever `engine` says; see `pair_shards`."""
     ordered = _longest_first(pairs, texts)
     score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     shards = pair_shards(ordered, texts, batch)
     scores = engine.map(score, shards, description="scoring", on_gpu=on_gpu, processes=1)
-    found = dict(zip(ordered, chain.from_iterable(scores), strict=True))
-    return _reordered(run, np.array([found[pair] for pair in pairs], dtype=np.float64))
+    by_pair = dict(zip(ordered, chain.from_iterable(scores), strict=True))
+    return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
 
 
 def score_shard(
@@ -151,18 +138,6 @@ def _loaded(folder: Path) -> tuple[BertForSequenceClassification, BertTokenizer]
     model, tokenizer = load_cross_encoder(folder)
     torch.nn.Module.to(model, pick_device())
     return model, tokenizer
-
-
-def _pairs_of(questions: Sequence[Question], run: Run) -> list[Pair]:
-    rows, columns = np.nonzero(run.documents != PADDING)
-    passages = run.documents[rows, columns].tolist()
-    return [(questions[row].text, passage) for row, passage in zip(rows.tolist(), passages, strict=True)]
-
-
-def _reordered(run: Run, scores: NDArray[np.float64]) -> Run:
-    whole = np.full(run.documents.shape, np.nan)
-    whole[run.documents != PADDING] = scores
-    return reorder(run, whole)
 
 
 def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:

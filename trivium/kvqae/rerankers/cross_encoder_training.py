@@ -1,6 +1,7 @@
 """Training of the cross-encoder, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §4)."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +16,13 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
-from trivium.kvqae.rerankers.cross_encoder import check_positions, load_cross_encoder, rerank_run, save_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder import (
+    check_positions,
+    load_cross_encoder,
+    rerank_run,
+    save_cross_encoder,
+    score_pairs,
+)
 from trivium.kvqae.rerankers.tuning import mean_mrr
 from trivium.measures.runs import Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
@@ -33,7 +40,7 @@ def validation_mrr(
 ) -> float:
     """Mean reciprocal rank of the questions' lists when they are re-ranked."""
     limits = {"max_tokens": parameters.max_tokens, "batch": parameters.batch}
-    return mean_mrr(rerank_run(model, tokenizer, questions, run, texts, **limits), qrels)
+    return mean_mrr(rerank_run(questions, run, partial(score_pairs, model, tokenizer, texts=texts, **limits)), qrels)
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):

@@ -1,5 +1,6 @@
 """The cross-encoder, which reads question and passage together (kvqae.md §4)."""
 
+from functools import partial
 from pathlib import Path
 
 from trivium.formats.questions import read_questions
@@ -20,20 +21,20 @@ class Text(Reranker):
     def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
         """A list that is shorter than `depth` is re-ranked as it is; one that is empty stays so."""
         from trivium.kvqae.reader.inputs import texts_of
-        from trivium.kvqae.rerankers.cross_encoder import rerank_by_shards
+        from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_by_shards
 
         asked = read_questions(self.inputs.questions / f"{split}.jsonl")
         whole = read_run_over(file, [question.id for question in asked])
         initial = first(whole, self.settings.depth)
-        reranked = rerank_by_shards(
+        score = partial(
+            score_by_shards,
             self.settings.reads[0],
-            asked,
-            initial,
-            texts_of(self.inputs.passages, self.inputs.articles, initial.documents),
+            texts=texts_of(self.inputs.passages, self.inputs.articles, initial.documents),
             max_tokens=self.inputs.max_tokens,
             batch=self.inputs.batch,
             engine=self.inputs.engine,
         )
+        reranked = rerank_run(asked, initial, score)
         found = (initial.documents != PADDING).sum(axis=1)
         return follow(reranked, whole), {
             "questions": float(len(asked)),
