@@ -69,7 +69,7 @@ def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
 class Patches(Reranker):
     """Every question with a readable image, against the readable images of articles."""
 
-    name, label, row, symbol, sees = "patches", "local patches", "LP (local patches)", "LP", "whole"
+    name, label, row, symbol, sees = "patches", "local patches", "LP (local patches, beyond the paper)", "LP", "whole"
     fused = False
     Settings = PatchSettings
 
