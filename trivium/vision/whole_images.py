@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -236,10 +236,10 @@ def patch_tokens(network: nn.Module) -> Transform | None:
         dino = network.network
         before = 1 + getattr(dino.config, "num_register_tokens", 0)
         return lambda pixels: dino(pixel_values=pixels).last_hidden_state[:, before:]
-    trunk = getattr(network, "trunk", None)
-    if hasattr(trunk, "num_prefix_tokens"):
-        return lambda pixels: trunk.forward_features(pixels)[:, trunk.num_prefix_tokens :]
-    return None
+    trunk: Any = getattr(network, "trunk", None)
+    if not hasattr(trunk, "num_prefix_tokens"):
+        return None
+    return lambda pixels: trunk.forward_features(pixels)[:, trunk.num_prefix_tokens :]
 
 
 class FirstToken(nn.Module):
