@@ -14,7 +14,6 @@ from trivium.page.thorough import Thorough, dagger, measured_cell
 
 # Rows in their order; a label where the paper has no such row.
 ROWS = {
-    "zero_shot_throughout": "zero-shot, top 5 of retrieval with zero-shot DPR and images",
     "zero_shot_fused": "",
     "zero_shot_reranked": "",
     "zero_shot_reranked_weighted": "",
