@@ -13,13 +13,18 @@ from sample.french.write import (
     write_crossed,
     write_fquad,
 )
+from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_json
+from trivium.formats.frame_corpora import read_texts, write_examples
+from trivium.sources.complexity.public import FRAMENET, PIAF, take_french_framenet, take_piaf
 from trivium.sources.complexity.raw import Raw, take_calor, take_fquad, validate_complexity
 from trivium.sources.pins import refuse_download
 
-SOURCES = ("sample", "hub", "local")
+EXPORT = "questions.json"  # of Label Studio, in the user's folder
+SOURCES = {"fquad": ("sample", PIAF, "local"), "calor": ("sample", FRAMENET, "local")}
 
 
 class SourcedWorldParameters(ComplexityWorldParameters):
@@ -31,8 +36,11 @@ class SourcedWorldParameters(ComplexityWorldParameters):
         "local_fquad": "world.local.fquad",
         "local_calor": "world.local.calor",
     }
-    fquad: str = Field(description="Source of the question sets: sample, hub or local")
-    calor: str = Field(description="Source of the questions about frames, annotated texts and syntax")
+    fquad: str = Field(description="Source of the question sets: sample, piaf (public) or local")
+    calor: str = Field(
+        description="Source of the questions about frames, annotated texts and syntax: sample or local; "
+        "french_framenet (public) has texts alone"
+    )
     local_fquad: str = Field(description="Folder of the user's question sets")
     local_calor: str = Field(description="Folder of the user's questions about frames, texts and syntax")
 
@@ -49,13 +57,15 @@ def main(
 
     Where both parts are the sample's, --out-crossed has facts that are told twice, and two corpora to learn from.
 
-    A source `sample` makes its part, `local` checks and takes the files of the user's folder;
-    `hub` cannot be: both sets are given on request, and the message says where to ask.
+    A source `sample` makes its part, `local` checks and takes the files of the user's folder; `piaf` and
+    `french_framenet` are downloaded; of the latter people write the questions, by tasks for Label Studio. `hub` cannot
+    be: both sets are given on request, and the message says where to ask.
     """
     _check_source("fquad", parameters.fquad, parameters.local_fquad)
     _check_source("calor", parameters.calor, parameters.local_calor)
     sample = cache(partial(make_sample, parameters))
     counts: dict[str, float] = {}
+    has_questions = True
     with (
         write_atomically(out_fquad) as fquad,
         write_atomically(out_calor) as calor,
@@ -63,14 +73,22 @@ def main(
     ):
         # What is validated is the user's own file where there is one, so that errors name it.
         origin = Path(parameters.local_calor) if parameters.calor == "local" else calor
-        own = parameters.fquad == "local"
-        sets = take_fquad(Path(parameters.local_fquad), fquad) if own else write_fquad(sample(), fquad)
-        if parameters.calor == "local":
+        if parameters.fquad == PIAF:
+            sets = take_piaf(fquad, context.downloads)
+        elif parameters.fquad == "local":
+            sets = take_fquad(Path(parameters.local_fquad), fquad)
+        else:
+            sets = write_fquad(sample(), fquad)
+        if parameters.calor == FRAMENET:
+            frames, counts = take_french_framenet(calor, context.downloads)
+        elif parameters.calor == "local":
             frames, counts = take_calor(origin, calor)
         else:
             frames = write_calor(sample(), calor)
-        syntax = origin / "syntax.conllu"
-        raw = Raw(sets, origin / "questions.jsonl", frames, syntax if syntax.is_file() else None)
+        if parameters.calor == FRAMENET:
+            has_questions = _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
+        questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
+        raw = Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
         counts |= validate_complexity(raw)
         if "sample" in (parameters.fquad, parameters.calor):
             counts |= describe_sample(sample())
@@ -78,11 +96,21 @@ def main(
     return counts
 
 
+def _ask_people(frames: Path, export: Path, out: Path) -> bool:
+    """Write tasks for Label Studio, and the questions of its export where there is one; whether there is."""
+    texts = read_texts(frames)
+    write_json(out / "label_studio" / "tasks.json", question_tasks(texts, seed=0))
+    (out / "label_studio" / "config.xml").write_text(CONFIG, "utf-8")
+    if export.is_file():
+        write_examples(out / "questions.jsonl", read_questions(export, texts))
+    return export.is_file()
+
+
 def _check_source(name: str, source: str, folder: str) -> None:
-    if source not in SOURCES:
-        raise BadInput("no such source", field=f"world.{name}", got=source, choices=SOURCES)
     if source == "hub":
-        raise refuse_download(name)
+        raise refuse_download(name, choices=SOURCES[name])
+    if source not in SOURCES[name]:
+        raise BadInput("no such source", field=f"world.{name}", got=source, choices=SOURCES[name])
     if source == "local" and not folder:
         expected = f"a folder laid out as data/complexity/raw/{name}"
         raise BadInput("no folder given", field=f"world.local.{name}", expected=expected)

@@ -104,6 +104,7 @@ def test_no_estimate_is_of_a_stage_that_is_gone():
     [
         ("pilot", (10, 30), (30, 80), 6),
         ("pilot_odmap", (9, 11), (25, 60), 3),
+        ("pilot_complexity", (1, 2), (10, 20), 1),
         ("workstation", (180, 240), (400, 800), 60),
     ],
 )

@@ -138,3 +138,7 @@ def test_a_pipeline_brings_what_it_needs_and_leaves_the_construction_of_real_que
     }
     assert needed(stages, "", is_invented=True) == set(stages)
     assert needed(stages, "", is_invented=False) == set(stages) - {CONSTRUCTION, "kvqae-link"}
+    assert needed(stages, "complexity", is_invented=True) == {"complexity-score", "complexity-world", "headline", *LAST}
+    stages.add_edge("complexity-plain@camembert", "complexity-finetune@camembert-0")
+    plain = {"complexity-plain@camembert", "complexity-finetune@camembert-0", "headline", *LAST}
+    assert needed(stages, "complexity", is_invented=True) == plain, "no frames: nothing else can run"

@@ -12,6 +12,7 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.formats.questions import SPLITS
+from trivium.sources.pins import Pins
 
 ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("plan.yaml").read_text(encoding="utf-8"))
 SOURCES = ("sample", "hub", "local")
@@ -37,9 +38,9 @@ class Quantities:
         }
         for source, columns in ESTIMATES["quantities"].items():
             chosen = self.parameter(f"world.{source}")
-            if chosen not in SOURCES:
-                raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=SOURCES)
-            self.names |= columns["sample" if chosen == "sample" else "hub"]
+            if chosen not in (choices := tuple(dict.fromkeys((*columns, *SOURCES)))) or chosen == "part":
+                raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=choices)
+            self.names |= columns.get(chosen if chosen != "local" else "hub", columns["hub"])
             if chosen != "sample" and parts.get(source):
                 self.names |= columns["part"]
             if chosen == "local":
@@ -49,7 +50,7 @@ class Quantities:
                 Path(self.parameter("world.local.kvqae")), self.value("kvqae.knowledge_base.words")
             )
         self.names["sweep_passages"] = max(self.parameter("kvqae.read.sweep_passages"))
-        self.names |= self._decorrelation()
+        self.names |= self._complexity() | self._decorrelation()
 
     def parameter(self, key: str) -> Any:
         """The value at a dotted key of the parameters; None where there is none."""
@@ -88,6 +89,17 @@ class Quantities:
         if isinstance(found, list | Mapping):
             return len(found)
         return 1.0 if isinstance(found, str) else float(found)
+
+    def _complexity(self) -> dict[str, float]:
+        """What follows from the readers that are fetched and trained, and from the kind of frame parser."""
+        models, trained = (self.parameter(f"complexity.{key}") for key in ("base_models.models", "finetune.run"))
+        sources = Pins().sources
+        found = {
+            "fetched_readers_gb": sum(sources[name].bytes for name in models if name in sources) / 1e9,
+            "fetched_reader": fmean(float(ESTIMATES["readers"][name]) for name in trained),
+        }
+        is_linear = self.parameter("complexity.frame_parser.kind") == "linear"
+        return found | ({"parser": 1e5} if is_linear else {})
 
     def _decorrelation(self) -> dict[str, float]:
         """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""

@@ -37,6 +37,7 @@ from trivium.core.tracking import git
 
 PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
 CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
+PLAIN = re.compile("complexity-plain@").match  # where a scale asks for it, this alone is the pipeline
 LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 MEMORY = 4  # GiB for each process beyond the second
 
@@ -192,6 +193,8 @@ def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
     apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
     if pipeline == "construction":
         own = {CONSTRUCTION} & set(graph)
+    elif pipeline == "complexity" and any(map(PLAIN, graph)):  # the questions have no frames: the rest cannot run
+        own = {stage for stage in graph if PLAIN(stage)}
     elif pipeline or not is_invented:
         own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - apart - LAST
     else:

@@ -30,6 +30,7 @@ FAMILY = "stages"  # whose modules are imported by name: a section's model stand
 MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells")} | {
     "complexity.factors",
     "complexity.finetune.models",
+    "complexity.plain_readers",
     "decorrelation.train.models",
     "kvqae.read.rows",
     "kvqae.reader_pretrain.losses",

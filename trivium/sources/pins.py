@@ -147,12 +147,15 @@ def _read(path: Path, kind: type[S]) -> dict[str, S]:
 REQUESTED = Path(__file__).with_name("requested.yaml")
 
 
-def refuse_download(name: str, *, folders: Sequence[str] = ()) -> BadInput:
+def refuse_download(
+    name: str, *, folders: Sequence[str] = (), choices: Sequence[str] = ("sample", "local")
+) -> BadInput:
     """Why a set on request cannot be downloaded, and what to do.
 
     Args:
         name: of the set in `requested.yaml` and in `world`.
         folders: what else the user's folder must hold.
+        choices: the sources that there are.
     """
     source = Pins(REQUESTED).source(name)
     needed = ", ".join(source.files or ()) + "".join(f" and {folder}/" for folder in folders)
@@ -162,5 +165,5 @@ def refuse_download(name: str, *, folders: Sequence[str] = ()) -> BadInput:
         got="hub",
         expected=f"ask for it at {source.page}, put {needed} into the folder "
         f"world.local.{name} names, and set world.{name}: local",
-        choices=("sample", "local"),
+        choices=choices,
     )

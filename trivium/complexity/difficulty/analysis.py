@@ -20,6 +20,7 @@ from trivium.complexity.difficulty.material import (
 )
 from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty, right_answers
 from trivium.complexity.difficulty.scores import score_baselines, score_models
+from trivium.complexity.effects.analysed_tables import coded
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import free_factors, read_text
 from trivium.core.errors import BadInput
@@ -41,6 +42,7 @@ def difficulty(
     syntax: Path | None = None,
     verdicts: Path | None = None,
     judge: LlmJudge | None = None,
+    more: Mapping[str, Mapping[str, bool | None]] | None = None,
     say: Say = print,
 ) -> Difficulty:
     """Analyse a question set with the answers of some models; `trivium.page.difficulty` writes what was found.
@@ -54,6 +56,7 @@ def difficulty(
         syntax: CoNLL-U of the contexts; document `n` is context `n` of the set, from 0. Adds three factors.
         verdicts: a file or folder of human verdicts.
         judge: for `settings.judge` "llm".
+        more: further factors of `LABELS`, by question.
         say: told what whoever reads the numbers must know: missing answers, language, clusters, doubtful fits.
 
     Raises:
@@ -89,6 +92,8 @@ def difficulty(
     note(f"{len(asked)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
     read = {context: read_text(context, told) for context in dict.fromkeys(each.context for each in asked)}
     factors = free_factors(asked, told, read, None if syntax is None else _read_trees(syntax, found.questions))
+    for name, says in (more or {}).items():
+        factors.codes[name] = coded([says[each.id] for each in asked])
     missing = np.stack([given.missing[model][kept] for model in texts])
     irt = rasch(right_answers(scores), ~missing) if len(texts) >= LEAST_MODELS else None
     analysed = scores[settings.judge]

@@ -12,7 +12,8 @@ What stands in for the paper's factors, and what cannot:
 | nominal_governor | the answer's head depends on a noun (syntax) | f2, nominal trigger |
 | governor_absent | the lemma that it depends on is not in the question (syntax) | f3 |
 
-f0, f5 and f6 need frames, f1 coreference chains. Numeric properties are cut where they split the set most evenly.
+f0, f5 and f6 need frames (for f0 and f6 they may be predicted: `predicted.py`), f1 coreference chains. Numeric
+properties are cut where they split the set most evenly.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.complexity.effects.analysed_tables import coded
 from trivium.complexity.factors.members.f4 import distance, head_token
 from trivium.complexity.factors.overlap import sentence_of
 from trivium.formats.conllu import Sentence
@@ -39,6 +41,8 @@ LABELS = {
     "far_arcs": "two arcs or more between answer and the nearest of them",
     "nominal_governor": "answer depends on a noun",
     "governor_absent": "what the answer depends on is not in the question",
+    "rare_frame": "predicted frame rare in the adaptation corpus (f0)",
+    "varied_triggers": "predicted frame evoked by varied triggers (f6)",
 }
 MADE_OF_OVERLAP = frozenset(("low_overlap", "rival_sentence", "far_words", "far_arcs", "governor_absent"))
 """Factors that ask for words shared with the question: where they hold, the best-overlap sentence misses by itself."""
@@ -189,9 +193,5 @@ def free_factors(
     codes["rival_sentence"] = np.where(np.isnan(rival), NEITHER, rival >= 0).astype(np.int8)
     if trees is not None:
         judged = [syntax_factors(question, trees.get(question.context, ()), language) for question in questions]
-        codes |= {factor: _coded([each[factor] for each in judged]) for factor in judged[0]}
+        codes |= {factor: coded([each[factor] for each in judged]) for factor in judged[0]}
     return FreeFactors(codes, cuts, properties)
-
-
-def _coded(values: Sequence[bool | None]) -> NDArray[np.int8]:
-    return np.array([NEITHER if value is None else int(value) for value in values], dtype=np.int8)

@@ -29,10 +29,10 @@ FRAME_SPLITS = ("train", "validation", "test")
 
 @dataclass(frozen=True)
 class Raw:
-    """Where the raw files are; gold syntax need not be there."""
+    """Where the raw files are; gold syntax need not be there, nor questions about frames."""
 
     fquad: Mapping[str, Path]
-    questions: Path
+    questions: Path | None
     frames: Mapping[str, Path]
     syntax: Path | None
 
@@ -58,7 +58,7 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
             questions of different splits.
     """
     counts: Counter[str] = Counter()
-    sets = {split: read_squad(raw.fquad[split]) for split in FQUAD_SPLITS}
+    sets = {split: read_squad(path) for split, path in raw.fquad.items()}
     for split, read in sets.items():
         _count_questions(f"fquad_{split}", read, counts)
         if read.wrong_offsets is not None:
@@ -66,19 +66,21 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
     for split, annotated in texts.items():
         _count_texts(f"calor_{split}", annotated, counts)
-    asked = load_examples(raw.questions, texts["test"])
-    counts["calor_questions"] = len(asked.examples)
-    counts["calor_questions_unified"] = asked.unified
-    counts["calor_questions_answer_beside_element"] = asked.beside_element
-    counts["calor_questions_with_chain"] = sum(bool(example.chain) for example in asked.examples)
-    counts["calor_question_frames"] = len({example.frame.frame for example in asked.examples})
-    _count_syntax(raw.syntax, texts["test"], asked.examples, counts)
+    known = {frame.frame for text in texts["train"] for frame in text.frames}
+    if raw.questions is not None:
+        asked = load_examples(raw.questions, texts["test"])
+        counts["calor_questions"] = len(asked.examples)
+        counts["calor_questions_unified"] = asked.unified
+        counts["calor_questions_answer_beside_element"] = asked.beside_element
+        counts["calor_questions_with_chain"] = sum(bool(example.chain) for example in asked.examples)
+        counts["calor_question_frames"] = len({example.frame.frame for example in asked.examples})
+        new = sum(example.frame.frame not in known for example in asked.examples)
+        counts["calor_questions_frame_not_in_train"] = new
+        _count_syntax(raw.syntax, texts["test"], asked.examples, counts)
     _leaks_of_questions(raw, sets, counts)
     _leaks_of_texts(raw, texts, counts)
     contexts = (question.context for read in sets.values() for question in read.questions)
     counts["calor_test_texts_in_fquad"] = _shared(contexts, (text.text for text in texts["test"]))
-    known = {frame.frame for text in texts["train"] for frame in text.frames}
-    counts["calor_questions_frame_not_in_train"] = sum(example.frame.frame not in known for example in asked.examples)
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
@@ -117,13 +119,16 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
 
 
 def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
-    train, validation = (sets[split].questions for split in FQUAD_SPLITS)
+    train = sets["train"].questions
     known = {question.id for question in train}
-    for question in validation:
-        if question.id in known:
-            raise BadInput("question id also in train.json", file=raw.fquad["validation"], field="id", got=question.id)
-    shared = _shared((question.context for question in train), (question.context for question in validation))
-    counts["fquad_contexts_in_train_and_validation"] = shared
+    for split, read in sets.items():
+        if split == "train":
+            continue
+        for question in read.questions:
+            if question.id in known:
+                raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
+        shared = _shared((question.context for question in train), (question.context for question in read.questions))
+        counts[f"fquad_contexts_in_train_and_{split}"] = shared
 
 
 def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:

@@ -1,0 +1,74 @@
+"""Stage `complexity-plain`. Questions without frames: a reader's answers, and what makes them hard for it."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from trivium.complexity.difficulty.analysis import difficulty
+from trivium.complexity.difficulty.material import DifficultySettings
+from trivium.complexity.factors.corpora import lexical_units, predicted_units
+from trivium.complexity.factors.predicted import frame_of_answer, predicted_factors
+from trivium.complexity.frames.parser_folder import load_parser
+from trivium.complexity.frames.tagger import FrameParser
+from trivium.complexity.readers.interface import Reading, load_reader
+from trivium.core.stage import Context, run_stage
+from trivium.formats.frame_corpora import read_texts
+from trivium.formats.predictions import write_predictions
+from trivium.formats.question_sets import read_question_set
+from trivium.nets.device import pick_device
+from trivium.page.difficulty import write_difficulty
+
+LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${key}.kind"}  # of the family, per cell
+
+
+class PlainParameters(DifficultySettings):
+    """Section `complexity.difficulty`, with how many questions a reader answers together."""
+
+    elsewhere = {"batch_size": "complexity.answer.batch_size"}  # noqa: RUF012
+    batch_size: int = Field(ge=1, description="Readings together; halves itself when GPU memory runs out")
+
+
+def main(
+    parameters: PlainParameters,
+    context: Context,
+    *,
+    name: str,
+    seed: int,
+    model: Path = Path("models/complexity/readers/{name}/seed-{seed}"),
+    questions: Path = Path("data/complexity/raw/fquad/evaluation.json"),
+    parser: Path = Path("models/complexity/frame_parser"),
+    adaptation: Path = Path("data/complexity/fquad_frames.parquet"),
+    training: Path = Path("data/complexity/raw/calor/frames/train.jsonl"),
+    out_answers: Path = Path("data/complexity/plain/{name}.jsonl"),
+    out: Path = Path("metrics/complexity/plain/{name}"),
+) -> dict[str, float]:
+    """Write the answers, and into --out the page and the files of `trivium difficulty`, with f0 and f6 by prediction.
+
+    Returns:
+        The numbers of the analysis, and `questions_with_frame`: those whose answer is in a predicted frame.
+    """
+    del context, seed  # paths hold it
+    found = read_question_set(questions)
+    asked = [Reading(each.id, each.question, each.context) for each in found.questions]
+    replies = load_reader(model).answer(asked, parameters.batch_size)
+    answers = {each.id: reply.text for each, reply in zip(asked, replies, strict=True)}
+    write_predictions(out_answers, answers)
+    frame_parser, contexts = load_parser(parser), list(dict.fromkeys(each.context for each in asked))
+    if isinstance(frame_parser, FrameParser):
+        frame_parser.to(pick_device())
+    frames = dict(zip(contexts, frame_parser.parse(contexts), strict=True))
+    units = lexical_units(read_texts(training))
+    told = difficulty(
+        found,
+        {name: answers},
+        language="fr",
+        settings=DifficultySettings(**parameters.model_dump(exclude={"batch_size"})),
+        more=predicted_factors(found.questions, frames, predicted_units(adaptation), units),
+    )
+    write_difficulty(told, out, title=f"Questions without frames, answered by {name}")
+    named = [frame_of_answer(each.place, frames[each.context]) for each in found.questions]
+    return told.metrics | {"questions_with_frame": float(sum(frame is not None for frame in named))}
+
+
+if __name__ == "__main__":
+    run_stage(main, "complexity.difficulty", PlainParameters, metrics="metrics/complexity/plain_{name}.json")
