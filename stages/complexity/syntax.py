@@ -1,25 +1,32 @@
 """First of stage `complexity-factors`. Dependency syntax of the evaluation texts: gold, stanza or spaCy."""
 
+import sys
 from pathlib import Path
 
-from trivium.complexity.syntax import SyntaxParameters, parse_texts, placed_words
+from pydantic import Field
+
+from trivium.complexity.syntax import SyntaxParameters, f4_agreement, parse_texts, placed_words
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.formats.conllu import load_conllu, write_conllu
-from trivium.formats.frame_corpora import read_texts
+from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.measures.frames import attachment_scores
 
 PARSERS = ("conllu", "stanza", "spacy")
 
 
-TEXTS = "frames/test.jsonl"
+TEXTS, QUESTIONS, GOLD = "frames/test.jsonl", "questions.jsonl", "syntax.conllu"
 
 
-GOLD = "syntax.conllu"
+class StageParameters(SyntaxParameters):
+    """Section `complexity.syntax`, with whose trees they are."""
+
+    elsewhere = {"world": "world.calor"}  # noqa: RUF012
+    world: str = Field(description="Where the texts come from")
 
 
 def main(
-    parameters: SyntaxParameters,
+    parameters: StageParameters,
     context: Context,
     *,
     calor: Path = Path("data/complexity/raw/calor"),
@@ -27,7 +34,8 @@ def main(
 ) -> dict[str, float]:
     """Write the syntax of `calor`/frames/test.jsonl; a parser's is compared to `calor`/syntax.conllu if there.
 
-    Metrics: `parser_*` says which was used; `words_f1`, `uas`, `las`, `upos`, `lemmas` are the agreement with the gold.
+    Metrics: `parser_*` says which was used; `words_f1`, `uas`, `las`, `upos`, `lemmas` are the agreement with the gold,
+    `f4_kappa` is Cohen's κ of factor f4 by either, over the `f4_compared` questions that both tell.
     """
     del context
     texts = {text.id: text.text for text in read_texts(calor / TEXTS)}
@@ -38,6 +46,13 @@ def main(
         syntax = parse_texts(texts, parameters)
         if gold is not None:
             metrics |= attachment_scores(placed_words(syntax), placed_words(gold.sentences))
+            if (calor / QUESTIONS).is_file():
+                examples = read_examples(calor / QUESTIONS, calor / TEXTS)
+                metrics |= f4_agreement(examples, syntax, gold.sentences)
+            print(f"{parameters.parser}: " + ", ".join(f"{name} {value:.3f}" for name, value in metrics.items()))
+        if parameters.parser == "spacy" and parameters.world == "french_framenet":
+            print("warning: spaCy's French pipelines were trained on these sentences, the Sequoia's", file=sys.stderr)
+            metrics["parser_trained_on_texts"] = 1.0
     elif gold is not None:
         syntax = gold.sentences
         metrics["empty_nodes"] = float(gold.empty_nodes)
@@ -52,4 +67,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.syntax", SyntaxParameters, metrics="metrics/complexity/syntax.json")
+    run_stage(main, "complexity.syntax", StageParameters, metrics="metrics/complexity/syntax.json")

@@ -180,6 +180,7 @@ def written(path, *records):
 
 
 def test_fquad_as_the_hub_has_it(tmp_path):
+    """The features in the card: https://huggingface.co/datasets/illuin/fquad (its tree is SQuAD's, test_squad.py)."""
     record = {"context": SENTENCE, "questions": ["Qui ?", "Où ?"],
               "answers": {"texts": ["Célestin Ardouin", "Mâcon"], "answers_starts": [13, 52]}}  # fmt: skip
     read = read_question_set(written(tmp_path / "s.jsonl", record, record))
@@ -193,6 +194,7 @@ def test_fquad_as_the_hub_has_it(tmp_path):
 
 
 def test_fquad_2_writes_answers_start(tmp_path):
+    """Flat records, as https://huggingface.co/datasets/manu/fquad2_test has them."""
     record = {"id": "a", "context": SENTENCE, "question": "Où ?", "answers": {"text": ["Mâcon"], "answers_start": [52]}}
     (question,) = read_question_set(written(tmp_path / "s.jsonl", record)).questions
     assert question.place.start == 52

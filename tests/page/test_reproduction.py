@@ -27,7 +27,7 @@ def test_every_number_of_the_papers_main_tables_is_there() -> None:
     assert counted["kvqae"] == in_kvqae + len(published["kvqae"]["numbers"])
     tables_1_and_2 = 2 * 8 * 3 + 2 * 8 * 6  # data sets, rows, cut-offs; both directions
     assert counted["decorrelation"] == tables_1_and_2 + 5 * 3 + 2 * 2 + 2  # Table 3's other rows, appendix B's, |D′|
-    assert counted["complexity"] == 7 + 7 * 7  # models; their factors
+    assert counted["complexity"] == 2 * 7 + 7 + 7 * 7  # models, twice; shares of factors; δ
     assert len({cell.key for cell in cells}) == len(cells)
     assert len({(cell.pipeline, cell.table, cell.row, cell.measure) for cell in cells}) == len(cells)
 
@@ -54,6 +54,12 @@ def test_the_sample_run_has_all_that_its_cells_and_models_give() -> None:
     assert not {metric for metric in missing if metric.startswith(("passage", "article", "few_shot", "zero_shot_"))}
     for there in ("coco_clip_ours_synthetic_odmap@1", "coco_vse_ours_image_to_text_r@5", "camembert_f0_delta"):
         assert there not in missing
+
+
+def test_a_delta_is_rounded_down_as_the_paper_prints_it(tmp_path: Path) -> None:
+    write_json(tmp_path / "complexity" / "validate.json", {"t5_f2_delta": -1.2, "gpt_f1_delta": 3.9999})
+    found = values(read_cells(), tmp_path)
+    assert found == {"complexity/validate.json:t5_f2_delta": -2, "complexity/validate.json:gpt_f1_delta": 3}
 
 
 def cell(**changes: object) -> Cell:

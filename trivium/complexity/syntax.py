@@ -5,11 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
+from trivium.complexity.factors.members.f4 import arcs
 from trivium.core.parameters import Parameters
 from trivium.formats.conllu import Sentence
+from trivium.formats.framed_texts import Example
 from trivium.measures.frames import PlacedWord
+
+Trees = Mapping[str, Sequence[Sentence]]  # by text
+_FAR = 2  # arcs, the paper's f4
 
 
 class SyntaxParameters(Parameters):
@@ -22,8 +28,8 @@ class SyntaxParameters(Parameters):
     stanza_package: str = Field(
         default="default", min_length=1, description="Which of stanza's French models, such as default or gsd"
     )
-    spacy_model: str = Field(
-        default="fr_core_news_md", min_length=1, description="Name of an installed spaCy pipeline, or its folder"
+    spacy_model: str | None = Field(
+        default=None, min_length=1, description="Name of a spaCy pipeline, or its folder; null: the best one installed"
     )
     batch: int = Field(default=64, ge=1, description="Texts parsed together")
 
@@ -45,10 +51,31 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
             for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
         ]
     else:
-        from trivium.language.french_syntax import load_spacy, parse_spacy
+        from trivium.language.french_syntax import best_installed, load_spacy, parse_spacy
 
-        found = parse_spacy(load_spacy(parameters.spacy_model), listed, parameters.batch)
+        found = parse_spacy(load_spacy(parameters.spacy_model or best_installed()), listed, parameters.batch)
     return dict(zip(texts, found, strict=True))
+
+
+def f4_agreement(examples: Sequence[Example], syntax: Trees, gold: Trees) -> dict[str, float]:
+    """Cohen's κ of factor f4 by a parser's trees and by gold ones, over the examples with a path in both.
+
+    κ = (a − e) / (1 − e), a the share of equal answers, e that of independent ones; absent where all say the same.
+    """
+    said = []
+    for example in examples:
+        ways = [
+            arcs(trees.get(example.text.id, ()), example.frame.lexical_unit.span, example.answer)
+            for trees in (syntax, gold)
+        ]
+        if all(way.case == "path" and way.count is not None for way in ways):
+            said.append([int(way.count or 0) >= _FAR for way in ways])
+    metrics = {"f4_compared": float(len(said))}
+    if said:
+        ours, theirs = np.array(said).T
+        chance = ours.mean() * theirs.mean() + (1 - ours.mean()) * (1 - theirs.mean())
+        metrics |= {"f4_kappa": float(((ours == theirs).mean() - chance) / (1 - chance))} if chance < 1 else {}
+    return metrics
 
 
 def placed_words(syntax: Mapping[str, Sequence[Sentence]]) -> list[PlacedWord]:

@@ -11,11 +11,20 @@ from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 from trivium.language.spacy_pipelines import load_pipeline
 
+PIPELINES = ("fr_dep_news_trf", "fr_core_news_lg", "fr_core_news_md", "fr_core_news_sm")  # the best first
+
+
+def best_installed() -> str:
+    """The best of spaCy's French pipelines that is installed, else the name of one to install."""
+    from spacy.util import is_package
+
+    return next(filter(is_package, PIPELINES), PIPELINES[2])
+
 
 def load_spacy(name: str) -> Any:
     """A pipeline; see `load_pipeline`."""
     package = f"a folder, or a package for spaCy {version('spacy')} got by `python -m spacy download {name}` "
-    choices = "(French: fr_core_news_sm, _md, _lg, fr_dep_news_trf), or complexity.syntax.parser: conllu or stanza"
+    choices = f"(French: {', '.join(PIPELINES)}), or complexity.syntax.parser: conllu or stanza"
     return load_pipeline(name, expected=package + choices)
 
 

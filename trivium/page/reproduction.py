@@ -14,6 +14,7 @@ import yaml
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.measures.effects import floor_points
 from trivium.page.markdown import markdown_table
 from trivium.page.published import (
     DATASETS,
@@ -54,6 +55,7 @@ class Cell:
         unit: the metric is multiplied by this.
         why: there is no tolerance, where it is not the data.
         stem: of the metric's file, where it is not the stage's.
+        is_floored: the paper prints ⌊value⌋, and so do we.
     """
 
     stage: str
@@ -66,6 +68,7 @@ class Cell:
     unit: float = 100.0
     why: str = ""
     stem: str = ""
+    is_floored: bool = False
 
     @property
     def pipeline(self) -> str:
@@ -219,22 +222,34 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
-    rows = printed["table_1"]["rows"]
+    rows, tolerances, factors = printed["table_1"]["rows"], printed["tolerances"], printed["table_2"]["factors"]
     for model, row in rows.items():
         metric, expected = f"{model}_rouge_l_paper", (100 * row["values"][0],)
-        yield Cell("complexity-score", "Table 1", row["label"], "ROUGE-L, %", metric, expected, None)
+        yield Cell("complexity-score", "Table 1", row["label"], "ROUGE-L, %", metric, expected, tolerances["rouge_l"])
+        metric, expected = f"{model}_correct", (float(row["values"][1]),)
+        yield Cell("complexity-score", "Table 1", row["label"], "% correct", metric, expected, tolerances["correct"],
+                   stem="judgements")  # fmt: skip
+    for factor, value in zip(factors, printed["table_2"]["shares"], strict=True):
+        tolerance = tolerances["shares"][factor]
+        yield Cell("complexity-factors", "Table 2, shares", "% of the examples in E_f", factor, f"{factor}_share",
+                   (float(value),), tolerance)  # fmt: skip
     for model, values in printed["table_2"]["rows"].items():
-        for factor, value in zip(printed["table_2"]["factors"], values, strict=True):
-            metric, label = f"{model}_{factor}_delta", rows[model]["label"]
-            yield Cell("complexity-validate", "Table 2", label, f"δ of {factor}", metric, (float(value),), None, 1.0)
+        for factor, value in zip(factors, values, strict=True):
+            label, measure, tolerance = rows[model]["label"], f"δ of {factor}", tolerances["delta"][factor]
+            yield Cell("complexity-validate", "Table 2", label, measure, f"{model}_{factor}_delta", (float(value),),
+                       tolerance, 1.0, is_floored=True)  # fmt: skip
 
 
 def values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     """What a built graph has of these cells, in the paper's units."""
     paths = {cell.file: metrics / cell.file for cell in cells}
     files: dict[str, Any] = {file: read_json(path) if path.exists() else {} for file, path in paths.items()}
-    found = {cell.key: (cell.unit, files[cell.file].get(cell.metric)) for cell in cells}
-    return {key: round(unit * value, 2) for key, (unit, value) in found.items() if value is not None}
+    found: dict[str, float] = {}
+    for cell in cells:
+        value = files[cell.file].get(cell.metric)
+        if value is not None:
+            found[cell.key] = round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
+    return found
 
 
 def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:

@@ -8,9 +8,10 @@ import spacy
 from spacy.tokens import Doc
 from stanza.utils.conll import CoNLL
 
-from stages.complexity.syntax import main
+from stages.complexity.syntax import StageParameters, main
+from tests.complexity.factor_world import EXAMPLES, SYNTAX
 from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
-from trivium.complexity.syntax import SyntaxParameters, placed_words
+from trivium.complexity.syntax import f4_agreement, placed_words
 from trivium.core.errors import BadInput
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
@@ -48,10 +49,39 @@ def stanza_models(tmp_path_factory):
     return folder
 
 
-def parameters(parser, stanza="models/absent", model="fr_absent", batch=3):
-    return SyntaxParameters(
-        parser=parser, stanza_folder=str(stanza), stanza_package="tiny", spacy_model=str(model), batch=batch
+def parameters(parser, stanza="models/absent", model="fr_absent", batch=3, world="local"):
+    return StageParameters(
+        parser=parser, stanza_folder=str(stanza), stanza_package="tiny", spacy_model=model and str(model), batch=batch,
+        world=world,
+    )  # fmt: skip
+
+
+def test_f4_by_a_parser_is_held_against_gold_by_hand():
+    # Paths by gold: q0 1 arc, q1 1, q3 1, q4 2 (the others have none). Here "Hannon" hangs on the trigger: q4 1, too.
+    moved = [replace(token, head=2) if token.form == "Hannon" else token for token in SYNTAX["t2"][0].tokens]
+    parsed = SYNTAX | {"t2": [replace(SYNTAX["t2"][0], tokens=tuple(moved)), SYNTAX["t2"][1]]}
+    assert f4_agreement(EXAMPLES, SYNTAX, SYNTAX) == {"f4_compared": 4, "f4_kappa": 1}
+    # Equal answers 3 of 4, by chance 1 · 3/4: κ = 0.
+    assert f4_agreement(EXAMPLES, parsed, SYNTAX) == {"f4_compared": 4, "f4_kappa": 0}
+    assert f4_agreement(EXAMPLES, {}, SYNTAX) == {"f4_compared": 0}
+
+
+def test_the_best_installed_pipeline_is_taken_and_marked_on_its_own_treebank(
+    tmp_path, monkeypatch, capsys, spacy_model
+):
+    texts, syntax = make_gold(2, seed=4)
+    monkeypatch.setattr("spacy.util.is_package", lambda name: name == "fr_core_news_sm")
+    load = spacy.load
+    monkeypatch.setattr(
+        spacy, "load", lambda name, **more: load(spacy_model if name == "fr_core_news_sm" else name, **more)
     )
+    folder = write_calor(tmp_path, texts, syntax)
+    metrics, _ = run(folder, parameters("spacy", model=None, world="french_framenet"))
+    assert metrics["parser_trained_on_texts"] == 1
+    told = capsys.readouterr()
+    assert "trained on these sentences, the Sequoia's" in told.err
+    assert f"uas {metrics['uas']:.3f}" in told.out
+    assert "parser_trained_on_texts" not in run(folder, parameters("spacy", model=None))[0]
 
 
 def run(folder, parameters):
