@@ -22,7 +22,7 @@ LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${key}.
 
 
 class PlainParameters(DifficultySettings):
-    """Section `complexity.difficulty`, with how many questions a reader answers together."""
+    """Section `complexity.plain`, with how many questions a reader answers together."""
 
     elsewhere = {"batch_size": "complexity.answer.batch_size"}  # noqa: RUF012
     batch_size: int = Field(ge=1, description="Readings together; halves itself when GPU memory runs out")
@@ -71,4 +71,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.difficulty", PlainParameters, metrics="metrics/complexity/plain_{name}.json")
+    run_stage(main, "complexity.plain", PlainParameters, metrics="metrics/complexity/plain_{name}.json")

@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "stages.complexity.base_models": "makes stand-in encoders",
     "stages.complexity.finetune": "trains readers",
     "stages.complexity.frame_parser": "trains the frame parser",
+    "stages.complexity.plain": "runs a reader and a frame parser",
     "stages.decorrelation.entities": "searches pictures",
     "stages.decorrelation.retrieve": "encodes pictures and captions",
     "stages.decorrelation.train": "trains the models",

@@ -40,7 +40,13 @@ def test_english_scores_are_squads_and_googles():
 def test_french_scores_by_hand():
     # Articles do not count for exact match and F1. ROUGE-L cuts “l’armée” into two words, the paper's setting “armée” into
     # “arm” and “e”, “première” into “premi” and “re”.
-    pairs = [("l'armée belge", "armée"), ("en 1915", "1915"), ("la première", "première fois"), ("un", "un"), ("x", "y")]
+    pairs = [
+        ("l'armée belge", "armée"),
+        ("en 1915", "1915"),
+        ("la première", "première fois"),
+        ("un", "un"),
+        ("x", "y"),
+    ]
     found = scorer("fr", *((reference,) for _, reference in pairs))
     given = [answer for answer, _ in pairs]
     assert found.exact_match(given).tolist() == [0, 0, 0, 1, 0]
