@@ -81,7 +81,9 @@ def test_sums_of_products():
     assert quantities.value(["kvqae.read.nothing", "7"]) == 7
     with pytest.raises(BadInput, match=r"'kvqae.nothing': no such parameter"):
         quantities.value("2 * kvqae.nothing")
-    with pytest.raises(BadInput, match=r"'world.fquad': unknown source; got 'hubb' \(choices: sample, hub, local\)"):
+    with pytest.raises(
+        BadInput, match=r"'world.fquad': unknown source; got 'hubb' \(choices: sample, piaf, hub, local\)"
+    ):
         Quantities(parameters(changes={"world": {"fquad": "hubb"}}))
 
 

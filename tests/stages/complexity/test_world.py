@@ -190,7 +190,7 @@ def test_hub_says_where_to_ask_and_what_to_do(tmp_path: Path, name: str):
 
 
 def test_unknown_source_and_missing_folder(mine: Path, tmp_path: Path):
-    with pytest.raises(BadInput, match=r"world\.calor.*got 'moon'.*choices: sample, hub, local"):
+    with pytest.raises(BadInput, match=r"world\.calor.*got 'moon'.*choices: sample, french_framenet, local"):
         run(tmp_path, calor="moon")
     with pytest.raises(BadInput, match=r"world\.local\.fquad.*no folder given"):
         run(tmp_path, fquad="local")
