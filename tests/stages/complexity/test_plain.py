@@ -88,7 +88,7 @@ def test_the_public_sets_are_taken_and_no_article_is_in_two_splits(served):
     sizes = {"seed": 0, "train": 1, "validation": 1, "evaluation": 1, "frame_texts": 1}
     parameters = SourcedWorldParameters(fquad=PIAF, calor=FRAMENET, local_fquad="", local_calor="", **sizes)
     fquad, calor = served / "fquad", served / "calor"
-    metrics = make_world(parameters, here(served), out_fquad=fquad, out_calor=calor)
+    metrics = make_world(parameters, here(served), out_fquad=fquad, out_calor=calor, out_crossed=served / "x")
     sets = {split: read_squad(fquad / f"{split}.json") for split in ("train", "validation", "evaluation")}
     titles = Counter(title for read in sets.values() for title in {each.title for each in read.questions})
     assert titles == dict.fromkeys(TITLES, 1)
@@ -109,7 +109,9 @@ def test_the_public_sets_are_taken_and_no_article_is_in_two_splits(served):
     annotated = task | {"annotations": [{"id": 1, "completed_by": 2, "result": result}]}
     write_json(served / "brought" / "questions.json", [annotated])
     parameters = parameters.model_copy(update={"local_calor": str(served / "brought")})
-    metrics = make_world(parameters, here(served), out_fquad=served / "f", out_calor=served / "c")
+    metrics = make_world(
+        parameters, here(served), out_fquad=served / "f", out_calor=served / "c", out_crossed=served / "y"
+    )
     assert (metrics["calor_questions"], metrics["calor_questions_frame_not_in_train"]) == (1, 0)
     (example,) = read_examples(served / "c" / "questions.jsonl", served / "c" / "frames" / "test.jsonl")
     assert (example.question, example.answer_text) == ("Qui fut battu ?", "L'armée")
