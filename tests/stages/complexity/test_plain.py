@@ -85,7 +85,8 @@ def here(folder):
 
 
 def test_the_public_sets_are_taken_and_no_article_is_in_two_splits(served):
-    sizes = {"seed": 0, "train": 1, "validation": 1, "evaluation": 1, "frame_texts": 1}
+    sizes = {"seed": 0, "train": 1, "validation": 1, "evaluation": 1, "frame_texts": 1,
+             "crossed": {"train": 9, "facts": 2, "assigned_facts": 2}}  # fmt: skip
     parameters = SourcedWorldParameters(fquad=PIAF, calor=FRAMENET, local_fquad="", local_calor="", **sizes)
     fquad, calor = served / "fquad", served / "calor"
     metrics = make_world(parameters, here(served), out_fquad=fquad, out_calor=calor, out_crossed=served / "x")
