@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-from pydantic import Field
-
 from trivium.complexity.syntax import SyntaxParameters, f4_agreement, parse_texts, placed_words
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
@@ -18,15 +16,8 @@ PARSERS = ("conllu", "stanza", "spacy")
 TEXTS, QUESTIONS, GOLD = "frames/test.jsonl", "questions.jsonl", "syntax.conllu"
 
 
-class StageParameters(SyntaxParameters):
-    """Section `complexity.syntax`, with whose trees they are."""
-
-    elsewhere = {"world": "world.calor"}  # noqa: RUF012
-    world: str = Field(description="Where the texts come from")
-
-
 def main(
-    parameters: StageParameters,
+    parameters: SyntaxParameters,
     context: Context,
     *,
     calor: Path = Path("data/complexity/raw/calor"),
@@ -67,4 +58,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.syntax", StageParameters, metrics="metrics/complexity/syntax.json")
+    run_stage(main, "complexity.syntax", SyntaxParameters, metrics="metrics/complexity/syntax.json")

@@ -1,5 +1,6 @@
 """A table of factors drawn at random, and its files, for the stages that analyse scores."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,13 @@ def factor_table(examples: int = 400, texts: int = 80, frames: int = 24, seed: i
         names=FACTORS,
         factors=np.stack(rows).astype(np.int8),
     )
+
+
+def with_factor(table: FactorTable, name: str, codes: np.ndarray) -> FactorTable:
+    """The same table with one factor in place of another."""
+    factors = table.factors.copy()
+    factors[table.names.index(name)] = codes
+    return replace(table, factors=factors)
 
 
 def write_factors(path: Path, table: FactorTable) -> None:

@@ -8,10 +8,10 @@ import spacy
 from spacy.tokens import Doc
 from stanza.utils.conll import CoNLL
 
-from stages.complexity.syntax import StageParameters, main
+from stages.complexity.syntax import main
 from tests.complexity.factor_world import EXAMPLES, SYNTAX
 from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
-from trivium.complexity.syntax import f4_agreement, placed_words
+from trivium.complexity.syntax import SyntaxParameters, f4_agreement, placed_words
 from trivium.core.errors import BadInput
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
@@ -50,7 +50,7 @@ def stanza_models(tmp_path_factory):
 
 
 def parameters(parser, stanza="models/absent", model="fr_absent", batch=3, world="local"):
-    return StageParameters(
+    return SyntaxParameters(
         parser=parser, stanza_folder=str(stanza), stanza_package="tiny", spacy_model=model and str(model), batch=batch,
         world=world,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import scipy.stats
 import statsmodels.formula.api as smf
 
 from stages.complexity.validate import ValidateParameters, main
-from tests.complexity.analysis_world import factor_table, write_factors, write_scores
+from tests.complexity.analysis_world import factor_table, with_factor, write_factors, write_scores
 from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysed_tables import read_scores, schema
 from trivium.complexity.effects.analysis import analyse
@@ -116,7 +116,7 @@ def test_which_factors_are_of_frames_by_hand():
 def test_factors_that_cannot_be_told_apart_have_no_coefficient():
     table = factor_table(300)
     scores = scores_of(table)
-    table = table.with_factor("f2", table.factors[3]).with_factor("f6", np.ones(300, np.int8))
+    table = with_factor(with_factor(table, "f2", table.factors[3]), "f6", np.ones(300, np.int8))
     joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
     assert np.isnan(joint.coefficient).all(axis=0).tolist() == [False, False, True, True, False, False, True]
     assert np.isnan(joint.p_frame).all(axis=0).tolist() == [False, False, True, True, False, False, True]
@@ -126,8 +126,8 @@ def test_hard_uncounted_examples_are_no_effect_of_the_factor():
     rng = np.random.default_rng(4)
     table = factor_table(2000, 400)
     odd = rng.random(2000) < 0.2  # in neither set of f4, and hard
-    table = table.with_factor("f1", (rng.random(2000) < 0.1).astype(np.int8))
-    table = table.with_factor("f4", np.where(odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    table = with_factor(table, "f1", (rng.random(2000) < 0.1).astype(np.int8))
+    table = with_factor(table, "f4", np.where(odd, -1, rng.random(2000) < 0.3).astype(np.int8))
     scores = np.clip(0.7 - 0.4 * odd + rng.normal(0, 0.3, (2, 2000)), 0, 1)
     joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
     assert (np.abs(joint.coefficient[:, 4]) < 4).all()  # beside easier "no" examples it would be +12
@@ -145,8 +145,8 @@ def test_a_factor_whose_yes_has_no_path_keeps_its_coefficient(beside):
     table = factor_table(2000, 400)
     f1 = rng.random(2000) < 0.1
     odd = ~f1 & (rng.random(2000) < beside)  # the trigger is in the answer: no path either, and very easy
-    table = table.with_factor("f1", f1.astype(np.int8))
-    table = table.with_factor("f4", np.where(f1 | odd, -1, rng.random(2000) < 0.3).astype(np.int8))
+    table = with_factor(table, "f1", f1.astype(np.int8))
+    table = with_factor(table, "f4", np.where(f1 | odd, -1, rng.random(2000) < 0.3).astype(np.int8))
     scores = np.clip(0.5 - 0.2 * f1 + 0.5 * odd + rng.normal(0, 0.1, (2, 2000)), 0, 1)
     joint = joint_regression(scores, table.factors, table.elements, table.texts, table.frames, confidence=0.95)
     assert joint.coefficient[:, 1] == pytest.approx(-20, abs=3)
@@ -166,7 +166,7 @@ def test_dummies_of_uncounted_examples_by_hand():
 
 @pytest.mark.parametrize("side", [0, 1, -1])
 def test_a_factor_with_one_side_is_undefined(side):
-    table = factor_table(200).with_factor("f1", np.full(200, side, np.int8))
+    table = with_factor(factor_table(200), "f1", np.full(200, side, np.int8))
     effects = analyse(scores_of(table), table, **OPTIONS)
     for values in (effects.delta, effects.p, effects.p_holm, effects.low, effects.p_frame, effects.joint.coefficient):
         assert np.isnan(values[:, 1]).all()

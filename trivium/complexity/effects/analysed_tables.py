@@ -6,7 +6,7 @@ Stage `complexity-factors` writes the one, `complexity-score` the other.
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -65,16 +65,6 @@ class FactorTable:
     elements: NDArray[np.str_]
     names: tuple[str, ...]
     factors: NDArray[np.int8]
-
-    def column(self, name: str) -> int:
-        """Where a factor's row is in `factors`."""
-        return self.names.index(name)
-
-    def with_factor(self, name: str, codes: NDArray[np.int8]) -> "FactorTable":
-        """The same table with one factor in place of another."""
-        factors = self.factors.copy()
-        factors[self.column(name)] = codes
-        return replace(self, factors=factors)
 
 
 def coded(values: list[bool | None]) -> NDArray[np.int8]:
