@@ -4,6 +4,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import pytest
 
 from tests.sources.loopback import Loopback, serve
 from trivium.core.arithmetic import PORTABLE, SETTINGS
+from trivium.core.code import digest
 
 # ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # One process runs tests of Java and of Ray: Ray's handler of SIGSEGV would take the place of Java's, which needs it.
 os.environ["RAY_DISABLE_FAILURE_SIGNAL_HANDLER"] = "1"
+# Every stage that a test runs asks for its code's digest: a module of the same bytes is parsed once.
+digest.read_facts = cache(digest.read_facts)
 
 REAL = Path(os.environ.get("TRIVIUM_REAL", Path(__file__).parents[2] / "shared" / "real"))
 

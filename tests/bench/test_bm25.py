@@ -1,6 +1,5 @@
 """The bench of BM25 on few passages: Anserini's own search gives the documents and scores that ours gives."""
 
-import numpy as np
 import pytest
 
 from bench import bm25, harness
@@ -19,15 +18,3 @@ def test_the_peers_find_what_ours_finds(figures):
     assert list(found["races"]) == ["20 questions", "index of 300 passages"]
     assert {race["expert"] for race in found["races"].values()} == {"Anserini"}
     assert bm25.SHARED <= found["share_found_by_bm25s_too"] <= 1
-
-
-def test_another_score_ends_the_bench(monkeypatch):
-    kept = bm25.anserini_search
-
-    def higher(*given):
-        documents, scores = kept(*given)
-        return documents, scores + np.float32(0.001)
-
-    monkeypatch.setattr(bm25, "anserini_search", higher)
-    with pytest.raises(AssertionError, match="Arrays are not equal"):
-        bm25.main()

@@ -1,7 +1,5 @@
 """Every part of the GPU's bench runs on a little without one; what is recorded, and what a GPU's own tool says."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,11 +12,9 @@ from transformers import BertConfig, BertModel
 
 from bench import harness
 from bench.gpu import __main__ as bench
-from bench.gpu import busy, pictures, words
+from bench.gpu import pictures, words
 from bench.gpu.part import PARTS, Part, part_of
 from bench.gpu.parts import resident_search, texts
-from trivium.commands.bench_tables import gpu_table
-from trivium.core.tables import read_json
 
 LITTLE = {
     "texts": 20, "imagenet": 6, "clip": 6, "faces": 2, "reader": 1, "search": 2000, "resident_search": 2000, "lama": 1,
@@ -86,61 +82,6 @@ def test_the_rate_is_the_median_after_one_trial_that_warms_up(counted: list[floa
     assert found["reached"] is True
     assert bench.measure(replace(part_like(counted, []), goal=90.0), tmp_path / "other")["reached"] is False
     assert bench.measure(replace(part_like(counted, []), goal=None), tmp_path / "third")["reached"] is None
-
-
-def test_parts_stay_recorded_until_another_gpu_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness, "FOLDER", tmp_path / "metrics" / "bench")
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
-    figures = {"rate": 3000.0, "unit": "pictures a second", "goal": 2500.0, "reached": True, "busy_share": 0.5}
-    bench.record("tests", {"passed": 15, "failed": 0, "skipped": 0})
-    bench.record("clip", figures)
-    bench.record("search", figures | {"goal": None, "reached": None, "busy_share": None})
-    found = read_json(tmp_path / "metrics" / "bench" / "gpu.json")
-    assert list(found["parts"]) == ["clip", "search", "tests"], "in the bench's order"
-    table = gpu_table(tmp_path)
-    assert "NVIDIA H200" in table
-    assert "15 passed, 0 failed" in table
-    assert "| clip | 3e+03 pictures a second | 2500 (reached) | 50 % |" in table
-    assert "| search | 3e+03 pictures a second | – | unknown |" in table
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H100")
-    bench.record("lama", figures)
-    assert list(read_json(tmp_path / "metrics" / "bench" / "gpu.json")["parts"]) == ["lama"]
-    assert gpu_table(tmp_path / "elsewhere") == "No GPU has been measured."
-
-
-def test_the_tests_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_some.py").write_text(
-        "import pytest\n"
-        "@pytest.mark.gpu\ndef test_good(): pass\n"
-        "@pytest.mark.gpu\ndef test_bad(): raise ValueError\n"
-        "@pytest.mark.gpu\ndef test_elsewhere(): pytest.skip('two GPUs')\n"
-        "def test_other(): pass\n"
-    )
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = gpu\n")
-    monkeypatch.chdir(tmp_path)
-    assert bench.run_tests() == {"passed": 1, "failed": 1, "skipped": 1}
-
-
-def test_how_busy_it_was_is_the_mean_of_what_the_tool_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "import time; print('100\\n50\\n[N/A]\\n0', flush=True); time.sleep(60)"
-    monkeypatch.setattr(busy, "ASKED", [sys.executable, "-c", said])
-    started = subprocess.Popen
-
-    def popen(*told, **options):  # the block is short: let the tool say something in it
-        process = started(*told, **options)
-        line = process.stdout.readline()
-        assert line == "100\n"
-        return process
-
-    monkeypatch.setattr(busy.subprocess, "Popen", popen)
-    with busy.Busy() as found:
-        pass
-    assert found.share == pytest.approx(0.25)  # of 50 and 0, which are left
-    monkeypatch.undo()
-    monkeypatch.setattr(busy, "ASKED", ["no-such-tool"])
-    with busy.Busy() as found:
-        pass
-    assert found.share is None
 
 
 def test_arithmetic_of_a_text_is_what_torch_counts() -> None:

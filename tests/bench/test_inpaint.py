@@ -25,13 +25,6 @@ def test_both_peers_give_our_bytes(tiny, figures):
     assert found["tiny_images_per_second"] == 3 / race["seconds"]
 
 
-@with_uv
-def test_other_bytes_end_the_bench(tiny, monkeypatch):
-    monkeypatch.setattr(inpaint, "by_threads", lambda given, threads: inpaint.in_a_loop(given[::-1]))
-    with pytest.raises(AssertionError, match="2 pictures are others by threads"):
-        inpaint.main()
-
-
 def test_lama_has_the_published_size_and_paints_within_the_mask():
     published = 205_669_692  # bytes of big-lama's TorchScript, float32 and its code (decorrelation.md §6)
     with torch.device("meta"):

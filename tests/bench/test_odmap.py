@@ -1,6 +1,5 @@
 """The bench of ODmAP on a small input: plain loops, faiss and ours must agree, whatever the times."""
 
-import numpy as np
 import pytest
 
 from bench import harness, odmap
@@ -20,11 +19,3 @@ def test_ranking_and_values_are_those_of_plain_loops_and_of_faiss(figures):
     assert found["misplaced_by_the_loop"] <= 1  # float32 mistakes scores that differ in the last bit
     assert found["misplaced_by_faiss"] <= 2
     assert [race["expert"] for race in found["races"].values()] == ["NumPy, 3 lines", "faiss.knn"]
-
-
-@pytest.mark.parametrize(("name", "other"), [("by_faiss", np.flip), ("judged", np.negative)])
-def test_other_captions_and_other_values_end_the_bench(name, other, figures, monkeypatch):
-    kept = getattr(odmap, name)
-    monkeypatch.setattr(odmap, name, lambda *given: other(kept(*given)))
-    with pytest.raises(AssertionError, match="Not equal to tolerance"):
-        odmap.main()

@@ -1,8 +1,6 @@
 """Every part of the rehearsal runs on a little, and what was measured is not measured again."""
 
 import math
-import os
-from dataclasses import replace
 
 import pytest
 
@@ -28,22 +26,6 @@ def test_a_part_runs_on_a_little(name, tmp_path):
 def test_an_unknown_part_is_named_with_the_choices():
     with pytest.raises(SystemExit, match="no part 'faces'.*fusion"):
         part_of("faces")
-
-
-def test_memory_of_files_is_not_private_and_the_rest_is(tmp_path):
-    import numpy as np
-    import psutil
-
-    own = psutil.Process(os.getpid())
-    before = rehearsal.private_gib(own)
-    held = np.ones(1 << 25)  # a quarter of a GiB
-    assert 0.2 < rehearsal.private_gib(own) - before < 0.3
-    del held
-    np.save(tmp_path / "file.npy", np.ones(1 << 25))
-    before = rehearsal.private_gib(own)
-    mapped = np.load(tmp_path / "file.npy", mmap_mode="r")
-    assert mapped.sum() == 1 << 25
-    assert rehearsal.private_gib(own) - before < 0.1
 
 
 @pytest.fixture
@@ -78,34 +60,6 @@ def test_growth_and_memory_are_told_and_kept(measured, tmp_path, capsys):
     assert rehearsal.rehearse(part, 1000, tmp_path / "kept", tmp_path / "scratch") == found
     assert measured == [100, 1000], "what is kept is not measured again"
     assert read_json(tmp_path / "kept" / "like-1000.json")["trials"] == 3
-
-
-def test_an_interrupted_part_goes_on_with_what_is_missing(measured, tmp_path, monkeypatch):
-    part, inherited = part_like(measured), rehearsal.trial
-
-    def killed(part, folder):
-        if (folder / "in" / "size").read_text() == "1000":
-            raise KeyboardInterrupt
-        return inherited(part, folder)
-
-    monkeypatch.setattr(rehearsal, "trial", killed)
-    with pytest.raises(KeyboardInterrupt):
-        rehearsal.rehearse(part, 1000, tmp_path / "kept", tmp_path / "scratch")
-    monkeypatch.setattr(rehearsal, "trial", inherited)
-    rehearsal.rehearse(part, 1000, tmp_path / "kept", tmp_path / "scratch")
-    assert measured == [100, 1000, 1000]
-
-
-def test_parts_of_other_days_stay_recorded(measured, tmp_path, monkeypatch):
-    monkeypatch.setattr(rehearsal.harness, "FOLDER", tmp_path / "bench")
-    monkeypatch.setattr(rehearsal, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(rehearsal, "part_of", lambda name: replace(part_like(measured), name=name))
-    for names in (["images"], ["fusion"], ["--share", "0.5", "dense"]):
-        rehearsal.main(names)
-    parts = read_json(tmp_path / "bench" / "paper_size.json")["parts"]
-    assert list(parts) == ["fusion", "images"], "in the rehearsal's order; a share of the size is no figure"
-    assert parts["images"]["whole"]["private_gib"] == 7.0
-    assert parts["images"]["machine"]["cores"] >= 1
 
 
 def test_a_trial_that_fails_ends_the_rehearsal(tmp_path):

@@ -63,12 +63,14 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_command_runs_and_never_shows_a_token():
-    done = subprocess.run(
-        [sys.executable, "-m", "trivium", "doctor", "--scale", "pilot"], capture_output=True, text=True, cwd=ROOT, env={"HF_TOKEN": "hf_hidden", "PATH": "/usr/bin:/bin"}, check=False
-    )  # fmt: skip
+def test_command_runs_and_never_shows_a_token_or_a_password():
+    environment = {"HF_TOKEN": "hf_hidden", "PATH": "/usr/bin:/bin"}
+    environment |= dict.fromkeys(("MLFLOW_TRACKING_URI", "HF_ENDPOINT"), "http://me:passw0rd@127.0.0.1:1")
+    command = [sys.executable, "-m", "trivium", "doctor", "--scale", "pilot"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
     assert "HF_TOKEN           set" in done.stdout
-    assert "hf_hidden" not in done.stdout + done.stderr
+    for secret in ("hf_hidden", "passw0rd"):
+        assert secret not in done.stdout + done.stderr
     assert done.returncode == ("needed and missing" in done.stderr)
 
 

@@ -88,7 +88,7 @@ def results(project, name):
     return json.loads((project / "metrics" / "thorough" / f"{name}.json").read_text())
 
 
-def test_every_world_leaves_its_evidence_and_the_tree_stays(project, capsys):
+def test_every_world_leaves_its_evidence_and_only_what_is_out_of_date_runs_again(project, capsys):
     cli.run("thorough", ["--pipelines", "kvqae"])
     assert "kvqae, world 4, training 0: never run" in capsys.readouterr().out
     for world in (3, 4):
@@ -99,10 +99,12 @@ def test_every_world_leaves_its_evidence_and_the_tree_stays(project, capsys):
     assert {world: table["better"][0].as_py() for world, (table,) in tables.items()} == {3: 1.3, 4: 1.4}
     assert not (project / "dvc.lock").exists()
     assert run("git", "status", "--porcelain", "--", "params.yaml", folder=project) == ""
+    check_all_of_a_pipeline(project)
+    check_what_runs_again(project, capsys)
 
 
-def test_all_of_a_pipeline_runs_at_the_scale(project):
-    cli.run("thorough", ["--pipelines", "kvqae"])
+def check_all_of_a_pipeline(project):
+    """At the scale."""
     kept = results(project, "kvqae")
     assert kept["metrics"] == {"echo.seed": 3, "echo.sweep_questions": 9, "table.published": 2}
     (ran,) = (project / ".work/thorough").glob("*-kvqae/ran")
@@ -111,8 +113,7 @@ def test_all_of_a_pipeline_runs_at_the_scale(project):
     assert [(section["id"], section["html"]) for section in kept["sections"]] == [(name, "3") for name in names]
 
 
-def test_only_what_is_out_of_date_runs_again(project, capsys):
-    cli.run("thorough", ["--pipelines", "kvqae"])
+def check_what_runs_again(project, capsys):
     commit(project)
     capsys.readouterr()
     cli.run("thorough", ["--pipelines", "kvqae"])

@@ -1,5 +1,7 @@
 """A small project under DVC with a stage `code`: an edit reruns what reaches it, and a wrong output is never kept."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,13 +73,20 @@ file.write_text(text.replace("2 * x", "3 * x"))
 """
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The project after its first run, with the environment that its commands need."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # two edits of the same length within a second
+        folder = start(tmp_path_factory.mktemp("built"), FILES, patch)
+        assert ran(run("dvc", "repro", folder=folder)) == {"first", *CELLS, *CROSSED}
+        commit(folder)
+        yield folder
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # two edits of the same length within a second
-    start(tmp_path, FILES, monkeypatch)
-    assert ran(run("dvc", "repro", folder=tmp_path)) == {"first", *CELLS, *CROSSED}
-    commit(tmp_path)
-    return tmp_path
+def project(built: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(built, tmp_path / "project")
 
 
 def ran(output: str) -> set[str]:

@@ -222,15 +222,6 @@ def test_a_download_shows_and_keeps_no_password(hub, monkeypatch, tmp_path, caps
     assert PASSWORD not in str(error.value) + capsys.readouterr().err + contents(tmp_path)
 
 
-def test_doctor_shows_no_password():
-    given = dict.fromkeys(("MLFLOW_TRACKING_URI", "HF_ENDPOINT"), f"http://me:{PASSWORD}@{CLOSED}")
-    done = subprocess.run(
-        [sys.executable, "-m", "trivium", "doctor"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True
-    )
-    assert done.stdout
-    assert PASSWORD not in done.stdout + done.stderr
-
-
 def test_the_command_line_of_mlflows_server_shows_no_address():
     [line] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "mlflow server" in line]
     assert "$" not in line.partition("mlflow server")[2]

@@ -1,7 +1,7 @@
-"""The data set's construction from the public files and APIs on, over a bad network: dvc.yaml as it is.
+"""The data set's construction from the public files and APIs on: dvc.yaml as it is.
 
 TriviaQA's archive, Wikidata, Commons and the world are tiny, in the formats of the real ones; so is spaCy's pipeline,
-trained here and installed under the name of the large one. Another checkout's downloads are killed at random moments.
+trained here and installed under the name of the large one.
 """
 
 import json
@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from tests.end_to_end.conftest import Project
-from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
-from tests.sources.loopback import FAULTS, Weather, serve
+from tests.end_to_end.rehearsal import checkout, left_over
+from tests.sources.loopback import serve
 from tests.sources.public_construction import install_pipeline, serve_construction
 from tests.sources.small_wiki import SmallWiki, serve_wiki
 from trivium.core.tables import read_json_lines
@@ -25,10 +25,7 @@ from trivium.sources.kvqae.construction import WIKIDATA
 pytestmark = pytest.mark.slow
 
 SIZES = Path(__file__).with_name("tiny_hub.yaml")
-DOWNLOADING = "kvqae-sources"
 LAST = "kvqae-rebuild"  # with all that it needs
-KILLS = 3
-SEED = 30
 
 
 @dataclass
@@ -61,11 +58,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def project(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The whole chain; each kind of fault has come."""
+    """The whole chain."""
     made = served.checkout(tmp_path_factory.mktemp("construction") / "trivium")
-    served.wiki.weather = Weather(SEED, share=0.15)
     made.run("dvc", "repro", LAST, **served.environment)
-    assert set(served.wiki.weather.fell) == set(FAULTS)
     return made
 
 
@@ -89,17 +84,3 @@ def test_every_step_leaves_something_for_the_next(project: Project, served: Serv
 def test_nothing_is_left_to_do_and_nothing_of_the_downloads(project: Project):
     assert "up to date" in project.run("dvc", "status", LAST)
     assert left_over(project) == []
-
-
-def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(project: Project, served: Served, tmp_path):
-    other = served.checkout(tmp_path / "trivium")
-    served.wiki.weather = None
-    other.run("dvc", "repro", "kvqae-world", **served.environment)
-    whole, before = sum(map(len, served.wiki.pictures.values())), len(served.wiki.requests)
-    served.wiki.weather = Weather(SEED + 1, share=0.1)
-    kill_on_the_way(other, [DOWNLOADING], served.environment, served.wiki.weather, whole=whole, kills=KILLS, seed=SEED)
-    other.run("dvc", "repro", DOWNLOADING, **served.environment)
-    assert outputs(other, DOWNLOADING) == outputs(project, DOWNLOADING)
-    # What had come before a kill is not asked for again; faults alone make it a tenth more.
-    pictures = [parameters for parameters, _ in served.wiki.requests[before:] if "path" in parameters]
-    assert len(pictures) < 1.5 * len(served.wiki.pictures)

@@ -1,11 +1,9 @@
-"""Decorrelation's graph from the public files on, over a bad network: dvc.yaml as it is, the workstation's settings.
+"""Decorrelation's graph from the public files on: dvc.yaml as it is, the workstation's settings.
 
-The photographs, captions and models are tiny, in the formats of the real ones. Another checkout's downloads are killed
-at random moments and gone on with.
+The photographs, captions and models are tiny, in the formats of the real ones.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,18 +13,15 @@ import pytest
 import yaml
 
 from tests.end_to_end.conftest import Project
-from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
-from tests.sources.loopback import FAULTS, Loopback, Weather, serve
+from tests.end_to_end.rehearsal import checkout, left_over
+from tests.sources.loopback import Loopback, serve
 from tests.sources.public_decorrelation import bring_flickr30k, serve_decorrelation
 from tests.stages.decorrelation.test_inpaint import needs_uv
 
 pytestmark = [pytest.mark.slow, needs_uv]
 
 SIZES = Path(__file__).with_name("tiny_hub_decorrelation.yaml")
-DOWNLOADING = ("decorrelation-world@coco", "decorrelation-base_models")
 LAST = "decorrelation-evaluate"  # with all that it needs: every stage but those that look at KVQAE's, too
-KILLS = 4
-SEED = 20
 
 
 @dataclass
@@ -55,11 +50,9 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def project(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The whole chain; each kind of fault has come."""
+    """The whole chain."""
     made = served.checkout(tmp_path_factory.mktemp("decorrelation") / "trivium")
-    served.hub.weather = Weather(SEED, share=0.5)
     made.run("dvc", "repro", LAST, **served.environment)
-    assert set(served.hub.weather.fell) == set(FAULTS)
     return made
 
 
@@ -87,17 +80,3 @@ def test_every_row_is_judged(project: Project):
 def test_nothing_is_left_to_do_and_nothing_of_the_downloads(project: Project):
     assert "up to date" in project.run("dvc", "status", LAST)
     assert left_over(project) == []
-
-
-def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(project: Project, served: Served, tmp_path):
-    other = served.checkout(tmp_path / "trivium")
-    wanted = sum(len(data) for path, data in served.hub.files.items() if not path.startswith("/api/"))
-    weather = served.hub.weather = Weather(SEED + 1, share=0.2)
-    kill_on_the_way(other, DOWNLOADING, served.environment, weather, whole=wanted, kills=KILLS, seed=SEED)
-    alone = {name for name, count in Counter(Path(path).name for path in served.hub.files).items() if count == 1}
-    complete = {path.name for path in left_over(other) if path.suffix not in (".part", ".version")} & alone
-    before = len(served.hub.requests)
-    other.run("dvc", "repro", *DOWNLOADING, **served.environment)
-    assert not complete & {Path(path).name for path, _ in served.hub.requests[before:]}
-    for stage in DOWNLOADING:
-        assert outputs(other, stage) == outputs(project, stage)

@@ -1,19 +1,15 @@
-"""KVQAE's pilot from the public hub's files on: dvc.yaml and scales/pilot.yaml as they are, a tiny world, a tiny base.
-
-Another checkout's downloads are killed at random moments and gone on with.
-"""
+"""KVQAE's pilot from the public hub's files on: dvc.yaml and scales/pilot.yaml as they are, a tiny world, a tiny base."""
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.end_to_end.conftest import Project
-from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
-from tests.sources.loopback import Loopback, Weather, serve
+from tests.end_to_end.rehearsal import checkout
+from tests.sources.loopback import Loopback, serve
 from tests.sources.public_kvqae import serve_public
 from tests.sources.small_commons import SmallCommons, serve_commons
 from trivium.commands.scale import rescale
@@ -25,17 +21,13 @@ pytestmark = pytest.mark.slow
 
 SIZES = Path(__file__).with_name("tiny_hub.yaml")
 ARTICLES = 60  # of 90, of which questions show some 50
-DOWNLOADING = ("kvqae-world", "kvqae-base_models", "kvqae-published_checkpoints@dpr")
-KILLS = 4
-SEED = 30
 LATER = ("triviaqa_for_viquae", "multi_passage_bert", "kilt", "viquae_all_images", "rrt")
 
 
 class Pilot(NamedTuple):
-    """A checkout, how to make another, who serves them, and what was asked for until the first tables."""
+    """A checkout, who serves it, and what was asked for until the first tables."""
 
     project: Project
-    checkout: Callable[[Path], Project]
     hub: Loopback
     commons: SmallCommons
     environment: dict[str, str]
@@ -55,25 +47,21 @@ def pilot(tmp_path_factory: pytest.TempPathFactory):
     with serve() as hub, serve_commons() as commons:
         pins = serve_public(hub, folder / "world", folder / "brought")
 
-        def checked_out(place: Path) -> Project:
-            made = checkout(place, "pilot", SIZES, pins)
-            rescale(made.folder / "params.yaml", folder / "sizes.yaml")
-            constant = made.folder / "trivium" / "sources" / "kvqae" / "commons.py"
-            constant.write_text(re.sub('COMMONS = ".*"', f'COMMONS = "{commons.api}"', constant.read_text()))
-            return made
-
+        made = checkout(folder / "trivium", "pilot", SIZES, pins)
+        rescale(made.folder / "params.yaml", folder / "sizes.yaml")
+        constant = made.folder / "trivium" / "sources" / "kvqae" / "commons.py"
+        constant.write_text(re.sub('COMMONS = ".*"', f'COMMONS = "{commons.api}"', constant.read_text()))
         shown = dict(Images(folder / "world" / "images" / "kb").stream())
         commons.files = {commons_file_name(name): data for name, data in shown.items()}
         throttled, gone, *_ = sorted(commons.files)
         commons.answers[throttled] = [(429, "1")]
         del commons.files[gone]
         environment = {"HF_ENDPOINT": hub.url, "NO_PROXY": "*", "OMP_NUM_THREADS": "1"}
-        made = checked_out(folder / "trivium")
         commons.answers["api"] = [(404, "")]
         with pytest.raises(Exception, match="404"):
             made.run("dvc", "repro", "kvqae-world", **environment)
         made.run("dvc", "repro", "kvqae-evaluate", "kvqae-page_retrieval", **environment)
-        yield Pilot(made, checked_out, hub, commons, environment, [path for path, _ in hub.requests])
+        yield Pilot(made, hub, commons, environment, [path for path, _ in hub.requests])
 
 
 def metrics(pilot: Pilot, stage: str) -> dict[str, float]:
@@ -117,14 +105,3 @@ def test_then_the_rest(pilot: Pilot):
     assert metrics(pilot, "triviaqa")["triviaqa_train_seen_in_viquae"] == 1
     read = metrics(pilot, "read")
     assert {f"{row}_em" for row in ("zero_shot_fused", "few_shot_reranked", "triviaqa_weighted")} <= read.keys()
-
-
-def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(pilot: Pilot, tmp_path):
-    other = pilot.checkout(tmp_path / "trivium")
-    wanted = sum(len(pilot.hub.files[path]) for path in {*pilot.first} & pilot.hub.files.keys())
-    weather = pilot.hub.weather = Weather(SEED, share=0.2)
-    kill_on_the_way(other, DOWNLOADING, pilot.environment, weather, whole=wanted, kills=KILLS, seed=SEED)
-    other.run("dvc", "repro", *DOWNLOADING, **pilot.environment)
-    for stage in DOWNLOADING:
-        assert outputs(other, stage) == outputs(pilot.project, stage)
-    assert left_over(other) == left_over(pilot.project) == []

@@ -1,13 +1,11 @@
 """The pilot of ODmAP from COCO's public files on: dvc.yaml and scales/pilot_odmap.yaml, tiny pictures, stand-in models.
 
-Released models are too large to serve: the sample's stand-ins take their place, and OpenCV that of LaMa. Another
-checkout's downloads are killed at random moments and gone on with.
+Released models are too large to serve: the sample's stand-ins take their place, and OpenCV that of LaMa.
 """
 
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +13,8 @@ import pytest
 import yaml
 
 from tests.end_to_end.conftest import Project
-from tests.end_to_end.rehearsal import checkout, kill_on_the_way, left_over, outputs
-from tests.sources.loopback import Loopback, Weather, serve
+from tests.end_to_end.rehearsal import checkout, left_over
+from tests.sources.loopback import Loopback, serve
 from tests.stages.decorrelation.test_world import coco_as_published
 from trivium.core.image_shards import Images
 from trivium.sources.pins import PINS
@@ -43,8 +41,6 @@ TINY = {
 }  # fmt: skip
 ENVIRONMENT = {"NO_PROXY": "*", "OMP_NUM_THREADS": "1"}
 WORLD = "decorrelation-world@coco"
-KILLS = 3
-SEED = 40
 PARTS = ("results",)
 
 
@@ -57,10 +53,9 @@ def zipped(files: dict[str, Path]) -> bytes:
 
 
 class Served(NamedTuple):
-    """The checkout after all its stages, how to make another, and what served them."""
+    """The checkout after all its stages, and what served them."""
 
     project: Project
-    checkout: Callable[[Path], Project]
     hub: Loopback
 
 
@@ -84,12 +79,9 @@ def served(tmp_path_factory: pytest.TempPathFactory):
             _, source, file = path.split("/")
             pins[source] |= {"url": f"{hub.url}/{source}", "bytes": 1000, "files": {file: {}}}
 
-        def checked_out(place: Path) -> Project:
-            return checkout(place, "pilot_odmap", folder / "tiny.yaml", yaml.safe_dump(pins))
-
-        made = checked_out(folder / "trivium")
+        made = checkout(folder / "trivium", "pilot_odmap", folder / "tiny.yaml", yaml.safe_dump(pins))
         made.run("dvc", "repro", *(f"decorrelation-page_{part}" for part in PARTS), **ENVIRONMENT)
-        yield Served(made, checked_out, hub)
+        yield Served(made, hub)
 
 
 def metrics(project: Project, name: str) -> dict[str, float]:
@@ -105,6 +97,7 @@ def test_pictures_of_the_test_split_alone_are_there(served: Served):
     assert world["pictures_train"] == 6
     assert metrics(project, "removals_coco")["removals_train"] == 0
     assert metrics(project, "inpaint_coco_cv2")["train"] == 0
+    assert left_over(project) == []
 
 
 def test_both_models_are_judged_among_the_captions_of_all_splits(served: Served):
@@ -121,13 +114,3 @@ def test_the_page_has_every_section(served: Served):
     assert {f"{part}.json" for part in PARTS} <= {file.name for file in folder.iterdir()}
     gallery = json.loads((folder / "results.json").read_text())["sections"]["gallery"]
     assert "BLIP zero-shot right" in gallery
-
-
-def test_killed_at_random_moments_it_goes_on_and_ends_with_the_same_bytes(served: Served, tmp_path):
-    other = served.checkout(tmp_path / "trivium")
-    weather = served.hub.weather = Weather(SEED, share=0.2)
-    wanted = sum(map(len, served.hub.files.values()))
-    kill_on_the_way(other, [WORLD], ENVIRONMENT, weather, whole=wanted, kills=KILLS, seed=SEED)
-    other.run("dvc", "repro", WORLD, **ENVIRONMENT)
-    assert outputs(other, WORLD) == outputs(served.project, WORLD)
-    assert left_over(other) == left_over(served.project) == []

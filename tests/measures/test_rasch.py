@@ -69,7 +69,7 @@ def test_what_was_drawn_is_found_again():
 
 def test_a_missing_answer_counts_nowhere():
     """Against the integral, and against what fewer models say of questions that all of them answered."""
-    _, _, correct = drawn(4, 150, 1.2)
+    _, _, correct = drawn(4, 40, 1.2)
     answered = np.random.default_rng(1).random(correct.shape) < 0.7
     found = rasch(correct, answered)
     at = np.append(found.ability, np.log(found.spread))
@@ -89,8 +89,8 @@ def test_a_missing_answer_counts_nowhere():
     for step in 0.1 * np.eye(5):
         assert likelihood(at + step) < best
         assert likelihood(at - step) < best
-    absent = np.vstack([correct, np.zeros(150, dtype=bool)])
-    known = np.vstack([np.ones_like(correct), np.zeros(150, dtype=bool)])
+    absent = np.vstack([correct, np.zeros(40, dtype=bool)])
+    known = np.vstack([np.ones_like(correct), np.zeros(40, dtype=bool)])
     more, fewer = rasch(absent, known), rasch(correct)
     assert more.ability == pytest.approx(np.append(fewer.ability, 0), abs=1e-3)
     assert more.difficulty == pytest.approx(fewer.difficulty, abs=1e-3)

@@ -1,80 +1,15 @@
-"""A server on loopback that behaves like the hub, and can be told to misbehave, or does so by the weather."""
+"""A server on loopback that behaves like the hub, and can be told to misbehave."""
 
 import hashlib
 import json
-import random
-import socket
-import struct
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-FAULTS = ("too many requests", "unavailable", "truncated", "reset", "throttled", "dead")
-
-
-class Weather:
-    """A network as it is on some days: answers that are refused, truncated, slow or none, drawn from a seed.
-
-    Args:
-        seed: of the draws.
-        share: of the answers that go wrong.
-        in_a_row: at most so many of one address: a client that insists gets through.
-        dead: seconds for which a server that died is gone.
-
-    Attributes:
-        fell: how often each fault came.
-        sent: bytes of bodies that were sent, of all answers.
-    """
-
-    def __init__(self, seed: int, share: float = 0.3, in_a_row: int = 2, dead: float = 0.5) -> None:
-        self._random, self._lock = random.Random(seed), threading.Lock()
-        self._share, self._in_a_row, self._dead = share, in_a_row, dead
-        self._failed: Counter[str] = Counter()
-        self.fell: Counter[str] = Counter()
-        self.sent = 0
-
-    def _draw(self, path: str) -> tuple[str | None, float]:
-        """A fault, or none, and a number below 1 that says where it strikes."""
-        with self._lock:
-            place = self._random.random()
-            if self._random.random() >= self._share or self._failed[path] >= self._in_a_row:
-                self._failed[path] = 0
-                return None, place
-            fault = FAULTS[sum(self.fell.values()) % len(FAULTS)]  # each in its turn, however few there are
-            self._failed[path] += fault != "throttled"
-            self.fell[fault] += 1
-            return fault, place
-
-    def answer(self, handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str]) -> None:
-        """Send an answer, or what becomes of it."""
-        fault, place = self._draw(handler.path)
-        if fault in ("reset", "dead"):
-            handler.close_connection = True
-            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            handler.connection.close()  # at once, without a word
-            if fault == "dead":
-                threading.Thread(target=handler.server.listener.die, args=[self._dead], daemon=True).start()
-            return
-        if fault in ("too many requests", "unavailable"):
-            status, body = (429, b"slow down") if fault == "too many requests" else (503, b"<html>later</html>")
-            headers = {"Retry-After": "1"} if status == 429 else {}
-        handler.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        end = int(place * len(body)) if fault == "truncated" else len(body)
-        piece = max(1, end // 5) if fault == "throttled" else 1 << 16
-        for start in range(0, end, piece):
-            handler.wfile.write(body[start : min(start + piece, end)])
-            with self._lock:
-                self.sent += min(piece, end - start)
-            if fault == "throttled":
-                time.sleep(0.05)
-        handler.close_connection |= end < len(body)
+from urllib.parse import unquote
 
 
 @dataclass
@@ -89,11 +24,11 @@ class Loopback:
     )  # close after so many bytes, per request
     slow: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # wait before the answer
     status: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))  # answer these first
-    weather: Weather | None = None
     ranges: bool = True
     if_range: bool = True
     tag: str | None = None  # instead of a strong one that follows the content
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
     url: str = ""
 
     def asked(self, path):
@@ -135,8 +70,18 @@ def serve():
         def log_message(self, *_):
             pass
 
+        def do_HEAD(self):
+            """As the hub answers of a file: its commit and its ETag, which huggingface_hub asks for first."""
+            path = unquote(self.path.partition("?")[0])
+            state.heads.append(path)
+            if path not in state.files:
+                return self._answer(404, b"", {"X-Error-Code": "EntryNotFound"})
+            data, (_, _, rest) = state.files[path], path.partition("/resolve/")
+            headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": rest.split("/")[0]}
+            return self._answer(200, b"", headers | {"Content-Length": str(len(data))})
+
         def do_GET(self):
-            path = self.path.partition("?")[0]
+            path = unquote(self.path.partition("?")[0])
             state.requests.append((path, dict(self.headers)))
             if state.slow[path]:
                 time.sleep(state.slow[path].pop(0))
@@ -163,9 +108,6 @@ def serve():
             return self._answer(206, data[start:], headers, path)
 
         def _answer(self, status, body, headers=None, path=None):
-            if state.weather is not None:
-                state.weather.answer(self, status, body, headers or {})
-                return
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
                 self.send_header(name, value)
@@ -182,48 +124,16 @@ def serve():
         yield state
 
 
-class _Listener:
-    """Servers at one address, one after the other: where one dies, the next comes after a while."""
-
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        self._handler, self._going = handler, threading.Lock()
-        self._server, self._thread = self._start(0)
-        self.port = self._server.server_port
-
-    def _start(self, port: int) -> tuple[ThreadingHTTPServer, threading.Thread]:
-        server = ThreadingHTTPServer(("127.0.0.1", port), self._handler)
-        server.daemon_threads = True
-        server.handle_error = lambda *_: None  # a client that gave up is part of the play
-        server.listener = self
-        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
-        thread.start()
-        return server, thread
-
-    def _end(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def die(self, seconds: float) -> None:
-        """Refuse connections for so long; one that is dead stays so."""
-        if self._going.acquire(blocking=False):
-            try:
-                self._end()
-                time.sleep(seconds)
-                self._server, self._thread = self._start(self.port)
-            finally:
-                self._going.release()
-
-    def close(self) -> None:
-        with self._going:
-            self._end()
-
-
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on loopback that answers by this class; it is gone afterwards."""
-    listener = _Listener(handler)
-    try:
-        yield f"http://127.0.0.1:{listener.port}"
-    finally:
-        listener.close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        server.handle_error = lambda *_: None  # a client that gave up is part of the play
+        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
-from tests.sources.loopback import Weather, listening
+from tests.sources.loopback import listening
 
 
 @dataclass
@@ -24,7 +24,6 @@ class SmallWiki:
     answers: list[bytes] = field(default_factory=list)
     part: int = 2  # files in a part of an answer
     requests: list[tuple[dict[str, str], dict[str, str]]] = field(default_factory=list)
-    weather: Weather | None = None
     url: str = ""
 
     def asked(self, action):
@@ -86,9 +85,6 @@ def serve_wiki():
             parameters = {key: values[0] for key, values in parse_qs(address.query).items()}
             state.requests.append((parameters or {"path": address.path}, dict(self.headers)))
             body = state.answer(parameters) if parameters else state.pictures.get(address.path)
-            if state.weather is not None:
-                state.weather.answer(self, 404 if body is None else 200, body or b"", {})
-                return
             self.send_response(404 if body is None else 200)
             self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()

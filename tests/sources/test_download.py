@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from tests.sources.loopback import FAULTS, Weather, serve
+from tests.sources.loopback import serve
 from trivium.core.errors import BadInput
 from trivium.sources.download import Patience, Request, authorization, download
 
@@ -42,16 +42,6 @@ def test_cut_connection_resumes_where_it_stopped(ask, hub, tmp_path):
     assert ranges == [None, "bytes=300000-", "bytes=500000-"]
     assert hub.asked("/file")[1]["If-Range"] == f'"{DIGEST[:16]}"'
     assert (tmp_path / "folder" / "file").read_bytes() == DATA
-
-
-def test_a_patient_one_gets_everything_in_any_weather(hub, tmp_path):
-    hub.weather = Weather(1, share=0.7, dead=0.1)
-    patient = Patience(attempts=8, pause=0.05, longest_pause=0.2, silence=2)
-    for number in range(12):
-        hub.files[f"/{number}"] = DATA[number:]
-        fetched = download(Request(f"{hub.url}/{number}", f"test: {number}"), tmp_path / str(number), patient)
-        assert fetched.path.read_bytes() == DATA[number:]
-    assert set(hub.weather.fell) == set(FAULTS)
 
 
 def test_later_call_goes_on_after_giving_up(ask, hub, tmp_path):

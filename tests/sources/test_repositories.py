@@ -1,8 +1,10 @@
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import yaml
+from huggingface_hub import HfApi, hf_hub_download
 
 from trivium.sources.download import Patience
 from trivium.sources.pins import Pins
@@ -66,3 +68,36 @@ def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, ca
         first.drop("texts")
     other.join(20)
     assert kept.read_bytes() == b"one", "fetched anew by the other one"
+
+
+@pytest.mark.parametrize("kind", ["dataset", "model"])
+def test_huggingface_hub_reads_the_loopback_and_asks_for_what_we_ask_for(hub, tmp_path, kind):
+    """The library is the oracle of the server that our tests stand on, and of our addresses."""
+    files = {"one.txt": b"one", "parts/two & three.gz.part": b"two"}
+    hub.repository("who/texts", files, kind=kind, commits=(OLD, NEW))
+    api = HfApi(endpoint=hub.url, token=False)
+    assert [commit.commit_id for commit in api.list_repo_commits("who/texts", repo_type=kind)] == [OLD, NEW]
+    common = {"repo_type": kind, "revision": OLD, "token": False}
+    tree = list(api.list_repo_tree("who/texts", recursive=True, repo_type=kind, revision=OLD, token=False))
+    assert {entry.path: entry.size for entry in tree} == {name: len(data) for name, data in files.items()}
+    hub.requests.clear()
+    for name, data in files.items():
+        path = hf_hub_download("who/texts", name, endpoint=hub.url, cache_dir=tmp_path / "cache", **common)
+        assert Path(path).read_bytes() == data
+    theirs = [path for path, _ in hub.requests]
+    hub.requests.clear()
+    source = {
+        "description": "x",
+        "licence": "x",
+        "bytes": 1,
+        "hub": "who/texts",
+        "kind": kind,
+        "revision": OLD,
+        "list": "*",
+    }
+    (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"texts": source}))
+    with Hub(tmp_path / "d", Pins(tmp_path / "pins.yaml"), QUICK) as ours:
+        fetched_files = ours.fetch("texts")
+    assert {name: path.read_bytes() for name, path in fetched_files.items()} == files
+    contents = [path for path, _ in hub.requests if "/resolve/" in path]
+    assert contents == theirs == sorted(hub.heads)

@@ -75,7 +75,7 @@ def test_lora_adds_a_scaled_product_and_trains_nothing_else(reader, base):
 
 
 def test_answers_are_written_greedily_whatever_the_padding(reader):
-    asked = readings(questions(12))
+    asked = readings(questions(5))
     expected = []
     for each in asked:
         prompt = f"Contexte : {each.context}\nQuestion : {each.question}\nRéponse :"
@@ -86,9 +86,9 @@ def test_answers_are_written_greedily_whatever_the_padding(reader):
                 ids.append(int(reader.module(input_ids=torch.tensor([ids])).logits[0, -1].argmax()))
         expected.append(reader.tokenizer.decode(ids[length:], skip_special_tokens=True).strip())
     assert len(set(expected)) > 3
-    for size in (12, 5, 1):
-        assert [each.text for each in reader.answer(asked, size)] == expected
-    assert [each.text for each in reader.answer(asked[::-1], 5)] == expected[::-1]
+    for size in (5, 2, 1):
+        assert [answer.text for answer in reader.answer(asked, size)] == expected
+    assert [answer.text for answer in reader.answer(asked[::-1], 2)] == expected[::-1]
 
 
 def test_answers_tell_how_much_was_read_and_whether_they_end(base):
