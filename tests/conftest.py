@@ -14,6 +14,9 @@ from tests.sources.loopback import Loopback, serve
 from trivium.core.arithmetic import PORTABLE, SETTINGS
 from trivium.core.code import digest
 
+# The workers of xdist share the cores: threads of one would wait for those of another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 # ranx would compile for a minute before its first answer; on test sizes plain Python is instant.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # One process runs tests of Java and of Ray: Ray's handler of SIGSEGV would take the place of Java's, which needs it.

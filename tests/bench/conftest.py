@@ -22,19 +22,3 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
     monkeypatch.setattr(harness, "peak_memory", called)
     return lambda name: json.loads((tmp_path / f"{name}.json").read_text())
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Sets the seconds that `harness.measure` returns, call by call; what is measured runs."""
-
-    def set_seconds(*seconds: float) -> None:
-        left = iter(seconds)
-
-        def measure(function: Callable[[], object], repeats: int) -> float:
-            function()
-            return next(left)
-
-        monkeypatch.setattr(harness, "measure", measure)
-
-    return set_seconds

@@ -1,10 +1,12 @@
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.claims.invented import evidence, keep
+from trivium.claims import verdicts
 from trivium.commands.readme import (
     PAGES,
     PARTS,
@@ -15,6 +17,7 @@ from trivium.commands.readme import (
     real_table,
 )
 from trivium.core.tables import write_json
+from trivium.measures.trainings import over_trainings
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +37,12 @@ TEXT = (
     "a\n<!-- headline -->\nold\n<!-- /headline -->\nb\n<!-- stages -->\n<!-- /stages -->\n<!-- bench -->\n<!-- /bench -->\n"
     + REAL
 )
+
+
+@pytest.fixture(autouse=True)
+def _few_permutations(monkeypatch):
+    """No table here shows a p, and those of all claims take a minute."""
+    monkeypatch.setattr(verdicts, "over_trainings", partial(over_trainings, permutations=100))
 
 
 def test_parts_are_renewed_and_the_rest_stays(tmp_path):

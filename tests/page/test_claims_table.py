@@ -1,16 +1,27 @@
 import re
+from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.claims.invented import evidence, keep
+from trivium.claims import verdicts
 from trivium.claims.evidence import kept
 from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
 from trivium.commands.thorough import TRAINED
 from trivium.core.parameters import read_parameters
+from trivium.measures.trainings import over_trainings
 from trivium.page import thorough
 
 ROOT = Path(__file__).parents[2]
 TAGS = re.compile("<[^>]+>")
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch):
+    """As many as p < 0.001 needs: the differences are the same in every item."""
+    monkeypatch.setattr(verdicts, "over_trainings", partial(over_trainings, permutations=2000, resamples=200))
 
 
 def claims_html(folder, pipeline):
