@@ -257,9 +257,6 @@ def test_the_command_line(built, asked, tmp_path):
     assert "\n1. " in said
     assert "text, DPR" in said
     assert "re-ranked, text" in said
-    command = (sys.executable, "-m", "trivium", "ask", "--no-rerank")
-    assert "re-ranked" not in built.run(*command, "--image", str(photo), asked[0][0].text)
-    built.run(sys.executable, "-m", "trivium", "ask", "--image", "params.yaml", "who is this?", fails=True)
 
 
 def free_port():

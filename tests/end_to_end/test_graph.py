@@ -154,6 +154,7 @@ def test_directory_remote(clone, tmp_path):
     assert pushed_wiped_and_pulled(clone, setup) == ([], [])
 
 
+@pytest.mark.slow
 def test_s3_remote(clone, monkeypatch):
     """A few stages by name: the server, a Python program, takes as long for each file as the rest does for ten."""
     server = ThreadedMotoServer(port=0)
