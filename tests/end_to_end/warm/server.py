@@ -4,6 +4,7 @@ It holds none of the project's modules: a stage imports these itself, as it does
 socket to listen at; `client.py` is what DVC finds in place of Python.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -24,6 +25,8 @@ def main(address: str) -> None:
     """Serve one stage after another until the process is ended; a fork runs its stage and returns."""
     for library in LIBRARIES:
         import_module(library)
+    gc.collect()
+    gc.freeze()  # a fork that looked through all of this would copy it
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
