@@ -56,7 +56,7 @@ def test_training_learns_to_read(world, tmp_path):
 @pytest.mark.parametrize(("selection", "score"), [("em", 1 / 3), ("f1", (1 + 2 / 3 + 0) / 3)])
 def test_validation_is_the_mean_of_the_chosen_measure(monkeypatch, selection, score):
     """Three answers by hand: right; one word of two, F1 = 2 · 1 / (2 + 1); wrong."""
-    questions = [Question(f"q{number}", f"Where {number} ?", ("Paris",)) for number in range(3)]
+    questions = [Question(f"q{number}", f"Where {number} ?", ("Paris",), "Paris") for number in range(3)]
     run = Run.from_dict({question.id: {number: 1.0} for number, question in enumerate(questions)})
     given = {
         (question.text, number): Reading(words, 0, 1, 0.0, 0.0, 0.0)

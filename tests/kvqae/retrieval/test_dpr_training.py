@@ -41,6 +41,7 @@ PARAMETERS = {
     "max_gradient_norm": 2.0,
     "validate_every": 3,
     "validation_negatives": 1,
+    "patience": None,
 }
 
 
