@@ -40,10 +40,6 @@ class Turned(ImageEncoder):
     @staticmethod
     def load(folder, device):
         return TurnedRound(load_imagenet(folder, device))
-
-    @staticmethod
-    def write_tiny(folder):
-        raise AssertionError
 '''
 MODULES = """
 [{"type": "sentence_transformers.models.Transformer", "path": ""},

@@ -7,6 +7,7 @@ import insightface
 import numpy as np
 from PIL import Image
 
+from tests.kvqae.tiny_encoders import write_tiny
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import EncoderParameters
 from trivium.vision.image_encoding import LoadedEncoder, load_encoder
@@ -20,8 +21,8 @@ def encoded(pixels: np.ndarray, kind: str = "PNG", **options: object) -> bytes:
 
 def write_base(folder: Path) -> Path:
     """Every image encoder with drawn weights, a folder each, as `models/kvqae/base` has them; returns the folder."""
-    for name, encoder in ENCODERS.items():
-        encoder.write_tiny(folder / name)
+    for name in ENCODERS:
+        write_tiny(name, folder / name)
     return folder
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.kvqae.tiny_encoders import write_clip
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.clip import Clip as RetrievalClip
 from trivium.nets.open_clip_folder import require_offline
@@ -15,8 +16,7 @@ from trivium.vision.encoders.clip import Clip
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    Clip.write_tiny(tmp_path / "clip")
-    return tmp_path / "clip"
+    return write_clip(tmp_path / "clip")
 
 
 def change(folder: Path, part: str, **fields: Any) -> Path:

@@ -14,6 +14,7 @@ from transformers import (
     DINOv3ConvNextModel,
 )
 
+from tests.kvqae.tiny_encoders import write_tiny
 from trivium.core.errors import BadInput
 from trivium.vision.encoder_registry import ENCODERS
 
@@ -28,7 +29,7 @@ def pictures() -> list[Image.Image]:
 @pytest.mark.parametrize("name", ["dinov2", "dinov3"])
 def test_vectors_are_the_first_token_of_the_library(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    ENCODERS[name].write_tiny(folder)
+    write_tiny(name, folder)
     network, processor = AutoModel.from_pretrained(folder).eval(), AutoImageProcessor.from_pretrained(folder)
     with torch.inference_mode():
         found = network(**processor(images=pictures(), return_tensors="pt")).last_hidden_state[:, 0]
@@ -44,7 +45,7 @@ def test_a_convnext_of_dinov3_is_one_too(tmp_path: Path) -> None:
 
 
 def test_another_network_is_refused(tmp_path: Path) -> None:
-    ENCODERS["dinov3"].write_tiny(tmp_path / "model")
+    write_tiny("dinov3", tmp_path / "model")
     with pytest.raises(
         BadInput, match="field 'model_type': another kind of network; got 'dinov3_vit'.*choices: dinov2"
     ):

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torchvision import models, transforms
 from torchvision.transforms import InterpolationMode
 
-from tests.kvqae.tiny_encoders import write_clip, write_imagenet
+from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_tiny
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.vision import whole_images
@@ -195,7 +195,7 @@ def test_some_of_the_pictures_are_prepared_as_with_all() -> None:
 
 @pytest.mark.parametrize("name", ["imagenet", "clip", "siglip2", "eva_clip", "dinov2", "dinov3"])
 def test_an_encoder_gives_nearly_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ENCODERS[name].write_tiny(tmp_path / name)
+    write_tiny(name, tmp_path / name)
     pictures = [picture("smooth", *size) for size in ((60, 40), (1024, 1), (60, 40), (35, 90))]
     encoder = ENCODERS[name].load(tmp_path / name, CPU)
     assert encoder.prepare(pictures).dtype == torch.float32
@@ -211,7 +211,7 @@ def test_an_encoder_gives_nearly_the_same(name: str, tmp_path: Path, monkeypatch
 def test_an_encoder_that_runs_out_of_memory_halves_its_pictures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ENCODERS["clip"].write_tiny(tmp_path / "clip")
+    write_clip(tmp_path / "clip")
     monkeypatch.setattr(whole_images, "device_prepares", lambda _: True)
     encoder = ENCODERS["clip"].load(tmp_path / "clip", CPU)
     pictures = [picture("noise", *size) for size in SIZES]

@@ -81,8 +81,3 @@ class ImageEncoder(ABC):
         Raises:
             BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
         """
-
-    @staticmethod
-    @abstractmethod
-    def write_tiny(folder: Path) -> None:
-        """Write a model of a few kilobytes with drawn weights, in the format of the real one: for tests."""

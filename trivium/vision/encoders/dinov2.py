@@ -4,9 +4,9 @@ What DINO's networks share is here, too. They are in transformers' format: see `
 folder's own `preprocessor_config.json` says how a picture is scaled, cropped and standardised.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
@@ -26,31 +26,16 @@ class Dino(ImageEncoder):
 
     Attributes:
         kinds: `model_type` of the configurations that are its own.
-        tiny: names of transformers' classes for configuration, network and preparation, and the configuration of a
-            network of a few kilobytes, for tests.
     """
 
     route = "whole"
     files = FILES
     kinds: ClassVar[Sequence[str]]
-    tiny: ClassVar[tuple[str, str, str, Mapping[str, Any]]]
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device") -> "PictureEmbedder":
         """See `load_dino`."""
         return load_dino(folder, device, cls.kinds)
-
-    @classmethod
-    def write_tiny(cls, folder: Path) -> None:
-        """Drawn weights, for pictures of 32 pixels."""
-        import torch
-        import transformers
-
-        torch.manual_seed(0)
-        configuration, network, preparation, values = cls.tiny
-        getattr(transformers, network)(getattr(transformers, configuration)(**values)).save_pretrained(folder)
-        side = {"height": values["image_size"], "width": values["image_size"]}
-        getattr(transformers, preparation)(size=side, crop_size=side).save_pretrained(folder)
 
 
 def load_dino(folder: Path, device: "torch.device", kinds: Sequence[str]) -> "PictureEmbedder":
@@ -90,9 +75,3 @@ class Dinov2(Dino):
 
     name, label, symbol = "dinov2", "DINOv2", "N₂"
     kinds: ClassVar = ("dinov2", "dinov2_with_registers")
-    tiny: ClassVar = (
-        "Dinov2Config",
-        "Dinov2Model",
-        "BitImageProcessor",
-        {"image_size": 28, "patch_size": 14, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2},
-    )

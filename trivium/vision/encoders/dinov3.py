@@ -10,16 +10,3 @@ class Dinov3(Dino):
 
     name, label, symbol = "dinov3", "DINOv3", "N₃"
     kinds: ClassVar = ("dinov3_vit", "dinov3_convnext")
-    tiny: ClassVar = (
-        "DINOv3ViTConfig",
-        "DINOv3ViTModel",
-        "DINOv3ViTImageProcessor",
-        {
-            "image_size": 32,
-            "patch_size": 16,
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-        },
-    )

@@ -1,6 +1,5 @@
 """A torchvision ResNet trained on ImageNet, its last map max-pooled over positions (kvqae.md §3)."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,18 +25,6 @@ class ImageNet(ImageEncoder):
     def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
         """See `load_imagenet`."""
         return load_imagenet(folder, device)
-
-    @staticmethod
-    def write_tiny(folder: Path) -> None:
-        """A ResNet-18 with drawn weights, for pictures of 56 pixels."""
-        import torch
-        from safetensors.torch import save_file
-        from torchvision import models
-
-        folder.mkdir(parents=True)
-        torch.manual_seed(0)
-        save_file(models.resnet18(num_classes=5).state_dict(), folder / "model.safetensors")
-        (folder / "config.json").write_text(json.dumps({"architecture": "resnet18", "size": 56}), encoding="utf-8")
 
 
 def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
