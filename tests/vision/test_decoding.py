@@ -381,6 +381,13 @@ def test_greys_of_12_bits_reach_white_and_those_with_signs_are_refused() -> None
         decode(tiff(np.array([-1, 1], np.int8), bits=8, kind=2), **LIMITS)
 
 
+def test_whole_numbers_of_32_bits_without_sign_are_none_below_zero() -> None:
+    pixels = decode(tiff(np.array([0, 2**30, 2**31 - 1], "<u4"), bits=32), **LIMITS).get_flattened_data()
+    assert [pixel[0] for pixel in pixels] == [0, 128, 255]
+    with pytest.raises(Unreadable, match="corrupt: greys of 2³¹ and more"):
+        decode(tiff(np.array([0, 2**31, 2**32 - 1], "<u4"), bits=32), **LIMITS)
+
+
 def smooth(width: int, height: int) -> Image.Image:
     return noise(width // 8, height // 8).resize((width, height), Image.Resampling.BICUBIC)
 

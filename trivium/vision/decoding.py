@@ -70,7 +70,9 @@ def _note_greys(image: TiffImagePlugin.TiffImageFile) -> None:
         image.info["white_is_zero"] = tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0
     if tags.get(TiffImagePlugin.BITSPERSAMPLE) == (12,):
         image.info["bits"] = 12
-    if image.mode == "L" and tags.get(TiffImagePlugin.SAMPLEFORMAT) == (2,):
+    kind = tags.get(TiffImagePlugin.SAMPLEFORMAT, (1,))
+    image.info["unsigned"] = image.mode == "I" and kind == (1,)  # Pillow has signed ones alone
+    if image.mode == "L" and kind == (2,):
         raise Unreadable("corrupt", "greys from -128 to 127")
 
 
@@ -289,7 +291,7 @@ def to_rgb(image: Image.Image, span: tuple[float, float] | None = None) -> Image
         span: the smallest and the largest value of the picture of which this is a part; None: it is whole.
 
     Raises:
-        ValueError: floats that are no numbers, or colours that Pillow cannot convert.
+        ValueError: floats that are no numbers, greys of 2³¹ and more, or colours that Pillow cannot convert.
     """
     if image.mode in ("I", "F"):
         grey = _scale(image, *(span or _span(image)))
@@ -312,6 +314,8 @@ def _span(image: Image.Image) -> tuple[float, float]:
     low, high = map(float, image.getextrema())  # type: ignore[arg-type]
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError("floats that are no numbers")
+    if low < 0 and image.info.get("unsigned"):
+        raise ValueError("greys of 2³¹ and more")
     return low, high
 
 
