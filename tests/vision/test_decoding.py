@@ -14,7 +14,7 @@ from PIL.PngImagePlugin import PngInfo
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.sources.decorrelation.images import fit_images
-from trivium.vision import decoding
+from trivium.vision import decoding, rgb
 from trivium.vision.decoding import (
     FORMATS,
     JPEG_PIXELS,
@@ -248,7 +248,7 @@ def test_a_large_picture_comes_in_tiles_and_looks_the_same(
     data = encoded(picture.convert(mode), exif=exif)
     whole = np.asarray(decode(data, **LIMITS), int)
     monkeypatch.setattr(decoding, "_WHOLE", 100)
-    monkeypatch.setattr(decoding, "_COLUMNS", 300)
+    monkeypatch.setattr(rgb, "_COLUMNS", 300)
     in_tiles = np.asarray(decode(data, **LIMITS), int)
     assert in_tiles.shape == whole.shape
     assert np.abs(in_tiles - whole).max() <= 1
@@ -297,7 +297,7 @@ def test_greys_of_32_bits_are_scaled_by_their_range(
     low: float, high: float, kind: type, whole: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding, "_WHOLE", whole)
-    monkeypatch.setattr(decoding, "_COLUMNS", 10)
+    monkeypatch.setattr(rgb, "_COLUMNS", 10)
     image = np.asarray(decode(encoded(ramp(low, high, kind), "TIFF"), **LIMITS), int)
     assert np.abs(image - np.linspace(0, 255, 64).round()[None, :, None]).max() <= 1
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from PIL import ExifTags, Image, ImageChops, PngImagePlugin, TiffImagePlugin, UnidentifiedImageError
+from PIL import ExifTags, Image, PngImagePlugin, TiffImagePlugin, UnidentifiedImageError
 
 from trivium.core.errors import BadInput
+from trivium.vision.rgb import convert_in_tiles, fit_transparency, note_greys, to_rgb
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
 Reason = Literal["not_an_image", "corrupt", "too_large"]
@@ -29,7 +30,6 @@ PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
 MOST_LOST = 0.2  # of a JPEG's rows of blocks may lie behind the place where its file ends
 _WHOLE = 16_000_000  # pixels of the largest picture that is converted in one piece
-_ROWS, _COLUMNS = 256, 65_536  # of such a picture that are converted at a time, about
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
 _STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
@@ -57,32 +57,10 @@ def open_picture(data: bytes) -> Image.Image:
         data = data.rstrip(b"\0")  # of a download that stopped, zeros would be read as grey
     image = Image.open(io.BytesIO(_skip_texts(data)), formats=FORMATS)
     if isinstance(image, TiffImagePlugin.TiffImageFile):
-        _note_greys(image)
+        note_greys(image)
     elif image.format == "PNG" and "transparency" in image.info:
-        _fit_transparency(image, bits=data[24])
+        fit_transparency(image, bits=data[24])
     return image
-
-
-def _note_greys(image: TiffImagePlugin.TiffImageFile) -> None:
-    """Note in `info` what Pillow does not do to a TIFF's greys of more than 8 bits: turn and scale them."""
-    tags = image.tag_v2
-    if image.mode in ("I;16", "F"):
-        image.info["white_is_zero"] = tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0
-    if tags.get(TiffImagePlugin.BITSPERSAMPLE) == (12,):
-        image.info["bits"] = 12
-    kind = tags.get(TiffImagePlugin.SAMPLEFORMAT, (1,))
-    image.info["unsigned"] = image.mode == "I" and kind == (1,)  # Pillow has signed ones alone
-    if image.mode == "L" and kind == (2,):
-        raise Unreadable("corrupt", "greys from -128 to 127")
-
-
-def _fit_transparency(image: Image.Image, bits: int) -> None:
-    """Scale the colour that a PNG calls transparent as Pillow scales pixels of 2, 4 or three times 16 bits."""
-    colour = image.info["transparency"]
-    if image.mode == "L" and bits < 8:
-        image.info["transparency"] = colour * 255 // (2**bits - 1)
-    elif image.mode == "RGB" and bits == 16:
-        image.info["transparency"] = tuple(value >> 8 for value in colour)
 
 
 def _skip_texts(data: bytes) -> bytes:
@@ -229,7 +207,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
             image, truncated = load_picture(data, prepare)
         orientation = exif_orientation(image)  # a broken EXIF block does not spoil the picture
-        image = to_rgb(image) if image.width * image.height <= _WHOLE else _in_tiles(image, max_side)
+        image = to_rgb(image) if image.width * image.height <= _WHOLE else convert_in_tiles(image, max_side)
     except (Unreadable, MemoryError):
         raise
     except UnidentifiedImageError:
@@ -278,63 +256,3 @@ def turn(image: Image.Image, orientation: int | None) -> Image.Image:
     """Turn a picture as its orientation wants it; `exif_transpose` also rewrites the EXIF block, and may fail."""
     method = _TURNS.get(orientation or 1)
     return image if method is None else image.transpose(method)
-
-
-def to_rgb(image: Image.Image, span: tuple[float, float] | None = None) -> Image.Image:
-    """A picture of any mode in RGB.
-
-    What is transparent becomes white; greys of 16 (12) bits are scaled by 65535 (4095), and 32-bit integers and floats
-    so that the smallest is black and the largest white, or the other way round where a TIFF says that white is zero.
-
-    Args:
-        image: with its pixels.
-        span: the smallest and the largest value of the picture of which this is a part; None: it is whole.
-
-    Raises:
-        ValueError: floats that are no numbers, greys of 2³¹ and more, or colours that Pillow cannot convert.
-    """
-    if image.mode in ("I", "F"):
-        grey = _scale(image, *(span or _span(image)))
-    elif image.mode.startswith("I;16"):  # Pillow's own conversion would clip at 255
-        values = np.asarray(image)
-        levels = (values // (16 if image.info.get("bits") == 12 else 257)).astype(np.uint8)
-        if "transparency" in image.info:
-            levels[values == image.info["transparency"]] = 255
-        grey = Image.fromarray(levels)
-    elif image.has_transparency_data:
-        image = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    else:
-        return image.convert("RGB")
-    return (ImageChops.invert(grey) if image.info.get("white_is_zero") else grey).convert("RGB")
-
-
-def _span(image: Image.Image) -> tuple[float, float]:
-    """The smallest and the largest value of 32-bit integers or floats."""
-    low, high = map(float, image.getextrema())  # type: ignore[arg-type]
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError("floats that are no numbers")
-    if low < 0 and image.info.get("unsigned"):
-        raise ValueError("greys of 2³¹ and more")
-    return low, high
-
-
-def _scale(image: Image.Image, low: float, high: float) -> Image.Image:
-    """32-bit integers or floats as 8-bit greys from 0 at `low` to 255 at `high`."""
-    if not np.isfinite(np.asarray(image)).all():
-        raise ValueError("floats that are no numbers")
-    scale = 255 / (high - low) if high > low else 0.0
-    return image.convert("F").point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
-
-
-def _in_tiles(image: Image.Image, max_side: int) -> Image.Image:
-    """`to_rgb` and Pillow's first step of a reduction, tile by tile: a large picture is never held twice."""
-    span = _span(image) if image.mode in ("I", "F") else None
-    factor = max(1, max(image.size) // (2 * max_side))
-    reduced = Image.new("RGB", (math.ceil(image.width / factor), math.ceil(image.height / factor)))
-    rows, columns = (factor * max(1, most // factor) for most in (_ROWS, _COLUMNS))
-    for top in range(0, image.height, rows):
-        for left in range(0, image.width, columns):
-            tile = image.crop((left, top, min(left + columns, image.width), min(top + rows, image.height)))
-            reduced.paste(to_rgb(tile, span).reduce(factor), (left // factor, top // factor))
-    return reduced

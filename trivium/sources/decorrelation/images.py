@@ -21,7 +21,8 @@ from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.zips import open_zip, read_member
 from trivium.formats.picture_files import PICTURES, is_picture
-from trivium.vision.decoding import exif_orientation, load_picture, open_picture, to_rgb, turn
+from trivium.vision.decoding import exif_orientation, load_picture, open_picture, turn
+from trivium.vision.rgb import to_rgb
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
 BACK = {6: 8, 8: 6}  # the orientation that undoes another; any other one undoes itself
