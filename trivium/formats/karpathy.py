@@ -7,6 +7,7 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.formats.json_fields import Field
 from trivium.formats.pictures import Caption, Split
 
 SPLIT_NAMES: dict[str, Split] = {"train": "train", "restval": "train", "val": "validation", "test": "test"}
@@ -48,8 +49,8 @@ def read_karpathy(path: Path) -> tuple[list[SplitPicture], Counter[str]]:
     counts: Counter[str] = Counter(captions_empty=0, pictures_without_caption=0)
     seen: dict[str, set[Any]] = {"imgid": set(), "filename": set(), "cocoid": set(), "sentid": set()}
     pictures = []
-    for index, image in enumerate(images):
-        picture = _picture(image, path, f"images[{index}]", seen, counts)
+    for image in Field(images, path, name="images").items():
+        picture = _picture(image, seen, counts)
         if picture.captions:
             pictures.append(picture)
         else:
@@ -57,41 +58,26 @@ def read_karpathy(path: Path) -> tuple[list[SplitPicture], Counter[str]]:
     return pictures, counts
 
 
-def _picture(
-    image: dict[str, Any], path: Path, row: str, seen: dict[str, set[Any]], counts: Counter[str]
-) -> SplitPicture:
-    identifier, name = _field(image, "imgid", int, path, row), _field(image, "filename", str, path, row)
-    coco_id = _field(image, "cocoid", int, path, row) if "cocoid" in image else None
-    split = _field(image, "split", str, path, row)
-    if split not in SPLIT_NAMES:
-        raise BadInput("unknown split", file=path, row=row, field="split", got=split, choices=SPLIT_NAMES)
-    for field, value in (("imgid", identifier), ("filename", name), ("cocoid", coco_id)):
-        _once(value, field, path, row, seen)
+def _picture(image: Field, seen: dict[str, set[Any]], counts: Counter[str]) -> SplitPicture:
+    identifier, name = image["imgid"].integer(), image["filename"].text(empty=False)
+    coco_id = None if (field := image.get("cocoid")) is None else field.integer()
+    split = SPLIT_NAMES[image["split"].name_of(SPLIT_NAMES)]
+    for key in ("imgid", "filename", "cocoid"):
+        _once(image, key, seen)
     captions = []
-    for index, sentence in enumerate(_field(image, "sentences", list, path, row)):
-        place = f"{row}.sentences[{index}]"
-        text = _field(sentence, "raw", str, path, place).strip()
-        number = _field(sentence, "sentid", int, path, place)
-        _once(number, "sentid", path, place, seen)
+    for sentence in image["sentences"].items():
+        number, text = sentence["sentid"].integer(), sentence["raw"].text().strip()
+        _once(sentence, "sentid", seen)
         if text:
             captions.append(Caption(number, text))
         else:
             counts["captions_empty"] += 1
-    return SplitPicture(identifier, name, SPLIT_NAMES[split], coco_id, tuple(captions))
+    return SplitPicture(identifier, name, split, coco_id, tuple(captions))
 
 
-def _field(record: Any, field: str, kind: type, path: Path, row: str) -> Any:
-    value = record.get(field) if isinstance(record, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool) or value == "":
-        if field == "raw" and value == "":  # an empty caption is counted, not refused
-            return value
-        raise BadInput("missing or wrong", file=path, row=row, field=field, got=value, expected=kind.__name__)
-    return value
-
-
-def _once(value: Any, field: str, path: Path, row: str, seen: dict[str, set[Any]]) -> None:
-    if value is None:
-        return
-    if value in seen[field]:
-        raise BadInput("stands twice", file=path, row=row, field=field, got=value)
-    seen[field].add(value)
+def _once(record: Field, key: str, seen: dict[str, set[Any]]) -> None:
+    value = record.value.get(key)
+    if value in seen[key]:
+        record[key].refuse("stands twice")
+    if value is not None:
+        seen[key].add(value)
