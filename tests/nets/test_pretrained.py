@@ -6,6 +6,7 @@ from transformers import AutoModel, BertForQuestionAnswering, BertTokenizer
 from tests.kvqae.tiny_reader import write_bert
 from trivium.core.errors import BadInput
 from trivium.nets.pretrained import load_pretrained
+from trivium.nets.weights import read_plain_tensors, read_weights
 
 
 @pytest.fixture
@@ -72,3 +73,12 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     tmp_path.joinpath("config.json").write_text("{}")
     with pytest.raises(BadInput, match="not an encoder: .*; expected a Hugging Face folder"):
         load_pretrained(AutoModel, tmp_path, "an encoder")
+
+
+def test_a_pointer_in_the_place_of_weights_is_named(folder):
+    """What a clone without Git LFS has."""
+    pointer = folder / "model.safetensors"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    for read in (load, lambda folder: read_weights(pointer), lambda folder: read_plain_tensors(pointer)):
+        with pytest.raises(BadInput, match=r"model\.safetensors: another file stands in its place; got .*git lfs pull"):
+            read(folder)

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import require_file
+from trivium.core.reading import refuse_other, require_file
 
 
 @contextmanager
@@ -36,6 +36,7 @@ def read_matrix(path: Path) -> np.ndarray:
     try:
         matrix = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, OSError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError) as error:
+        refuse_other(path)
         raise BadInput(f"not a NumPy matrix, or a damaged one: {error}", file=path) from None
     if matrix.dtype.kind not in "biuf":
         raise BadInput("not a matrix of numbers", file=path, got=str(matrix.dtype))

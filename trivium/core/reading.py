@@ -117,9 +117,14 @@ def _refuse_other(start: bytes, path: Path) -> None:
 
 
 def refuse_other(path: Path) -> None:
-    """Raise `BadInput` where a pointer of Git LFS or a page of HTML stands in the place of a file that is no text."""
-    with open_file(path) as stream:
-        _refuse_other(stream.read(512), path)
+    """Raise `BadInput` where a pointer of Git LFS or a page of HTML stands in the place of a file that is no text.
+
+    Args:
+        path: the file, or a folder of such files.
+    """
+    for file in sorted(filter(is_file, path.iterdir())) if path.is_dir() else filter(is_file, [path]):
+        with open_file(file) as stream:
+            _refuse_other(stream.read(512), file)
 
 
 def is_packed(stream: BufferedReader) -> bool:

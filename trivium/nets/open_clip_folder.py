@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import BadInput
+from trivium.core.reading import refuse_other
 from trivium.core.tables import read_json
 
 if TYPE_CHECKING:  # seconds to import, and only who loads a network needs it
@@ -82,6 +83,7 @@ def load_open_clip(name: str, where: Path | str, text: Mapping[str, Any], **opti
             raise misfit(error, Path(where)) from None
         raise BadInput(f"cannot be had from open_clip: {error}", got=where) from None
     except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
+        refuse_other(Path(where))
         raise BadInput(f"not a usable model of open_clip: {error}", file=where) from None
     return network.eval(), drawn, plain, tokenize
 

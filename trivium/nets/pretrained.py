@@ -12,6 +12,7 @@ from transformers.utils import logging
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.core.reading import refuse_other
 from trivium.nets.cards import write_card
 from trivium.nets.device import attention
 
@@ -59,6 +60,7 @@ def load_pretrained(
         )
         tokens = tokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        refuse_other(folder)
         raise BadInput(f"not {what}: {error}", file=folder, expected=expected) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith(new)):
         raise BadInput("weights are missing", file=folder, got=missing[:3])

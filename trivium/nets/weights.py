@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from trivium.core.errors import BadInput
+from trivium.core.reading import refuse_other
 
 WEIGHTS = "model.safetensors"
 
@@ -23,6 +24,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
+        refuse_other(path)
         raise BadInput(f"not readable as safetensors: {error}", file=path) from None
 
 
@@ -35,6 +37,7 @@ def read_plain_tensors(path: Path) -> Any:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, ValueError, TypeError) as error:
+        refuse_other(path)
         raise BadInput("not plain tensors, or broken", file=path, got=str(error).partition("\n")[0]) from None
 
 
