@@ -201,7 +201,7 @@ def test_a_long_jpeg_is_decoded_at_a_fraction_too() -> None:
 @pytest.mark.parametrize("place", ["before the pixels", "behind the pixels"])
 @pytest.mark.parametrize("kind", ["tEXt", "zTXt", "iTXt", "packed iTXt", "iCCP", "damaged", "XMP", "raw profile"])
 def test_long_texts_of_a_png_are_passed_over(kind: str, place: str) -> None:
-    long = b"a" * 30_000_000
+    long = b"a" * 3_000_000
     chunks = {
         "tEXt": b"tEXtComment\0" + long,
         "zTXt": b"zTXtComment\0\0" + zlib.compress(long),

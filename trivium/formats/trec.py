@@ -7,7 +7,7 @@ reader finds one order.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -68,19 +68,15 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
         if len(columns) < 6:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
         query, _, label, rank, score_text, tag = columns[:6]
-        if not _is_whole(rank):
+        if not _parses(whole_number, rank):
             expected = "a whole number; spaces and tabs part columns"
             raise BadInput("not a rank", file=path, row=row, field="rank", got=rank, expected=expected)
         document = _document(label, vocabulary, path, row)
-        try:
-            score = finite_number(score_text)
-        except ValueError:
-            raise BadInput(
-                "not a score", file=path, row=row, field="score", got=score_text, expected="a finite number"
-            ) from None
-        if abs(score) > _LARGEST:
+        if not _parses(finite_number, score_text):
+            raise BadInput("not a score", file=path, row=row, field="score", got=score_text, expected="a finite number")
+        if abs(score := float(score_text)) > _LARGEST:
             raise BadInput("not finite as a 32-bit float", file=path, row=row, field="score", got=score_text)
-        if len(columns) > 6 and _is_number(tag):  # "Soyuz 11" is a document of one column too many
+        if len(columns) > 6 and _parses(finite_number, tag):  # "Soyuz 11" is a document of one column too many
             expected = "six columns: has an identifier a space in it?"
             raise BadInput("a number in place of the tag", file=path, row=row, field="tag", got=tag, expected=expected)
         if any(_is_record(columns[place:], columns[1]) for place in range(6, len(columns) - 3)):
@@ -124,17 +120,10 @@ def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
             blank = blank or row
 
 
-def _is_whole(text: str) -> bool:
+def _parses(parse: Callable[[str], float], text: str) -> bool:
+    """Whether a text is a number that one of `reading`'s functions parses."""
     try:
-        whole_number(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_number(text: str) -> bool:
-    try:
-        finite_number(text)
+        parse(text)
     except ValueError:
         return False
     return True
@@ -142,7 +131,11 @@ def _is_number(text: str) -> bool:
 
 def _is_record(columns: Sequence[str], second: str) -> bool:
     """Whether text after a tag goes on as `Q0 document rank score`: a line's end is missing before it."""
-    return columns[0] in ("Q0", "q0", "0", second) and _is_whole(columns[2]) and _is_number(columns[3])
+    return (
+        columns[0] in ("Q0", "q0", "0", second)
+        and _parses(whole_number, columns[2])
+        and _parses(finite_number, columns[3])
+    )
 
 
 def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:
@@ -162,7 +155,7 @@ def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -
 def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: int) -> int:
     if vocabulary is not None:
         return vocabulary.setdefault(label, len(vocabulary))
-    if not _is_whole(label) or int(label) < 0:
+    if not _parses(whole_number, label) or int(label) < 0:
         expected = "a whole number from 0 of at most 64 bits"
         raise BadInput("not a document number", file=path, row=row, field="document", got=label, expected=expected)
     return int(label)
@@ -206,10 +199,11 @@ def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[st
         if len(columns) != 4:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="4 (TREC qrels)")
         query, _, label, grade = columns
-        if not _is_whole(grade):
+        if not _parses(whole_number, grade):
             expected = "a whole number of at most 64 bits"
             raise BadInput("not a grade", file=path, row=row, field="grade", got=grade, expected=expected)
-        name = str(int(label)) if vocabulary is None and _is_whole(label) else label  # 05 is 5 where numbers are meant
+        # 05 is 5 where numbers are meant.
+        name = str(int(label)) if vocabulary is None and _parses(whole_number, label) else label
         if name in judged[query]:
             raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
         judged[query].add(name)
