@@ -134,7 +134,7 @@ def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int
             query: {document: float(grade) for document, grade in grades.items()} for query, grades in found.items()
         }
     graded: dict[str, dict[int, float]] = {}
-    for query, document, grade in _judged(given):
+    for query, document, grade in _lines(given, GRADE):
         grades = graded.setdefault(query, {})
         if document is None:
             continue
@@ -173,7 +173,7 @@ def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
     if isinstance(given, str | PathLike):
         return read_run(Path(given), name or None, vocabulary)
     lists: dict[str, dict[str, float]] = {}
-    for query, document, score in _scored(given):
+    for query, document, score in _lines(given, SCORE):
         found = lists.setdefault(query, {})
         if document is None:
             continue
@@ -197,29 +197,27 @@ def _numbers(documents: NDArray[np.int64], vocabulary: dict[str, int]) -> NDArra
     return np.array(found, np.int64)
 
 
-def _judged(given: Any) -> Iterator[tuple[str, str | None, Any]]:
-    """(query, document, grade); a query comes first without a document: it counts, whatever is relevant."""
+def _lines(given: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
+    """(query, document, grade or score); a query comes first without a document: it counts, whatever is there.
+
+    Args:
+        given: a mapping, or a table of pandas.
+        value: the column of a table, `GRADE` or `SCORE`.
+    """
     if not isinstance(given, Mapping):
-        yield from _rows(given, GRADE)
+        yield from _rows(given, value)
         return
-    for query, judged in _by_query(given):
+    for query, found in _by_query(given):
         yield query, None, 0
-        if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
-            raise ValueError(f"query {query!r}: {judged!r} is neither {{document: grade}} nor a list of documents")
-        pairs = judged.items() if isinstance(judged, Mapping) else ((document, 1) for document in judged)
-        yield from ((query, _name(document, query), grade) for document, grade in pairs)
-
-
-def _scored(given: Any) -> Iterator[tuple[str, str | None, Any]]:
-    """(query, document, score); a query comes first without a document, since it may have none."""
-    if not isinstance(given, Mapping):
-        yield from _rows(given, SCORE)
-        return
-    for query, retrieved in _by_query(given):
-        yield query, None, 0.0
-        if not isinstance(retrieved, Mapping):
-            raise ValueError(f"query {query!r}: {retrieved!r} is no {{document: score}}")
-        yield from ((query, _name(document, query), score) for document, score in retrieved.items())
+        if isinstance(found, Mapping):
+            pairs: Iterable[tuple[Any, Any]] = found.items()
+        elif value is SCORE:
+            raise ValueError(f"query {query!r}: {found!r} is no {{document: score}}")
+        elif isinstance(found, str | bytes) or not isinstance(found, Iterable):
+            raise ValueError(f"query {query!r}: {found!r} is neither {{document: grade}} nor a list of documents")
+        else:
+            pairs = ((document, 1) for document in found)
+        yield from ((query, _name(document, query), number) for document, number in pairs)
 
 
 def _by_query(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
