@@ -77,8 +77,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 def test_a_pointer_in_the_place_of_weights_is_named(folder):
     """What a clone without Git LFS has."""
-    pointer = folder / "model.safetensors"
-    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
-    for read in (load, lambda folder: read_weights(pointer), lambda folder: read_plain_tensors(pointer)):
-        with pytest.raises(BadInput, match=r"model\.safetensors: another file stands in its place; got .*git lfs pull"):
-            read(folder)
+    weights, pickled = folder / "model.safetensors", folder.with_name("model.pth")
+    for pointer in (weights, pickled):
+        pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    for read, place in ((load, folder), (read_weights, weights), (read_plain_tensors, pickled)):
+        with pytest.raises(BadInput, match=r"model\.\w+: another file stands in its place; got .*git lfs pull"):
+            read(place)
