@@ -137,7 +137,8 @@ def test_pretrain_then_finetune(world):
     # 16 passages in the pool: at random the expected reciprocal rank is H(16)/16 = 0.21. Validation asks about words
     # that training never saw; what can be learned is which of an article's two passages answers: H(8)/8 = 0.34.
     assert metrics["validation_mrr"] > 0.3
-    assert metrics["validation_mrr"] == pytest.approx(mrr_by_transformers(world / "zero_shot"))
+    mrr = mrr_by_transformers(world / "zero_shot")
+    assert metrics["validation_mrr"] == pytest.approx(mrr)
     towers = weights(world / "zero_shot")
     name = "encoder.layer.0.output.dense.weight"
     assert not torch.equal(towers[f"question.{name}"], towers[f"passage.{name}"])
@@ -149,6 +150,9 @@ def test_pretrain_then_finetune(world):
     assert metrics["steps"] == 4
     few_shot = weights(world / "few_shot")
     assert all(0 < (few_shot[key] - towers[key]).abs().max() < 1e-3 for key in towers if key.endswith(name))
+    (world / "published").rmdir()
+    (world / "zero_shot").rename(world / "published")
+    assert run(dpr_pretrain, world, out="taken", start="bert")["validation_mrr"] == pytest.approx(mrr)
 
 
 def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch):
@@ -249,7 +253,6 @@ def test_published_encoders_are_measured_and_not_trained(world):
         write_tiny_bert(world / "published" / tower, seed=seed)
     metrics = run(dpr_pretrain, world, out="zero_shot", start="bert")
     assert (metrics["steps"], metrics["validation_questions"]) == (0, 8)
-    assert metrics["validation_mrr"] == pytest.approx(mrr_by_transformers(world / "published"))
     theirs, ours = weights(world / "published"), weights(world / "zero_shot")
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
