@@ -26,6 +26,7 @@ _SHOWN_BY = {  # name of an object: its methods that only show, as in `context.t
     "tracker": {"log", "send"},
 }
 _ERRORS = {"BadInput", "SystemExit"}
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _PURE = {"abs", "float", "int", "len", "max", "min", "repr", "round", "str", "sum", "item", "join", "mean"}
 _ACTING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
 _SPELLING = {"ctx", "kind", "type_comment", "type_ignores"}
@@ -146,24 +147,17 @@ def _only_shows(node: ast.expr) -> bool:
 
 def _remove_told(function: ast.FunctionDef) -> None:
     """Empty the texts of local names that nothing but errors tell, as in `problem = "…"; raise BadInput(problem)`."""
-    errors = [
+    errors = (
         node
         for node in ast.walk(function)
         if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
-    ]
+    )
     in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
     used = [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
     told = {name.id for name in used} - {name.id for name in used if id(name) not in in_errors}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign | ast.AugAssign) and told.issuperset(_bound(node)):
+        if isinstance(node, _ASSIGNMENTS) and node.value is not None and told.issuperset(_targets(node)):
             _remove_wording(node.value)
-
-
-def _bound(statement: ast.Assign | ast.AugAssign) -> set[str]:
-    """The names that an assignment binds; an empty name where it does anything else."""
-    targets = [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets
-    names = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    return {name.id if isinstance(name, ast.Name) else "" for name in names}
 
 
 def _remove_wording(node: ast.AST) -> None:
@@ -212,13 +206,15 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _targets(statement: ast.AST) -> list[str]:
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+    """The names that an assignment binds; an empty one for anything else that it binds."""
+    if not isinstance(statement, _ASSIGNMENTS):
         return []
-    targets = [statement.target] if isinstance(statement, ast.AnnAssign) else statement.targets
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return [part.id if isinstance(part, ast.Name) else "" for part in parts]
 
 
 def _declarations(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     for statement in tree.body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+        if isinstance(statement, _ASSIGNMENTS) and statement.value is not None:
             yield from ((name, statement.value) for name in _targets(statement) if name in _DECLARED)
