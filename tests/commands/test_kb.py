@@ -112,7 +112,7 @@ def test_a_folder_that_may_not_be_read_costs_nothing(tmp_path, capsys, monkeypat
     encoder = ["--image-encoder", f"clip={tmp_path / 'clip'}"]
     for arguments in ([museum, "--out", tmp_path / "new", *encoder], ["--out", tmp_path / "base"]):
         status, _, complained = run(capsys, *arguments)
-        assert (status, complained) == (1, f"kb: {museum}: a folder cannot be read: Permission denied\n")
+        assert (status, complained) == (1, f"trivium kb: {museum}: a folder cannot be read: Permission denied\n")
     monkeypatch.undo()
     assert not (tmp_path / "new").exists()
     assert {path: path.read_bytes() for path in (tmp_path / "base").rglob("*") if path.is_file()} == before

@@ -156,6 +156,6 @@ def test_what_cannot_be_is_one_clear_line_and_leaves_nothing(project, arguments,
         cli.run("odmap", [*arguments, "--out", "board"])
     assert left.value.code == 1
     said = capsys.readouterr().err
-    assert said.splitlines()[-1].startswith("odmap: ")
+    assert said.splitlines()[-1].startswith("trivium odmap: ")
     assert message in said
     assert not (project / "board").exists()
