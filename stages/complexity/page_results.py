@@ -8,9 +8,9 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
-from trivium.page.complexity import contrasts, examples, factors, findings, instrument, models
+from trivium.page.complexity import contrasts, effects, examples, instrument, models
 from trivium.page.complexity.material import Material
-from trivium.page.html import sizes_html, write_part
+from trivium.page.html import render, sizes_html, write_part
 from trivium.page.thorough import read_thorough
 
 
@@ -65,29 +65,27 @@ def main(
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)
     told_twice = contrasts.read_contrasts(of)
-    front = factors.first_claim_html(of.effects, of.names, of.labels, of.measure)
+    front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
         "claim": contrasts.claim_of(told_twice) if told_twice.facts else front,
         "contrasts": contrasts.contrasts_html(told_twice),
-        "table-1": models.table_1_html(of, more),
-        "figure-2": models.figure_2_html(of),
-        "forest": factors.forest_html(of),
-        "table-2": factors.table_2_html(of),
-        "factors": factors.shares_html(of),
-        "findings": findings.findings_html(of),
-        "agreement": instrument.agreement_html(of),
-        "parsers": instrument.parsers_html(of),
-        "partitions": instrument.partitions_html(of),
-        "illustrations": instrument.illustrations_html(of),
+        "table-1": models.table_1(of, more),
+        "figure-2": models.figure_2(of),
+        "forest": effects.forest(of),
+        "table-2": effects.table_2(of),
+        "findings": effects.findings_html(of),
+        "agreement": instrument.agreement(of),
+        "partitions": instrument.partitions(of),
+        **{name: render(f"complexity/{name}.html", of=of) for name in ("factors", "parsers", "illustrations")},
         "sizes": sizes_html({"complexity": complexity}, read_parameters(paper)),
     }
     write_part(out, parameters.world, browser | sections)
-    partition, majority = of.metrics("partition"), complexity["partition"]["majority"]
+    partition = of.metrics("partition")
     return {
         "examples": float(shown),
         "models": float(len(of.models)),
         "factors_validated": 0.0 if partition["fallback"] else partition["factors"],
-        "factors_found": float(factors.held_for_most(of.metrics("validate"), of.names, "found", majority)),
+        "factors_found": float(of.held_for_most("found")),
     }
 
 

@@ -97,9 +97,7 @@ def main(
         "appendix-b": tables.appendix_b_html(shown),
         "classes": corpus.classes_html(classes),
         "co-occurrence": corpus.co_occurrence_html(measured, results.datasets),
-        "removals": corpus.removals_html(
-            measured, results, decorrelation["removals"], decorrelation["paintings"], printed["synthetic_pairs"]
-        ),
+        "removals": corpus.removals_html(measured, results, decorrelation, printed["synthetic_pairs"]),
         "sizes": sizes_html(
             {"decorrelation": {name: values for name, values in decorrelation.items() if name != MATRIX}}, papers
         ),

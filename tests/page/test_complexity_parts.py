@@ -11,13 +11,12 @@ import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.page.complexity.effects import findings, holds, marks, sizes, smallest_loss, table_2
 from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, stratified
-from trivium.page.complexity.factors import marks, smallest_loss, table_2_html
-from trivium.page.complexity.findings import findings, holds, sizes
-from trivium.page.complexity.material import Material, training_of, unusual_answers, weakness
-from trivium.page.complexity.models import frame_points
+from trivium.page.complexity.material import Material
+from trivium.page.complexity.models import frame_points, training_of, unusual_answers, weakness
 from trivium.page.complexity.reasons import SHARED, Corpus, composition, reason, rival_spans
-from trivium.page.figures import forest, profile, trends
+from trivium.page.figures import curves, estimates
 from trivium.page.html import probability, signed
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
@@ -156,7 +155,7 @@ def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
     def table(cells):
         metrics = counts | {"models": 1.0, "tests": 1.0}
         names = {factor: NAMES[factor] for factor in cells}
-        return table_2_html(material(names=names, effects={"camembert": cells}, found={"validate": metrics}))
+        return table_2(material(names=names, effects={"camembert": cells}, found={"validate": metrics}))
 
     said = " ".join(table({"f0": CELL | shown, "f1": small}).split())
     assert "<p>f1: in no test, since one of the two sets has fewer examples than" in said
@@ -213,16 +212,13 @@ def test_sizes_beside_the_papers():
     strong = CELL | {"delta": -30.0, "low": -40.0, "high": -20.0}
     cells = {"camembert": dict.fromkeys(FACTORS, CELL) | {"f5": strong, "f6": CELL | {"delta": None, "low": None}}}
     cells["mine"] = dict.fromkeys(FACTORS, CELL)
-    (known, own), sums = sizes(
-        material(effects=cells, labels=LABELS | {"mine": "Mine"}), {"camembert": 0.5, "mine": 0.6}
-    )
+    known, own = sizes(material(effects=cells, labels=LABELS | {"mine": "Mine"}), {"camembert": 0.5, "mine": 0.6})
     assert (known["room"], known["paper_room"]) == (50, pytest.approx(18))
     assert known["size"] == pytest.approx((5 * 2.5 + 30) / 6)
     assert known["paper_size"] == pytest.approx((1 + 4 + 1 + 2 + 7 + 3 + 1) / 7)
     assert known["half"] == pytest.approx((5 * 5.5 + 10) / 6)
     assert (known["intervals"], known["inside"]) == (6, 5)
     assert (own["label"], own["paper_room"], own["paper_size"], own["inside"]) == ("Mine", None, None, 7)
-    assert sums == {"intervals": 13, "inside": 12, "beside": 1, "wide": 1, "roomier": 1}
 
 
 def test_a_model_that_the_paper_does_not_have_is_held_against_the_mean_of_its_models():
@@ -315,7 +311,7 @@ def test_unusual_answers_are_told_of_readers_that_met_some_and_of_prompted_model
 
 
 def test_frame_means_are_over_seeds_and_questions():
-    table = pa.table({"id": ["a", "b", "c", "a", "b", "c"], "rouge_l": [1.0, 0.0, 0.5, 0.0, 0.0, 0.5]})
+    table = pa.table({"id": ["a", "b", "c", "a", "b", "c"], "score": [1.0, 0.0, 0.5, 0.0, 0.0, 0.5]})
     texts, frames = {"a": "t1", "b": "t2", "c": "t3"}, {"a": "F", "b": "F", "c": "G"}
     points = frame_points(table, texts, frames, confidence=0.95, resamples=50, seed=0)
     assert [(name, value) for name, value, _ in points] == [("F", 0.25), ("G", 0.5)]
@@ -332,11 +328,19 @@ def test_numbers_as_people_read_them():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: profile([("F <b>$x$", 0.2, (0.1, 0.3)), ("G", 0.9, None)], title="T", xlabel="x"),
-        lambda: forest(["F <b>$x$", "G"], {"a": [(1, 0, 2), None], "b": [None, None]}, title="T", xlabel="x"),
-        lambda: trends(["F <b>$x$", "G"], {rf"$\m{n}$": [0.1, None] for n in range(12)}, title="T", ylabel="y"),
+        lambda: estimates(["F <b>$x$", "G"], {"a": [(0.2, 0.1, 0.3), None]}, title="T", xlabel="x", line=0.5),
+        lambda: estimates(["F <b>$x$", "G"], {"a": [(1, 0, 2), None], "b": [None, None]}, title="T", xlabel="x"),
+        lambda: curves(
+            {rf"$\m{n}$": [(0, [0.1], None), (1, [], None)] for n in range(12)},
+            title="T",
+            ylabel="y",
+            ticks=["F <b>$x$", "G"],
+        ),
+        lambda: curves(
+            {"F <b>$x$": [(0.1, [1, 2], (1, 2))], "b": [(0.1, [1], None)]}, title="T", xlabel="x", ylabel="y"
+        ),
     ],
-    ids=["profile", "forest", "trends"],
+    ids=["one", "two", "steps", "sweep"],
 )
 def test_figures_take_any_name_as_text_and_are_the_same_every_time(draw):
     svg = draw()

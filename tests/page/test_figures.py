@@ -1,6 +1,6 @@
 import xml.etree.ElementTree as ElementTree
 
-from trivium.page.figures import boxes, curves
+from trivium.page.figures import boxes
 
 
 def test_figures_are_svg_in_the_colour_of_the_text_and_the_same_every_time():
@@ -12,11 +12,3 @@ def test_figures_are_svg_in_the_colour_of_the_text_and_the_same_every_time():
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert "currentColor" in svg
     assert "T &lt;x&gt;" in svg
-
-
-def test_curves_draw_every_line():
-    svg = curves({"EM": ([1, 2], [3.0, 4.0]), "F1": ([1, 2], [5.0, 6.0])}, title="T", xlabel="x", ylabel="%")
-    root = ElementTree.fromstring(svg)
-    text = " ".join(root.itertext())
-    assert "EM" in text
-    assert "F1" in text

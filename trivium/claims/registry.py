@@ -145,7 +145,7 @@ CLAIMS: Mapping[str, tuple[Claim, ...]] = {
         for name, sentence, measure, expected, cells in _CELLS
     ),
     "complexity": (
-        *(Claim(f"{factor}_costs", f"It costs every reader that {meaning} ({factor}).", "ROUGE-L", "costs",
+        *(Claim(f"{factor}_costs", f"It costs every reader that {meaning} ({factor}).", "δ of ROUGE-L", "costs",
                 {reader: Cost(reader, factor) for reader in READERS}, 0.02) for factor, meaning in _COSTS.items()),
         Claim("readers_read", "Every reader beats the sentence that shares most words with the question.", "ROUGE-L",
               "more", {reader: Reads(reader) for reader in READERS}),

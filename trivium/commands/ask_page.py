@@ -164,7 +164,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from trivium.kvqae.asking.asker import MAX_BYTES
-    from trivium.page.asking import style
+    from trivium.page.html import source
 
     host, port = listener.getsockname()[:2]
     # A page elsewhere reaches this machine by a name of its own that it points here (DNS rebinding).
@@ -181,7 +181,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
         ssr_mode=False,
         enable_monitoring=False,
         theme=gradio.themes.Default(text_size="lg", font=FONTS, font_mono=["monospace"]),
-        css=style(),
+        css=source("ask.css"),
     )
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, args=[[listener]], daemon=True)

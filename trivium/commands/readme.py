@@ -57,23 +57,27 @@ def claims_table(root: Path) -> str:
         title = f"**{name}**: "
         for row in judged(root, pipeline):
             found = {world.world: world for world in row.worlds}
-            cells = [_in_world(found.get(world)) for world in WORLDS[pipeline]]
+            cells = [_in_world(found.get(world), row.claim.expected == "costs") for world in WORLDS[pipeline]]
             rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _said(row)])
             title = ""
     return markdown_table(["claim", "by", "one world", "another", "a third", ""], rows)
 
 
 def _said(row: Judged) -> str:
-    """The verdict, and of a cost what each reader loses over all worlds and trainings."""
-    readers = [f"{reader} {points(mean.value)} [{', '.join(map(points, mean.interval()))}]"
-               for reader, mean in row.readers.items()]  # fmt: skip
+    """The verdict, and of a cost δ of each reader over all worlds and trainings."""
+    readers = []
+    for reader, mean in row.readers.items():
+        low, high = mean.interval()
+        readers.append(f"{reader} {points(-mean.value)} [{points(-high)}, {points(-low)}]")
     return ": ".join([row.verdict, "; ".join(readers)] if readers else [row.verdict])
 
 
-def _in_world(found: InWorld | None) -> str:
+def _in_world(found: InWorld | None, cost: bool) -> str:
+    """What a world showed, in points; a cost is below 0, as δ is."""
     if found is None:
         return "–"
-    value, low, high = map(points, (found.difference.value, found.difference.low, found.difference.high))
+    seen = found.difference
+    value, low, high = map(points, (-seen.value, -seen.high, -seen.low) if cost else (seen.value, seen.low, seen.high))
     trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
     return f"{value} [{low}, {high}]{trainings}"
 
@@ -86,7 +90,7 @@ def findings_table(root: Path) -> str:
         told = [claim for claim in claims if claim.worlds and _is_told(claim)]
         for claim in told:
             sides = claim.readers or {world.world: world.difference for world in claim.worlds}
-            values = ", ".join(points(side.value) for side in sides.values())
+            values = ", ".join(points(-side.value if claim.readers else side.value) for side in sides.values())
             done = sum(world.trainings for world in claim.worlds)
             said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
             said += f" (within {points(claim.claim.margin)} points)" if claim.verdict == "no effect" else ""

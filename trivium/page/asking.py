@@ -18,7 +18,7 @@ from trivium.kvqae.asking.answer import INVENTED, Answer, FaceFound, label_of
 from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
 from trivium.measures.answers import exact_match
-from trivium.page.html import environment, render
+from trivium.page.html import render
 from trivium.page.inline_pictures import data_address, thumbnail
 from trivium.vision.decoding import PIXELS, decode
 
@@ -124,11 +124,6 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
         bars=[[{"title": title, **rows[place]} for title, rows in bars] for place in range(len(supports))],
         thumbnail=lambda data: None if data is None else thumbnail(data, THUMBNAIL),
     )
-
-
-def style() -> str:
-    """The page's style sheet; its colours are those of Gradio's theme, so that they follow light and dark."""
-    return environment().loader.get_source(environment(), "ask.css")[0]  # type: ignore[union-attr]
 
 
 def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:

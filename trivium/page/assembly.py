@@ -1,14 +1,15 @@
 """The page: a landing screen and a page a pipeline, each one self-contained file, from the parts that exist."""
 
+import platform
 from collections.abc import Mapping, Sequence
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from trivium.core.arithmetic import Portable
 from trivium.page.contents import ARTICLES, GLOSSARY
-from trivium.page.html import render
+from trivium.page.html import render, source
 from trivium.page.reproduction import PIPELINES, Cell, last_signed, signed, tables
 
 # What `run.portable` means for whoever compares the page with another.
@@ -20,11 +21,9 @@ ARITHMETIC: dict[Portable, str] = {
 
 
 def pages(
-    articles: Sequence[dict[str, Any]],
-    cells: Sequence[Cell],
-    log: Sequence[Mapping[str, Any]],
+    articles: Sequence[dict[str, Any]], cells: Sequence[Cell], log: Sequence[Mapping[str, Any]],
     portable: Portable = "intel",
-) -> dict[str, str]:
+) -> dict[str, str]:  # fmt: skip
     """Render all: `index.html`, `reproduction.html` and `{pipeline}.html`; of a pipeline that has not run it says so.
 
     Args:
@@ -54,14 +53,17 @@ def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], p
     return _render("reproduction.html", portable, log=log, **values)
 
 
-def _render(template: str, portable: Portable, **values: Any) -> str:
-    templates = resources.files("trivium.page") / "templates"
+def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
+    """On which kind of machine the page was made, in a sentence."""
+    told = processor.read_text(encoding="utf-8") if processor.exists() else ""
+    makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
+    maker = next((name for vendor, name in makers.items() if vendor in told), "another")
+    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx2' in told else 'without'} AVX2."
+
+
+def _render(template: str, portable: Portable, **values: Any) -> Markup:
+    arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
     return render(
-        template,
-        known=ARTICLES,
-        arithmetic=f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}",
-        glossary=GLOSSARY,
-        style=Markup((templates / "style.css").read_text(encoding="utf-8")),
-        script=Markup((templates / "script.js").read_text(encoding="utf-8")),
-        **values,
-    )
+        template, known=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
+        script=source("script.js"), **values,
+    )  # fmt: skip

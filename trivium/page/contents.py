@@ -21,28 +21,13 @@ FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture tha
 
 
 @dataclass(frozen=True)
-class Section:
-    """A section of an article.
-
-    Attributes:
-        title: its heading.
-        folded: closed at first: what few readers look for.
-        part: that makes it.
-    """
-
-    title: str
-    folded: bool = False
-    part: str = RESULTS
-
-
-@dataclass(frozen=True)
 class Article:
-    """What the page says of a pipeline.
+    """What the page says of a pipeline, see `contents.yaml`.
 
     Attributes:
         title: its heading; up to the colon its name in the list of sections.
         question: what it asks, for somebody who has read none of the papers.
-        sections: by id, in their order.
+        sections: by id, in their order: `title`, and where not usual `folded` and `part`.
         claim: the part that makes the sentence that stands first; `results` makes the picture beside it.
         families: parts that any number of members make, or none: then their sections are not there. Part → where
             `params.yaml` lists the members.
@@ -50,30 +35,23 @@ class Article:
 
     title: str
     question: str
-    sections: Mapping[str, Section]
+    sections: Mapping[str, Mapping[str, Any]]
     claim: str = RESULTS
     families: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> list[str]:
         """Each once but families, in the order of their first sections."""
-        return list(
-            dict.fromkeys(section.part for section in self.sections.values() if section.part not in self.families)
-        )
+        return [part for part in dict.fromkeys(map(self.part_of, self.sections)) if part not in self.families]
 
     def part_of(self, name: str) -> str:
         """The part that makes a section, `claim` or `picture`."""
-        return {"claim": self.claim, "picture": RESULTS}.get(name) or self.sections[name].part
+        return self.claim if name == "claim" else self.sections.get(name, {}).get("part", RESULTS)
 
 
 _CONTENTS = yaml.safe_load(Path(__file__).with_name("contents.yaml").read_text(encoding="utf-8"))
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
-ARTICLES = {
-    name: Article(**{**fields, "sections": {key: Section(**section) for key, section in fields["sections"].items()}})
-    for name, fields in _CONTENTS["articles"].items()
-}
-# A part that a pipeline of another name makes.
-OTHER_PIPELINES = {("kvqae", "construction"): "construction"}
+ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}
 
 
 def stage_of(article: str, part: str) -> str:
@@ -94,50 +72,32 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
     """
     articles = []
     for name, article in ARTICLES.items():
-        parts = {part: _read(folder / name / f"{part}.json") for part in article.parts}
-        missing = [part for part, made in parts.items() if made is None]
-        there = {part: made for part, made in parts.items() if made is not None}
-        if not there:
-            continue
-        unwritten: list[str] = []
-        made: dict[str, str] = {key: html for part in there.values() for key, html in part["sections"].items()}
+        files = {part: folder / name / f"{part}.json" for part in article.parts}
+        parts = [read_json(file) for file in files.values() if file.exists()]
+        made = {key: html for part in parts for key, html in part["sections"].items()}
+        missing = [stage_of(name, part) for part, file in files.items() if not file.exists()]
         for key, section in article.sections.items():
-            if section.part in missing:
-                pipeline = OTHER_PIPELINES.get((name, section.part))
-                made[key] = render(
-                    "absent.html", stage=stage_of(name, section.part), pipeline=pipeline, unwritten=False
-                )
-            elif section.part in article.families:
-                files = (
-                    folder / name / section.part / f"{member}.json"
-                    for member in members.get(article.families[section.part], ())
-                )
-                if html := "".join(part["sections"][key] for part in map(_read, files) if part is not None):
-                    made[key] = html
-            elif key not in made:
-                stage = stage_of(name, section.part)
-                made[key] = render("absent.html", stage=stage, pipeline=None, unwritten=True)
-                unwritten.append(f"{stage} ({section.title})")
-        worlds = {part["world"] for part in there.values()}
-        articles.append(
-            {
-                "pipeline": name,
-                "title": article.title,
-                "question": article.question,
-                "world": "sample" if "sample" in worlds else min(worlds),
-                **{first: made.get(first) for first in FRONT},
-                "sections": [
-                    {"id": f"{name}-{key}", "title": section.title, "folded": section.folded, "html": made[key]}
-                    for key, section in article.sections.items()
-                    if key in made
-                ],
-                "missing": [*(stage_of(name, part) for part in missing), *unwritten],
-            }
-        )
+            part = article.part_of(key)
+            stage, family = stage_of(name, part), members.get(article.families.get(part, ""), ())
+            for member in family:
+                if (file := folder / name / part / f"{member}.json").exists():
+                    made[key] = made.get(key, "") + read_json(file)["sections"][key]
+            if key not in made and part not in article.families:
+                pipeline = "construction" if part == "construction" else None  # that of another name makes it
+                made[key] = render("absent.html", stage=stage, pipeline=pipeline, unwritten=stage not in missing)
+                if stage not in missing:
+                    missing.append(f"{stage} ({section['title']})")
+        if parts:
+            worlds = {part["world"] for part in parts}
+            sections = [
+                {"id": f"{name}-{key}", "title": section["title"], "folded": section.get("folded", False),
+                 "html": made[key]}
+                for key, section in article.sections.items()
+                if key in made
+            ]  # fmt: skip
+            articles.append(
+                {"pipeline": name, "title": article.title, "question": article.question, "sections": sections,
+                 "world": "sample" if "sample" in worlds else min(worlds), **{key: made.get(key) for key in FRONT},
+                 "missing": missing}
+            )  # fmt: skip
     return articles
-
-
-def _read(file: Path) -> dict[str, Any] | None:
-    """What a part wrote, or None."""
-    made: dict[str, Any] | None = read_json(file) if file.exists() else None
-    return made

@@ -1,7 +1,6 @@
 """What `trivium difficulty` writes: the page of one question set, and the same as CSV, JSON and py-irt's lines."""
 
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json, write_json_lines
-from trivium.formats.question_sets import AskedQuestion
 from trivium.measures.effects import NO, YES
-from trivium.page.figures import forest
-from trivium.page.html import agreement_table, render
+from trivium.page.figures import estimates
+from trivium.page.html import render
 
 FILES = {
     "index.html": "the page",
@@ -151,83 +149,60 @@ def _null(value: float) -> float | None:
 
 def difficulty_html(found: Difficulty, title: str) -> str:
     """The page, one self-contained file."""
-    style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
     by_model = {model: [row for row in found.rows if row["model"] == model] for model in found.models}
-    factors = list(found.factors.codes)
+    matrix, agreed = None, found.agreement
+    if agreed is not None:
+        matrix = [
+            [{"spearman": _null(rho), "hardest_overlap": _null(share)} for rho, share in zip(*rows, strict=True)]
+            for rows in zip(agreed.spearman, agreed.overlap, strict=True)
+        ]
     return render(
         "difficulty.html",
+        command="difficulty",
+        files=FILES,
         title=title,
         found=found,
-        metrics=found.metrics,
-        style=Markup(style),
-        models=[(model, found.of_model(model)) for model in found.models],
-        measures=[(name, JUDGES[name]) for name in found.scores],
-        short={"exact_match": "em"},
+        measures={"em" if name == "exact_match" else name: JUDGES[name] for name in found.scores},
         judge=JUDGES[found.settings.judge],
-        findings=[_finding(row) for row in found.worse],
+        judges=JUDGES,
+        findings=[(row, _source(row)) for row in found.worse],
         margin=f"{100 * found.settings.margin:.0f} % of the model’s loss",
         labels=LABELS,
         baselines=BASELINES,
-        baseline_means={name: 100 * float(values.mean()) for name, values in found.baselines.items()},
-        forests=[(model, Markup(_forest(model, rows, factors, found))) for model, rows in by_model.items()],
-        factors=[
-            (name, int((codes == YES).sum()), int((codes == NO).sum()), found.factors.cuts.get(name))
-            for name, codes in found.factors.codes.items()
-        ],
-        smallest=[(model, [row["smallest_delta"] for row in rows]) for model, rows in by_model.items()],
-        irt_rows=[] if found.irt is None else next(iter(by_model.values())),
+        by_model=by_model,
+        forests={model: _forest(model, rows, found) for model, rows in by_model.items()},
         least_models=LEAST_MODELS,
-        agreement=_agreement(found),
-        kappas=[(JUDGES[name], each) for name, each in found.kappas.items()],
+        matrix=matrix,
+        means={} if agreed is None else {name: of for name, of in agreed.means().items() if not np.isnan(of)},
         right=RIGHT,
-        examples=[
-            ("Hardest", [_example(found, place) for place in _ends(found, hardest=True)]),
-            ("Easiest", [_example(found, place) for place in _ends(found, hardest=False)]),
-        ],
-        files=FILES,
+        examples={
+            name: [_example(found, place) for place in _ends(found, hardest=name == "Hardest")]
+            for name in ("Hardest", "Easiest")
+        },
     )
 
 
-def _finding(row: Row) -> dict[str, Any]:
-    source, factor = str(row["comes_from"]), str(row["factor"])
-    said = _OVERLAP if source == UNKNOWN and factor in MADE_OF_OVERLAP else SOURCES[source]
-    return {**row, "label": LABELS[factor], "source": said.format(f"{row['margin']:.2g} points")}
+def _source(row: Row) -> str:
+    """Where a loss comes from, in words."""
+    source = str(row["comes_from"])
+    said = _OVERLAP if source == UNKNOWN and row["factor"] in MADE_OF_OVERLAP else SOURCES[source]
+    return said.format(f"{row['margin']:.2g} points")
 
 
-def _forest(model: str, rows: Sequence[Row], factors: Sequence[str], found: Difficulty) -> str:
-    def point(row: Row, value: str, low: str, high: str) -> tuple[float, float, float] | None:
-        numbers = [row[name] for name in (value, low, high)]
-        return None if None in numbers else tuple(map(float, numbers))  # type: ignore[arg-type,return-value]
-
-    series: dict[str, list[tuple[float, float, float] | None]] = {
-        "model": [point(row, "delta", "low", "high") for row in rows]
+def _forest(model: str, rows: Sequence[Row], found: Difficulty) -> Markup:
+    series: dict[str, list[Any]] = {
+        entry: [None if None in (numbers := tuple(row[name] for name in names)) else numbers for row in rows]
+        for entry, names in (
+            ("model", ("delta", "low", "high")),
+            *((name.replace("_", " "), (name, name, name)) for name in BASELINES),
+        )
     }
-    series |= {name.replace("_", " "): [point(row, name, name, name) for row in rows] for name in BASELINES}
-    return forest(
-        [name.replace("_", " ") for name in factors],
+    return estimates(
+        [name.replace("_", " ") for name in found.factors.codes],
         series,
         title=f"What each factor does to {model}, to random spans and to the sentence of most shared words",
         xlabel=f"δ, points of {JUDGES[found.settings.judge]}",
     )
-
-
-def _agreement(found: Difficulty) -> Markup | None:
-    if found.agreement is None:
-        return None
-    matrices = found.agreement.spearman, found.agreement.overlap
-    lines = [
-        (
-            model,
-            [
-                None if row == column else {"spearman": _null(matrices[0][row, column]),
-                                            "hardest_overlap": _null(matrices[1][row, column])}
-                for column in range(len(found.models))
-            ],
-        )
-        for row, model in enumerate(found.models)
-    ]  # fmt: skip
-    means = {name: value for name, value in found.agreement.means().items() if not np.isnan(value)}
-    return agreement_table(lines, found.models, means)
 
 
 def _ends(found: Difficulty, *, hardest: bool) -> list[int]:
@@ -244,28 +219,20 @@ def _ends(found: Difficulty, *, hardest: bool) -> list[int]:
 
 
 def _example(found: Difficulty, place: int) -> dict[str, Any]:
-    question = found.questions[place]
-    scores = found.scores[found.settings.judge]
+    """A question with the text about its answer, and what every model answered."""
+    scores, context = found.scores[found.settings.judge], found.questions[place].context
+    at, pieces = found.questions[place].place, (_clipped(context, 2 * _AROUND), "", "")
+    if at is not None:
+        before = ("… " if at.start > _AROUND else "") + context[max(0, at.start - _AROUND) : at.start]
+        last = at.end + _AROUND
+        pieces = before, at.of(context), context[at.end : last] + (" …" if last < len(context) else "")
     return {
-        "question": question,
-        "pieces": _pieces(question),
+        "question": found.questions[place],
+        "place": place,
+        "pieces": pieces,
         "mean": float(np.mean([values[place] for values in scores.values()])),
-        "irt": None if found.irt is None else float(found.irt.difficulty[place]),
-        "factors": [name.replace("_", " ") for name, codes in found.factors.codes.items() if codes[place] == YES],
-        "answers": [
-            (model, _clipped(found.answers[model][place]), float(values[place])) for model, values in scores.items()
-        ],
+        "answers": [(model, _clipped(found.answers[model][place]), values[place]) for model, values in scores.items()],
     }
-
-
-def _pieces(question: AskedQuestion) -> tuple[str, str, str]:
-    """The context about the first answer: before it, itself, behind it; all before where it stands nowhere."""
-    context, place = question.context, question.place
-    if place is None:
-        return _clipped(context, 2 * _AROUND), "", ""
-    first, last = max(0, place.start - _AROUND), place.end + _AROUND
-    before = ("… " if first else "") + context[first : place.start]
-    return before, place.of(context), context[place.end : last] + (" …" if last < len(context) else "")
 
 
 def _clipped(text: str, length: int = _LONGEST) -> str:

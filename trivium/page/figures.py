@@ -13,14 +13,13 @@ from markupsafe import Markup
 
 if TYPE_CHECKING:  # half a second to import, and only who draws needs it
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+Estimate = tuple[float, float, float]  # value, low, high
+Point = tuple[float, Sequence[float], tuple[float, float] | None]  # x, single values, interval of their mean
 _INK = "#010203"  # a colour nothing else uses, replaced by currentColor
 _ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "fontsize": "small"}
-_SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5")
-_MORE_SHADES = (*_SHADES, "#c2527f", "#8a8f2a", "#7a7f87", "#2aa198", "#b5651d", "#5b6bd6")
+_SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5", "#c2527f", "#8a8f2a", "#7a7f87", "#2aa198", "#b5651d", "#5b6bd6")
 _MARKERS = "osD^vP*Xph"
-_ROW = 0.19  # inches that a row of small text takes
 _STYLE: dict[Any, Any] = {
     "text.color": _INK,
     "axes.labelcolor": _INK,
@@ -40,40 +39,42 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def _svg(figure: "Figure", title: str) -> str:
-    text = io.StringIO()
-    figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
-    svg = re.sub(r'<g id="[^"]*"', "<g", text.getvalue().replace(_INK, "currentColor"))  # a page has many figures
-    named = Markup('<svg role="img" aria-label="{}"').format(title)
-    return svg[svg.index("<svg") :].replace("<svg", named, 1)  # no XML prologue inside HTML
-
-
 @contextmanager
-def _axes(width: float, height: float) -> Iterator[tuple["Figure", "Axes"]]:
-    """An empty figure of so many inches, and the page's style while it is drawn."""
+def _drawn(width: float, height: float, title: str, xlabel: str, ylabel: str) -> Iterator[tuple["Axes", list[Markup]]]:
+    """Axes of so many inches to draw on, and a list that holds the SVG once the block has ended."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     mpl.use("svg")
+    svgs: list[Markup] = []
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height))
-        yield figure, figure.add_subplot()
+        axes = figure.add_subplot()
+        yield axes, svgs
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        if len(axes.get_legend_handles_labels()[1]) > 1:
+            for entry in axes.legend(**_ABOVE).get_texts():
+                entry.set_parse_math(False)  # a user's file name is an entry
+        text = io.StringIO()
+        figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
+    svg = re.sub(r'<g id="[^"]*"', "<g", text.getvalue().replace(_INK, "currentColor"))  # a page has many figures
+    named = Markup('<svg role="img" aria-label="{}"').format(title)
+    svgs.append(Markup(svg[svg.index("<svg") :].replace("<svg", named, 1)))  # no XML prologue inside HTML
 
 
-def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> str:
+def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> Markup:
     """Box plots side by side: quartiles, whiskers to 1.5 interquartile ranges, no outliers.
 
     Args:
         groups: {tick: {legend entry: values}}; every tick has the same entries.
     """
-    with _axes(6.4, 3.4) as (figure, axes):
+    with _drawn(6.4, 3.4, title, "", ylabel) as (axes, svg):
         entries = list(next(iter(groups.values())))
         width = 0.8 / len(entries)
         for place, entry in enumerate(entries):
-            positions = [tick + (place - (len(entries) - 1) / 2) * width for tick in range(len(groups))]
             axes.boxplot(
                 [list(group[entry]) or [float("nan")] for group in groups.values()],
-                positions=positions,
+                positions=[tick + (place - (len(entries) - 1) / 2) * width for tick in range(len(groups))],
                 widths=width * 0.85,
                 showfliers=False,
                 patch_artist=True,
@@ -84,116 +85,62 @@ def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, yl
                 capprops={"color": _INK},
             )
         axes.set_xticks(range(len(groups)), list(groups))
-        axes.set_ylabel(ylabel)
         axes.set_ylim(-0.02, 1.02)
-        axes.legend(**_ABOVE)
-        return _svg(figure, title)
+    return svg[0]
 
 
 def curves(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, xlabel: str, ylabel: str
-) -> str:
-    """Lines over counts with a marker at each point, `{legend entry: (x, y)}`."""
-    from matplotlib.ticker import MaxNLocator
-
-    with _axes(6.4, 3.2) as (figure, axes):
-        for shade, (entry, (x, y)) in zip(_SHADES, lines.items(), strict=False):
-            axes.plot(x, y, marker="o", markersize=4, color=shade, label=entry)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        if len(lines) > 1:
-            axes.legend(**_ABOVE)
-        return _svg(figure, title)
-
-
-def profile(points: Sequence[tuple[str, float, tuple[float, float] | None]], *, title: str, xlabel: str) -> str:
-    """A dot and its interval on each row, the first point at the bottom, and their mean as a line.
+    lines: Mapping[str, Sequence[Point]], *, title: str, xlabel: str = "", ylabel: str, ticks: Sequence[str] = ()
+) -> Markup:
+    """Lines through means, each with its own marker, their intervals, and the single values where there are several.
 
     Args:
-        points: (name, value in [0, 1], interval or None).
+        lines: {legend entry: its points}; one without values leaves a gap.
+        ticks: names of x = 0, 1, … where these are steps; y is then a share.
     """
-    with _axes(4.2, 0.7 + _ROW * len(points)) as (figure, axes):
-        values = [value for _, value, _ in points]
-        for row, (_, _, interval) in enumerate(points):
-            if interval is not None:
-                axes.plot(interval, (row, row), color=_SHADES[0], linewidth=1.2, alpha=0.7)
-        axes.plot(values, range(len(points)), "o", markersize=4, color=_SHADES[0])
-        axes.axvline(sum(values) / len(values), color=_INK, linewidth=0.8, linestyle=":")
-        axes.set_yticks(range(len(points)), [name for name, _, _ in points], fontsize="x-small", parse_math=False)
-        axes.set_ylim(-0.7, len(points) - 0.3)
-        axes.set_xlim(-0.02, 1.02)
-        axes.set_xlabel(xlabel)
-        return _svg(figure, title)
+    from matplotlib.ticker import MaxNLocator
+
+    with _drawn(6.4, 3.4, title, xlabel, ylabel) as (axes, svg):
+        for place, (entry, points) in enumerate(lines.items()):
+            shade, marker = _SHADES[place % len(_SHADES)], _MARKERS[place % len(_MARKERS)]
+            for x, values, interval in points:
+                if len(values) > 1:
+                    axes.plot([x] * len(values), values, ".", markersize=4, color=shade, alpha=0.5)
+                if interval is not None:
+                    axes.plot((x, x), interval, color=shade, linewidth=1.4)
+            means = [sum(values) / len(values) if values else float("nan") for _, values, _ in points]
+            axes.plot([x for x, _, _ in points], means, marker=marker, markersize=5, color=shade, label=entry)
+        if all(x == round(x) for points in lines.values() for x, _, _ in points):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if ticks:
+            axes.set_xticks(range(len(ticks)), ticks, parse_math=False)
+            axes.set_ylim(-0.02, 1.02)
+    return svg[0]
 
 
-def forest(
-    rows: Sequence[str], series: Mapping[str, Sequence[tuple[float, float, float] | None]], *, title: str, xlabel: str
-) -> str:
-    """Estimates with intervals about a line at 0, the first row on top; each entry has its own marker.
+def estimates(
+    rows: Sequence[str], series: Mapping[str, Sequence[Estimate | None]], *, title: str, xlabel: str, line: float = 0,
+    limits: tuple[float, float] | None = None,
+) -> Markup:  # fmt: skip
+    """Estimates with intervals about a line, the first row on top; each entry has its own marker.
 
     Args:
         rows: names.
-        series: {legend entry: (value, low, high) of each row, None where there is none}.
+        series: {legend entry: the estimate of each row, None where there is none}.
+        line: what they are compared with, on the x axis.
+        limits: of the x axis.
     """
-    with _axes(4.2, 0.9 + 0.32 * len(rows)) as (figure, axes):
-        axes.axvline(0, color=_INK, linewidth=0.8)
-        for place, (entry, estimates) in enumerate(series.items()):
+    alone = len(series) == 1
+    with _drawn(4.2, 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows), title, xlabel, "") as (axes, svg):
+        axes.axvline(line, color=_INK, linewidth=0.8, linestyle=":" if line else "-")
+        for place, (entry, values) in enumerate(series.items()):
             shift = 0.26 * (place - (len(series) - 1) / 2)
-            found = [(row + shift, *each) for row, each in enumerate(estimates) if each is not None]
-            for height, _, low, high in found:
+            known = [(row + shift, *estimate) for row, estimate in enumerate(values) if estimate is not None]
+            for height, _, low, high in known:
                 axes.plot((low, high), (height, height), color=_SHADES[place], linewidth=1.4)
-            points = ([value for _, value, _, _ in found], [height for height, *_ in found])
-            axes.plot(*points, _MARKERS[place], markersize=5, color=_SHADES[place], label=entry)
-        axes.set_yticks(range(len(rows)), rows, parse_math=False)
+            points = ([value for _, value, _, _ in known], [height for height, *_ in known])
+            axes.plot(*points, _MARKERS[place], markersize=5 - alone, color=_SHADES[place], label=entry)
+        axes.set_yticks(range(len(rows)), rows, fontsize="x-small" if alone else "medium", parse_math=False)
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(xlabel)
-        axes.legend(**_ABOVE)
-        return _svg(figure, title)
-
-
-def trends(ticks: Sequence[str], lines: Mapping[str, Sequence[float | None]], *, title: str, ylabel: str) -> str:
-    """Lines over named steps, each with its own marker; None leaves a gap.
-
-    Args:
-        ticks: names of the steps.
-        lines: {legend entry: value in [0, 1] at each step}.
-    """
-    with _axes(6.4, 3.6) as (figure, axes):
-        for place, (entry, values) in enumerate(lines.items()):
-            shade, marker = _MORE_SHADES[place % len(_MORE_SHADES)], _MARKERS[place % len(_MARKERS)]
-            known = [float("nan") if value is None else value for value in values]
-            axes.plot(range(len(ticks)), known, marker=marker, markersize=5, color=shade, label=entry)
-        axes.set_xticks(range(len(ticks)), ticks, parse_math=False)
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_ylabel(ylabel)
-        for text in axes.legend(**_ABOVE).get_texts():
-            text.set_parse_math(False)  # a user's file name is an entry
-        return _svg(figure, title)
-
-
-def sweep(
-    lines: Mapping[str, Sequence[tuple[float, Sequence[float], tuple[float, float] | None]]],
-    *,
-    title: str,
-    xlabel: str,
-    ylabel: str,
-) -> str:
-    """Means with their intervals over a quantity, and the single values that they are the means of.
-
-    Args:
-        lines: {legend entry: (x, single values, interval or None) of each point}.
-    """
-    with _axes(6.4, 3.4) as (figure, axes):
-        for place, (entry, found) in enumerate(lines.items()):
-            shade, marker = _SHADES[place], _MARKERS[place]
-            for x, values, interval in found:
-                axes.plot([x] * len(values), values, ".", markersize=4, color=shade, alpha=0.5)
-                if interval is not None:
-                    axes.plot((x, x), interval, color=shade, linewidth=1.4)
-            means = [sum(values) / len(values) for _, values, _ in found]
-            axes.plot([x for x, _, _ in found], means, marker=marker, markersize=5, color=shade, label=entry)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        axes.legend(**_ABOVE)
-        return _svg(figure, title)
+        axes.set_xlim(limits)
+    return svg[0]

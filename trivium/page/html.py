@@ -27,8 +27,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: list[Callable[..., Any]] = [signed, probability, p_value, percent, decimal, thousands, points]
-    functions: list[Callable[..., Any]] = [interval, between, figure, published, small, table]
+    filters: list[Callable[..., Any]] = [signed, probability, p_value, percent, decimal, thousands, points, wrapped]
+    functions: list[Callable[..., Any]] = [interval, between, figure, published, small, source, table]
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {function.__name__: function for function in functions}
     made.globals |= {"cell": Cell, "column": Column, "row": Row}
@@ -38,6 +38,11 @@ def environment() -> Environment:
 def render(template: str, **values: Any) -> Markup:
     """Render a template; values that are no `Markup` are escaped."""
     return Markup(environment().get_template(template).render(**values))
+
+
+def source(name: str) -> Markup:
+    """A style sheet or a script as it stands among the templates."""
+    return Markup(environment().loader.get_source(environment(), name)[0])  # type: ignore[union-attr]
 
 
 def signed(value: float | None, digits: int = 0) -> str:
@@ -100,12 +105,10 @@ class Column:
     Attributes:
         title: its heading; a line break is kept.
         style: `left` (text), `published` (numbers of a paper), `wrap` (a long heading), or usual numbers.
-        tip: shown when the pointer rests on the heading.
     """
 
     title: Any
     style: str = ""
-    tip: str = ""
 
     @property
     def heading(self) -> Markup:
@@ -135,6 +138,11 @@ def published(*titles: str) -> list[Column]:
     return [Column(f"{title}\npaper", "published") for title in titles]
 
 
+def wrapped(title: str) -> Column:
+    """A column with a long heading."""
+    return Column(title, "wrap")
+
+
 def table(
     columns: Sequence[Any], rows: Iterable[Row | Sequence[Any]], caption: Any = "", *, style: str = "",
     heading: int | None = 0,
@@ -150,7 +158,7 @@ def table(
     """
     heads = [column if isinstance(column, Column) else Column(column) for column in columns]
     if heading is not None and not heads[heading].style:
-        heads[heading] = Column(heads[heading].title, "left", heads[heading].tip)
+        heads[heading] = Column(heads[heading].title, "left")
     lines = [row if isinstance(row, Row) else Row(row) for row in rows]
     return render("table.html", columns=heads, rows=lines, caption=caption, style=style, heading=heading, plain=_plain)
 
@@ -159,24 +167,9 @@ def _plain(value: Any) -> Cell:
     return value if isinstance(value, Cell) else Cell("–" if value is None else value)
 
 
-def figure(svg: str, caption: Any) -> Markup:
+def figure(svg: Markup, caption: Any) -> Markup:
     """A drawn figure with its caption."""
-    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(Markup(svg), caption)
-
-
-def agreement_table(
-    lines: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
-    names: Sequence[str],
-    metrics: Mapping[str, float],
-) -> Markup:
-    """How far models agree on what is hard.
-
-    Args:
-        lines: of each model its name and its pairs with all: spearman, hardest_overlap; None where undefined.
-        names: of the models.
-        metrics: concordance and mean_spearman, as far as they are defined.
-    """
-    return render("complexity_agreement.html", lines=lines, names=list(names), metrics=metrics)
+    return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(svg, caption)
 
 
 def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:

@@ -1,10 +1,7 @@
 """What `trivium odmap` writes: the leaderboard as a page, CSV, Markdown and JSON."""
 
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
@@ -14,7 +11,7 @@ from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASU
 from trivium.decorrelation.benchmark.positives import SETS
 from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
-from trivium.page.figures import forest
+from trivium.page.figures import estimates
 from trivium.page.html import percent, render
 from trivium.page.markdown import markdown_table, plain
 
@@ -85,7 +82,7 @@ def leaderboard_markdown(board: Leaderboard) -> str:
         f"Split `{asked.split}`, queries `{asked.asked}`.",
     ]
     if asked.positives is not None:
-        more = dict(extended(board))
+        more = extended(board)
         rows = [[plain(row.model), *(percent(row.scores.mean(name)) for name in more.values())] for row in board.rows]
         lines += ["", markdown_table(["Model", *more], rows, numbers=True)]
         lines += ["", f"Right answers `{asked.positives.digest}`.", ""]
@@ -102,39 +99,39 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def extended(board: Leaderboard) -> list[tuple[str, str]]:
-    """(heading, measure) of what was found with right answers that somebody brought."""
+def extended(board: Leaderboard) -> dict[str, str]:
+    """{heading: measure} of what was found with right answers that somebody brought."""
     ways = {"image_to_text": "i→t", "text_to_image": "t→i"}
     shown = {"map@r": "mAP@R", "r_precision": "R-Precision"}
-    return [
-        (f"{SETS[name]} {shown.get(measure, measure.upper())} {arrow}", f"{name}_{way}_{measure}")
+    return {
+        f"{SETS[name]} {shown.get(measure, measure.upper())} {arrow}": f"{name}_{way}_{measure}"
         for name in (board.asked.positives.answers if board.asked.positives else ())
         for way, arrow in ways.items()
         for measure in POSITIVE_MEASURES[name]
-    ]
+    }
 
 
 def leaderboard_html(board: Leaderboard) -> str:
     """The page, one self-contained file."""
-    series: dict[str, list[tuple[float, float, float] | None]] = {"ODmAP@1": [], "R@1, image → text": []}
+    series: dict[str, list[Any]] = {"ODmAP@1": [], "R@1, image → text": []}
     for line, measure in zip(series.values(), (ODMAP[0], TO_TEXT[0]), strict=True):
         for row in board.rows:
             mean = row.scores.mean(measure)
             low, high = row.scores.intervals[measure] or (mean, mean)
             line.append((100 * mean, 100 * low, 100 * high))
     title = "ODmAP@1 and R@1 of every model with their intervals"
-    style = (resources.files("trivium.page") / "templates" / "style.css").read_text(encoding="utf-8")
+    ways = {"image → text": TO_TEXT, "text → image": TO_IMAGE}
     return render(
         "leaderboard.html",
+        command="odmap",
+        files=FILES,
         board=board,
         asked=board.asked,
-        style=Markup(style),
         odmap=ODMAP,
+        odmap_heads=[f"ODmAP@{k}" for k in CUTOFFS],
         still_named=STILL_NAMED,
-        recall=[("image → text", TO_TEXT), ("text → image", TO_IMAGE)],
+        recall={f"{way} R@{k}": name for way, names in ways.items() for k, name in zip(CUTOFFS, names, strict=True)},
         extended=extended(board),
-        cutoffs=CUTOFFS,
         pictures=len(set(board.asked.queries.pictures.tolist())),
-        drawn=Markup(forest([row.model for row in board.rows], series, title=title, xlabel="%")),
-        files=FILES,
+        drawn=estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
     )

@@ -39,14 +39,12 @@ class Thorough:
         """The metric of that name, and its deviation over trainings, in small print; nothing where it was not made."""
         if key not in self.metrics:
             return Markup()
-        return Markup('<span class="interval">{}{} †</span>').format(
-            percent(self.metrics[key]), spread(self.metrics, key)
-        )
+        return Markup('<span class="interval">{} †</span>').format(_spread(self.metrics, key))
 
 
-def spread(metrics: Mapping[str, float], key: str) -> str:
-    """A share's deviation over trainings, in points; nothing where there is none."""
-    return f" ± {percent(metrics[f'{key}_sd'])}" if f"{key}_sd" in metrics else ""
+def _spread(metrics: Mapping[str, float], key: str) -> str:
+    """A share in per cent and, as far as there is one, its deviation over trainings, in points."""
+    return percent(metrics[key]) + (f" ± {percent(metrics[f'{key}_sd'])}" if f"{key}_sd" in metrics else "")
 
 
 def measured_cell(
@@ -63,9 +61,9 @@ def measured_cell(
     again = thorough.again(key) if thorough else Markup()
     if key not in metrics:
         return again or Markup("–")
-    low, high = (metrics.get(f"{key}_{end}") for end in ("low", "high"))
-    bounds = interval((low, high)) if bounded and low is not None and high is not None else ""
-    return Markup("{}{}{}{}").format(percent(metrics[key]), spread(metrics, key), bounds, again)
+    low, high = (metrics.get(f"{key}_{end}") if bounded else None for end in ("low", "high"))
+    bounds = interval(None if low is None or high is None else (low, high))
+    return Markup("{}{}{}").format(_spread(metrics, key), bounds, again)
 
 
 def dagger(thorough: Thorough | None) -> Markup:
@@ -135,11 +133,8 @@ def verdict(difference: float, p: float, level: float) -> Verdict:
     return "holds" if difference > 0 else "does not hold"
 
 
-def claim_html(sentence: str, said: Verdict, seen: str) -> Markup:
+def claim_html(
+    sentence: str, said: Verdict = "cannot tell", seen: str = "This run does not compare the two."
+) -> Markup:
     """A sentence that stands first on a pipeline's page, its verdict, and what of it was seen in this run."""
     return render("claim.html", sentence=sentence, verdict=said, seen=seen)
-
-
-def not_asked_html(sentence: str) -> Markup:
-    """A sentence whose comparison this run did not make."""
-    return claim_html(sentence, "cannot tell", "This run does not compare the two.")

@@ -67,7 +67,7 @@ def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, caps
         for section in ids:
             assert html.count(f'href="#{section}"') == 1
         folded = re.findall(rf'<details class="fold"><summary><h2 id="{name}-([^"]+)-title">', html)
-        assert set(folded) == {section for section in made if article.sections[section].folded}
+        assert set(folded) == {section for section in made if article.sections[section].get("folded")}
         assert html.count("<strong>Sample world.</strong>") == 1
         assert f'<a class="pipeline" href="{name}.html" aria-current="page">' in html
         assert "is not there" not in html
@@ -126,7 +126,7 @@ def test_a_section_that_its_stage_did_not_write_says_so(tmp_path, capsys):
     written(tmp_path, "kvqae", "results", **dict.fromkeys(made_by("kvqae", "results") - {"overlap"}, ""))
     section = assembled(tmp_path)["kvqae"].split('<section id="kvqae-overlap"')[1].split("</section>")[0]
     assert "<code>kvqae-page_results</code>\nhas run and did not write it." in section
-    title = ARTICLES["kvqae"].sections["overlap"].title
+    title = ARTICLES["kvqae"].sections["overlap"]["title"]
     assert capsys.readouterr().err == f"the page lacks what kvqae-page_results ({title}) makes\n"
 
 

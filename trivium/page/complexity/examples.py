@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from trivium.formats.framed_texts import Example, Span
-from trivium.page.complexity.material import Material, order
+from trivium.page.complexity.material import Material
 from trivium.page.html import render
 
 STYLES = {  # style of a stretch of text: what the legend says
@@ -22,6 +22,7 @@ STYLES = {  # style of a stretch of text: what the legend says
 }
 _EXACT = 1 - 1e-9
 _STATE = {True: "yes", False: "no", None: "uncounted"}
+Stratum = tuple[str, bool | None]  # a factor and its side, or a model and whether it is exactly right
 
 
 class Mark(NamedTuple):
@@ -77,13 +78,9 @@ def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
 
 
 def item(
-    example: Example,
-    codes: Mapping[str, bool | None],
-    answers: Iterable[Mapping[str, Any]],
-    of: Material,
-    margin: int,
+    example: Example, codes: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]], of: Material, margin: int,
     longest: int,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """What the browser shows of one example; the template escapes all of it.
 
     Args:
@@ -94,8 +91,8 @@ def item(
         margin: characters of the text before the first and after the last mark.
         longest: characters of an answer; the rest of a longer one is cut off.
     """
-    text, marks = example.text, marks_of(example)
-    shown = shown_part(text.text, marks, margin)
+    marks = marks_of(example)
+    shown = shown_part(example.text.text, marks, margin)
     rows = [
         {
             "model": of.labels[row["model"]],
@@ -108,15 +105,10 @@ def item(
     ]
     exact = [row["exact"] for row in rows if not row["baseline"]]
     return {
-        "title": text.title,
-        "frame": example.frame.frame,
-        "unit": example.frame.lexical_unit.name,
-        "pieces": pieces(text.text, marks, shown),
+        "example": example,
+        "pieces": pieces(example.text.text, marks, shown),
         "before": shown.start > 0,
-        "after": shown.end < len(text.text),
-        "question": example.question,
-        "asked": example.answer_element,
-        "reference": example.answer_text,
+        "after": shown.end < len(example.text.text),
         "factors": [(factor, name, _STATE[codes[factor]]) for factor, name in of.names.items()],
         "answers": rows,
         "exact": sum(exact),
@@ -125,15 +117,7 @@ def item(
     }
 
 
-def strata_of(
-    factors: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]]
-) -> frozenset[tuple[str, bool | None]]:
-    """What an example shows: each factor's side, and of each model but the baselines whether it is exactly right."""
-    right = {(row["model"], row["rouge_l"] > _EXACT) for row in answers if row["kind"] != "baseline"}
-    return frozenset({*factors.items(), *right})
-
-
-def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int, seed: int) -> list[int]:
+def stratified(strata: Sequence[frozenset[Stratum]], count: int, seed: int) -> list[int]:
     """Draw examples so that as many strata as can be occur, the rarest first; the rest at random.
 
     Round by round every stratum, the rarest first, gets one more example, until half of the draw is taken (the first
@@ -151,7 +135,7 @@ def stratified(strata: Sequence[frozenset[tuple[str, bool | None]]], count: int,
     members = Counter(stratum for shown in strata for stratum in shown)
     rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
     chosen: set[int] = set()
-    shown: Counter[tuple[str, bool | None]] = Counter()
+    shown: Counter[Stratum] = Counter()
     for wanted in range(1, count + 1):
         if wanted > 1 and 2 * len(chosen) >= count:
             break
@@ -168,37 +152,31 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
     """The browser over some examples, one of them as a `picture`, and how many there are.
 
     They are drawn so that both sides of every factor, and right and wrong answers of every model, occur. Answers are
-    those of each model's first seed. The picture is the shortest of the examples that some models have right.
+    those of each model's first seed. The picture shows what is claimed: the shortest of the examples with a factor that
+    no model has exactly right, if there is one.
     """
-    settings = of.used["page"]["examples"]
-    factors = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
-    answers = first_answers(of)
-    strata = [strata_of(factors[example.id], answers[example.id]) for example in of.examples]
+    settings, models = of.used["page"]["examples"], of.order(of.kinds)
+    codes = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
+    answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(of.scores.to_pylist(), key=lambda row: models.index(row["model"])):
+        if row["seed"] == of.first_seeds[row["model"]]:
+            answers[row["id"]].append(row)
+    strata = [
+        frozenset(codes[example.id].items())
+        | {(row["model"], row["rouge_l"] > _EXACT) for row in answers[example.id] if row["kind"] != "baseline"}
+        for example in of.examples
+    ]
     drawn = [of.examples[place] for place in stratified(strata, settings["examples"], settings["seed"])]
     margin, longest = settings["margin"], settings["answer_characters"]
-    items = [item(example, factors[example.id], answers[example.id], of, margin, longest) for example in drawn]
+    items = [item(example, codes[example.id], answers[example.id], of, margin, longest) for example in drawn]
+    counts = Counter((factor, state) for shown in items for factor, _, state in shown["factors"])
     html = render(
-        "complexity_examples.html",
-        items=items,
-        frames=sorted({shown["frame"] for shown in items}),
-        counts=Counter((factor, state) for shown in items for factor, _, state in shown["factors"]),
-        factors=list(of.names.items()),
-        styles=STYLES,
-        seed=settings["seed"],
-    )
+        "complexity/examples.html", items=items, counts=counts, of=of, styles=STYLES, seed=settings["seed"]
+    )  # fmt: skip
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
-        return item["right"] != "some", sum(len(piece.text) for piece in item["pieces"])
+        hard = item["right"] == "none" and any(state == "yes" for _, _, state in item["factors"])
+        return not hard, sum(len(piece.text) for piece in item["pieces"])
 
-    picture = render("complexity_picture.html", item=min(items, key=tells, default=None))
+    picture = render("complexity/picture.html", item=min(items, key=tells, default=None))
     return {"examples": html, "picture": picture}, len(items)
-
-
-def first_answers(of: Material) -> dict[str, list[dict[str, Any]]]:
-    """{question: rows of its answers, one a model in the order of the page, of the model's first seed}."""
-    models, seeds = order(of.kinds, of.published), of.first_seeds
-    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(of.scores.to_pylist(), key=lambda row: models.index(row["model"])):
-        if row["seed"] == seeds[row["model"]]:
-            by_question[row["id"]].append(row)
-    return by_question

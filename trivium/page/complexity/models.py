@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
-from trivium.page.complexity.material import MEASURES, Material, order, training_of, unusual_answers
-from trivium.page.figures import profile
+from trivium.page.complexity.material import MEASURES, Material, Metrics
+from trivium.page.figures import estimates
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -29,69 +29,120 @@ COLUMNS = {
     "f1": "F1",
 }
 BOUNDED = "rouge_l"  # has intervals
-_LEAKS = {
+LEAKS = {
     "calor_test_texts_in_fquad": "evaluation texts overlap with contexts of the adaptation corpus",
     "calor_texts_in_train_and_test": "with the frame parser’s training texts",
     "calor_texts_in_validation_and_test": "with its validation texts",
-    "fquad_contexts_in_train_and_validation": (
-        "validation contexts of the adaptation corpus overlap with training ones"
-    ),
+    "fquad_contexts_in_train_and_validation": "validation contexts of the adaptation corpus overlap with training ones",
 }
-_SPREAD = ("range", "sd", "h", "p", "sd_by_chance", "sd_p")  # of the means of frames
+_REPLIES = {
+    "unwrapped": "taken out of quotation marks or the label of the prompt",
+    "talked": "not words of the text: talk, scored as it is",
+    "cut": "cut at the longest answer",
+    "empty": "empty",
+    "refused": "refused, scored as no answer",
+}
+_CUTS = {
+    "contexts_cut": "about a text whose end did not fit into the prompt",
+    "answers_behind_cut": "whose reference answer lies behind that cut, in part at least: not to be answered",
+    "not_ended": "answers cut at the longest answer",
+}
 
 
-def table_1_html(of: Material, thorough: Thorough | None = None) -> Markup:
+def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str:
+    """Why a model's scores say little; empty where they do not.
+
+    A model is weak when its gain over the best-overlap sentence may be 0, when its own answers do as well at other
+    questions with the same element, when fewer than `exact` of its answers are exactly right, or when params.yaml says
+    so (`meant`).
+    """
+    reasons = []
+    if metrics.get(f"{model}_over_baseline_low", 1) <= 0:
+        reasons.append("not clearly above the sentence with most words of the question")
+    if metrics.get(f"{model}_shuffled_rouge_l", 0) >= metrics[f"{model}_rouge_l_low"]:
+        reasons.append("no better than its own answers shuffled: it guesses, it does not read")
+    if metrics[f"{model}_em"] < exact:
+        reasons.append(f"only {100 * metrics[f'{model}_em']:.0f} % exactly right")
+    if meant:
+        reasons.append("a small configuration, there to exercise the path: params.yaml calls it weak")
+    return "; ".join(reasons)
+
+
+def weak_models(of: Material) -> dict[str, str]:
+    """{model: why its scores say little}."""
+    score, exact, readers = of.metrics("score"), of.used["page"]["weak_exact"], of.used["finetune"]["models"]
+    meant = {model for model in of.trained if readers[model].get("weak", False)}
+    reasons = {model: weakness(model, score, exact, meant=model in meant) for model in of.models}
+    return {model: reason for model, reason in reasons.items() if reason}
+
+
+def training_of(found: Metrics) -> str:
+    """The size of a reader and how long it was trained, from the metrics of stage finetune."""
+    size = _count(found["parameters"])
+    if found["parameters_trained"] < found["parameters"]:
+        size = f"{_count(found['parameters_trained'])} of {size}"
+    return f"{size} parameters, {found['steps']:.0f} steps = {found['epochs']:.1f} epochs"
+
+
+def _count(parameters: float) -> str:
+    if parameters >= 1e9:
+        return f"{parameters / 1e9:.1f} B"
+    return f"{parameters / 1e6:.1f} M" if parameters >= 1e5 else f"{parameters / 1e3:.0f} k"
+
+
+def unusual_answers(of: Material) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """(model, questions asked, how many answers were unusual in which way), of readers that met some and of prompts."""
+    told = []
+    for model, seed in of.trained.items():
+        found = of.metrics(f"answer_{model}_{seed}")
+        if counts := [(text, int(found[name])) for name, text in _CUTS.items() if found[name]]:
+            told.append((model, int(found["questions"]), counts))
+    prompted = of.metrics("prompt")
+    for model in of.used["prompt"]["models"]:
+        if prompted[f"{model}_run"]:
+            counts = [(text, int(prompted[f"{model}_{kind}"])) for kind, text in _REPLIES.items()]
+            told.append((model, int(prompted[f"{model}_questions"]), counts))
+    return told
+
+
+def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
     """Table 1: our models and baselines, the published numbers beside them, and what was not run.
 
-    Args:
-        of: what is shown.
-        thorough: what stage score gave in `make thorough`, for what was trained once here, or not run.
+    `thorough` is what stage score gave in `make thorough`, for what was trained once here, or not run.
     """
     printed, score, judgements = of.published["table_1"]["rows"], of.metrics("score"), of.metrics("judgements")
-    readers, prompted, seeds = of.used["finetune"]["models"], of.used["prompt"]["models"], of.used["finetune"]["seeds"]
+    readers, prompted, weak = of.used["finetune"]["models"], of.used["prompt"]["models"], weak_models(of)
     kinds = {model: row["kind"] for model, row in printed.items()}
     kinds |= {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(prompted, "prompted")
-    kinds |= of.kinds
     rows, below = [], Markup('{}<span class="interval">{}</span>')
-    for model in order(kinds, of.published):
+    for model in of.order(kinds | of.kinds):
         ran, paper = model in of.kinds, printed.get(model)
-        few = thorough if not ran or (len(seeds) == 1 and model in of.trained) else None
-        heading = of.labels[model] + " " + small(KINDS.get(kinds[model], f"{kinds[model]}, fine-tuned"))
+        few = thorough if not ran or (len(of.used["finetune"]["seeds"]) == 1 and model in of.trained) else None
+        kind = (kinds | of.kinds)[model]
+        heading = of.labels[model] + " " + small(KINDS.get(kind, f"{kind}, fine-tuned"))
+        if model in of.trained:
+            heading += small(training_of(of.metrics(f"finetune_{model}_{of.trained[model]}")))
+        if model in weak:
+            heading += Markup('<details class="weak"><summary>weak</summary>{}</details>').format(weak[model])
+        counts = {name: int(score.get(f"{model}_{name}", 0)) for name in ("missing", "empty", "unknown")}
+        none = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == BOUNDED) for name in COLUMNS]
-        correct: Any = "–"
-        if ran:
-            heading += _told(of, model, score)
+        cells += [percent(score.get(f"{model}_shuffled_rouge_l")), "–"]
         if f"{model}_correct" in judgements:
-            correct = below.format(
-                percent(judgements[f"{model}_correct"], 0), f"of {judgements[f'{model}_judged']:.0f}"
-            )
-        cells += [percent(score.get(f"{model}_shuffled_rouge_l")), correct]
+            judged = f"of {judgements[f'{model}_judged']:.0f}"
+            cells[-1] = below.format(percent(judgements[f"{model}_correct"], 0), judged)
         if not ran and not (few and few.again(f"{model}_rouge_l")):
             cells = [Cell("not run", "absent", 6)]
         values = [below.format(percent(paper["values"][0], 0), paper["size"]), paper["values"][1]] if paper else "––"
         cells += [Cell(value, "published") for value in values]
-        rows.append(Row([heading, *cells], "baseline" if of.kinds.get(model) == "baseline" else ""))
-    world = of.metrics("world")
+        rows.append(Row([heading + small(none and f"{none} answers"), *cells], kind if kind == "baseline" else ""))
     return render(
-        "complexity_models.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()), seeds=len(seeds),
-        kappa=judgements.get("kappa"), other_measure=of.used["validate"]["measure"] != figure_2_measure(of),
-        sample_seed=of.used["world"]["seed"] if of.sample else None, dagger=dagger(thorough),
-        figure_2=MEASURES[figure_2_measure(of)],
+        "complexity/table-1.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()),
+        dagger=dagger(thorough), kappa=judgements.get("kappa"),
         unusual=[(of.labels[model], *told) for model, *told in unusual_answers(of)],
-        leaks=[(int(world[name]), text) for name, text in _LEAKS.items()],
+        figure_2=figure_2_measure(of), measures=MEASURES,
+        leaks=[(int(of.metrics("world")[name]), text) for name, text in LEAKS.items()],
     )  # fmt: skip
-
-
-def _told(of: Material, model: str, score: Mapping[str, float]) -> Markup:
-    """What stands below a model's name: its training, whether it is weak, and answers that are none."""
-    told = Markup()
-    if model in of.trained:
-        told += small(training_of(of.metrics(f"finetune_{model}_{of.trained[model]}")))
-    if model in of.weak:
-        told += Markup('<details class="weak"><summary>weak</summary>{}</details>').format(of.weak[model])
-    counts = {name: int(score[f"{model}_{name}"]) for name in ("missing", "empty", "unknown")}
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return told + small(said and f"{said} answers")
 
 
 def frame_points(
@@ -124,7 +175,7 @@ def figure_2_measure(of: Material) -> str:
     return str(of.used["score"].get("figure_2", "rouge_l"))
 
 
-def figure_2_html(of: Material) -> Markup:
+def figure_2(of: Material) -> Markup:
     """Figure 2 of every model, and of its human scores where there are judgements: frames sorted by their mean.
 
     Whether the spread of the frames exceeds chance is a permutation test's p, at most the risk.
@@ -132,25 +183,31 @@ def figure_2_html(of: Material) -> Markup:
     score, judged, settings = of.metrics("score"), of.rows("frame_judgements"), of.used["page"]["models"]
     ids = of.factors["id"].to_pylist()
     texts, frames = (dict(zip(ids, of.factors[name].to_pylist(), strict=True)) for name in ("text_id", "frame"))
-    drawn: list[dict[str, Any]] = []
-    human, measure = [], figure_2_measure(of)
-    for model in of.models:
-        label = of.labels[model]
-        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", measure])
-        rows = rows.rename_columns(["id", "score"])
-        svg = profile(frame_points(rows, texts, frames, **settings), title=f"Score by frame: {label}", xlabel="ROUGE-L")
-        spread = {name: score.get(f"{model}_frame_{name}") for name in _SPREAD}
-        drawn.append({"label": label, "svg": Markup(svg)} | spread)
+    drawn, human = [], []
+    for model, label in ((model, of.labels[model]) for model in of.models):
+        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", figure_2_measure(of)])
+        points = frame_points(rows.rename_columns(["id", "score"]), texts, frames, **settings)
+        found: dict[str, Any] = {name: score.get(f"{model}_frame_{name}") for name in
+                                 ("range", "sd", "h", "p", "sd_by_chance", "sd_p")}  # fmt: skip
+        drawn.append(found | {"label": label, "svg": _profile(points, f"Score by frame: {label}", "ROUGE-L")})
         shares = sorted((row["correct"], row["frame"]) for row in judged if row["model"] == model)
         if shares:
-            points = [(frame, share, None) for share, frame in shares]
-            svg = profile(points, title=f"Judged correct by frame: {label}", xlabel="share judged correct")
-            human.append({"label": label, "svg": Markup(svg), "range": shares[-1][0] - shares[0][0]})
+            svg = _profile([(frame, share, None) for share, frame in shares], f"Judged correct by frame: {label}",
+                           "share judged correct")  # fmt: skip
+            human.append({"label": label, "svg": svg, "range": shares[-1][0] - shares[0][0]})
     return render(
-        "complexity_frames.html",
+        "complexity/figure-2.html",
         drawn=drawn,
-        measure=MEASURES[measure],
         human=human,
+        of=of,
+        measure=MEASURES[figure_2_measure(of)],
         confidence=settings["confidence"],
-        risk=of.risk,
     )
+
+
+def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title: str, xlabel: str) -> Markup:
+    """Frames from the worst at the bottom, with their mean as a dotted line."""
+    shown = {"": [(value, *(bounds or (value, value))) for _, value, bounds in reversed(points)]}
+    mean = sum(value for _, value, _ in points) / len(points)
+    names = [name for name, _, _ in reversed(points)]
+    return estimates(names, shown, title=title, xlabel=xlabel, line=mean, limits=(-0.02, 1.02))

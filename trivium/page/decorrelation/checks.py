@@ -18,6 +18,7 @@ from trivium.page.html import points, probability
 from trivium.page.published import DATASETS
 
 Expected = Literal["more", "less", "same", "open"]  # what would speak for the method
+Row = Mapping[str, Any]
 USUAL = {"dataset": "coco", "model": "clip", "set": "synthetic", "measure": "odmap@1", "subset": "all"}
 _EMPTY_BOX = {"set": "empty_image_to_text", "other_set": "image_to_text", "measure": "r@1"}
 _NOT_RENDERED = {
@@ -31,7 +32,7 @@ class Check:
 
     question: str
     expected: Expected
-    wanted: Mapping[str, Any]
+    wanted: Row
 
 
 def check(question: str, expected: Expected, variants: Sequence[str], **changes: str) -> Check:
@@ -43,19 +44,16 @@ def check(question: str, expected: Expected, variants: Sequence[str], **changes:
 def checks(datasets: Sequence[str]) -> list[Check]:
     """All questions, those about empty boxes for each of these data sets before the last."""
     made = [check(**row) for row in yaml.safe_load(Path(__file__).with_name("checks.yaml").read_text(encoding="utf-8"))]
-    said = {
-        "ours": "Does a painted empty box leave retrieval as it is, for ours?",
-        "finetune": "And for finetune?",
-    }
+    asked = {"ours": "Does a painted empty box leave retrieval as it is, for ours?", "finetune": "And for finetune?"}
     boxes = [
         check(question, "same", (variant, variant), dataset=name, **_EMPTY_BOX)
         for name in datasets
-        for variant, question in said.items()
+        for variant, question in asked.items()
     ]
     return [*made[:-1], *boxes, made[-1]]
 
 
-def notes(results: Results, wanted: Mapping[str, Any], level: float, folder: Path, usual: float) -> list[str]:
+def notes(results: Results, wanted: Row, level: float, folder: Path, usual: float) -> list[str]:
     """Sentences that belong beside the answer to a question about the gain on painted queries; none beside others.
 
     Args:
@@ -65,34 +63,28 @@ def notes(results: Results, wanted: Mapping[str, Any], level: float, folder: Pat
         folder: of the metrics, with `co_occurrence_{dataset}.csv` and `world_{dataset}.json`.
         usual: P(other | class) from which the other is the class's partner.
     """
-    gain = check("", "more", ("ours", "finetune"), dataset=wanted["dataset"], model=wanted["model"]).wanted
+    dataset, model = wanted["dataset"], wanted["model"]
+    gain = check("", "more", ("ours", "finetune"), dataset=dataset, model=model).wanted
     row = results.comparison(**gain)
     if wanted != gain or row is None:
         return []
-    said = painting_notes(results, wanted["dataset"], wanted["model"], level)
-    if wanted["dataset"] == "control":
-        seeds = min(row["seeds"], row["other_seeds"])
-        said += control_notes(folder, usual, seeds, compared="coco" in results.datasets)
-    return said
+    said = _of_painting(results, dataset, model, level)
+    return said + (_of_control(results, folder, usual, row) if dataset == "control" else [])
 
 
-def painting_notes(results: Results, dataset: str, model: str, level: float) -> list[str]:
+def _of_painting(results: Results, dataset: str, model: str, level: float) -> list[str]:
     """What painting alone does to retrieval, where that limits what a gain on painted queries says.
 
     That is where an empty box changes R@1, and where no query was rendered again without its object.
     """
-    asked = {"dataset": dataset, "model": model}
+    asked = {"dataset": dataset, "model": model, **_EMPTY_BOX}
     compared = {
-        name: results.comparison(**check("", "same", (name, name), **asked, **_EMPTY_BOX).wanted)
-        for name in ("ours", "finetune")
+        name: results.comparison(**check("", "same", (name, name), **asked).wanted) for name in ("ours", "finetune")
     }
     boxes = {name: row for name, row in compared.items() if row is not None and row["low"] is not None}
     traced = any(shown(row, level) for row in boxes.values())
-    rendered = results.against_finetune(dataset, model, "rendered", "odmap@1") is not None
-    if rendered and not traced:
-        return []
-    said = []
-    if boxes:
+    rendered, said = results.against_finetune(dataset, model, "rendered", "odmap@1") is not None, []
+    if boxes and (traced or not rendered):
         changes = " and ".join(
             f"{points(row['difference'])} points ({variant}, p {probability(row['p'])})"
             for variant, row in boxes.items()
@@ -111,22 +103,14 @@ def painting_notes(results: Results, dataset: str, model: str, level: float) -> 
     return said
 
 
-def control_notes(folder: Path, usual: float, seeds: int, *, compared: bool) -> list[str]:
-    """How much of COCO's co-occurrence the control world still has, how large both are, and from how many seeds.
-
-    Args:
-        folder, usual: see `notes`.
-        seeds: of the finding.
-        compared: whether COCO is there.
-    """
-    names = ("control", "coco") if compared else ("control",)
+def _of_control(results: Results, folder: Path, usual: float, row: Row) -> list[str]:
+    """How much of COCO's co-occurrence the control world still has, how large both are, and from how many seeds."""
+    names = [name for name in ("control", "coco") if name == "control" or name in results.datasets]
     tables = {name: csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist() for name in names}
-    pictures = {name: int(read_json(folder / f"world_{name}.json")["pictures_train"]) for name in names}
-    pairs = planted(tables[names[-1]], tables["control"], usual)
     said = []
-    if compared and pairs:
+    if pairs := planted(tables.get("coco", ()), tables["control"], usual):
         control, coco = zip(*pairs, strict=True)
-        here, there = (sum(row["lift"] for row in rows) / len(rows) for rows in (control, coco))
+        here, there = (sum(pair["lift"] for pair in rows) / len(rows) for rows in (control, coco))
         weakened = "is weakened there, not gone" if here > 1 else "is gone there"
         said.append(
             f"Pairs that stand together in COCO have a lift of {_range(coco, 'lift', 1)} there "
@@ -134,13 +118,13 @@ def control_notes(folder: Path, usual: float, seeds: int, *, compared: bool) -> 
             f"(P {_range(control, 'probability', 2)}), 1 being independence: co-occurrence "
             f"{weakened if here < there else 'is not weaker in the control world'}."
         )
+    pictures = {name: int(read_json(folder / f"world_{name}.json")["pictures_train"]) for name in names}
     sizes = ", ".join(f"{DATASETS[name]} {count}" for name, count in pictures.items())
+    seeds = min(row["seeds"], row["other_seeds"])
     return [*said, f"Training pictures: {sizes}. {'One seed only' if seeds == 1 else f'{seeds} seeds'}."]
 
 
-def planted(
-    coco: Sequence[Mapping[str, Any]], control: Sequence[Mapping[str, Any]], usual: float
-) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def planted(coco: Sequence[Row], control: Sequence[Row], usual: float) -> list[tuple[Row, Row]]:
     """(row in control, row in COCO) of COCO's classes with a usual partner, as far as control holds the pair."""
     there = {(row["class"], row["other"]): row for row in control if row["lift"] is not None}
     return [
@@ -150,6 +134,6 @@ def planted(
     ]
 
 
-def _range(rows: Sequence[Mapping[str, Any]], name: str, digits: int) -> str:
+def _range(rows: Sequence[Row], name: str, digits: int) -> str:
     low, high = (f"{pick(row[name] for row in rows):.{digits}f}" for pick in (min, max))
     return low if low == high else f"{low} to {high}"

@@ -13,7 +13,6 @@ from trivium.page.decorrelation.results import Results
 from trivium.page.html import render
 from trivium.page.published import DATASETS
 
-REJECTED = "rejected_"
 REASONS = {
     "single_class": "the picture holds one class only",
     "crowd": "a crowd under one annotation",
@@ -48,58 +47,29 @@ def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
     return render("decorrelation_co_occurrence.html", shown=shown)
 
 
-def counted(metrics: Mapping[str, float], prefix: str = "") -> list[tuple[str, float]]:
-    """Metrics whose name begins so, by their names in words."""
-    names = [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
-    return [(REASONS.get(name, name.replace("_", " ")), metrics[prefix + name]) for name in names]
-
-
-def removals_html(
-    folder: Path, results: Results, removals: Mapping[str, Any], paintings: Mapping[str, Mapping[str, str]],
-    published: Mapping[str, int],
-) -> Markup:  # fmt: skip
+def removals_html(folder: Path, results: Results, used: Mapping[str, Any], published: Mapping[str, int]) -> Markup:
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
         folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json`,
             `pairs_{dataset}_{filling}_{captions}.json` and `train_{cell}.json`.
         results: of stage evaluate; its cells say which pairs there are.
-        removals: section of the parameters, with δ1, δ2 and δ3.
-        paintings: data set and filling of each.
+        used: section `decorrelation` of the parameters.
         published: |D'| of the paper by data set.
     """
-
-    def read(name: str) -> Any:
-        return read_json(folder / f"{name}.json")
-
-    cells, shown = results.cells.values(), []
-    recipes = dict.fromkeys((cell.dataset, cell.filling, cell.captions) for cell in cells if cell.synthetic)
-    for name in results.datasets:
-        found, phrases = read(f"removals_{name}"), read(f"phrases_{name}")
-        ours = [key for key, cell in results.cells.items() if (cell.dataset, cell.variant) == (name, "ours")]
-        shown.append(
-            {
-                "name": DATASETS[name],
-                "synthetic": int(read(f"train_{ours[0]}")["synthetic_pairs"]) if ours else None,
-                "paper": published.get(name),
-                "removals": counted({key: found[key] for key in found if not key.startswith(REJECTED)}),
-                "rejected": counted(found, REJECTED),
-                "painted": [
-                    (FILLINGS[settings["filling"]].label, read(f"inpaint_{painting}"))
-                    for painting, settings in paintings.items()
-                    if settings["dataset"] == name
-                ],
-                "pairs": [
-                    (f"{captions.replace('_', ' ')} × {painter}", counted(read(f"pairs_{name}_{painter}_{captions}")))
-                    for dataset, painter, captions in recipes
-                    if dataset == name
-                ],
-                "phrases": phrases,
-                "counts": counted(phrases),
-                "not_asked": results.metrics[f"{name}_synthetic_not_asked"],
-            }
-        )
-    return render("decorrelation_removals.html", shown=shown, delta=removals)
+    cells = results.cells.items()
+    return render(
+        "decorrelation_removals.html",
+        results=results,
+        used=used,
+        paper=published,
+        read=lambda name: read_json(folder / f"{name}.json"),
+        names=DATASETS,
+        reasons=REASONS,
+        fillings=FILLINGS,
+        ours={cell.dataset: name for name, cell in reversed(cells) if cell.variant == "ours"},
+        recipes=list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic)),
+    )
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:

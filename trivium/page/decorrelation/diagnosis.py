@@ -1,6 +1,7 @@
 """Where decorrelation's effect comes from, and where a model is too weak for it to say much; computed from numbers."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -84,25 +85,15 @@ def _usually_named(pairs: Sequence[ClassPair]) -> float:
 def weak_models(results: Results, level: float) -> list[dict[str, Any]]:
     """Models whose R@1 on untouched pictures is below `WEAK` of CLIP's, by finetune or by ours, and what that does."""
     weak = []
-    for dataset in results.datasets:
-        clip = _recalls(results, dataset, "clip")
-        for model in results.models:
-            own = _recalls(results, dataset, model)
-            both = [variant for variant in own if variant in clip]
-            if not any(own[variant] < WEAK * clip[variant] for variant in both):
-                continue
+    for dataset, model in product(results.datasets, results.models):
+        own, clip = _recalls(results, dataset, model), _recalls(results, dataset, "clip")
+        recalls = [(variant, own[variant], clip[variant]) for variant in own if variant in clip]
+        if any(recall < WEAK * clips for _, recall, clips in recalls):
             gain = results.against_finetune(dataset, model, "synthetic", "odmap@1")
             fit = results.against_finetune(dataset, model, "image_to_text", "r@1")
-            weak.append(
-                {
-                    "model": model_label(model),
-                    "dataset": DATASETS[dataset],
-                    "recalls": [(variant, own[variant], clip[variant]) for variant in both],
-                    "gain": gain and fit and gain["difference"],
-                    "fit": fit and fit["difference"],
-                    "moved": fit and _MOVED[shown(fit, level)],
-                }
-            )
+            moved = fit and _MOVED[shown(fit, level)]
+            weak.append({"model": model_label(model), "dataset": DATASETS[dataset], "recalls": recalls,
+                         "gain": gain, "fit": fit, "moved": moved})  # fmt: skip
     return weak
 
 

@@ -36,13 +36,8 @@ def entities_html(found: Mapping[str, Any], *, level: float, confidence: float) 
         confidence: of the intervals.
     """
     tests = {(test["row"], test["against"]): test for test in found["tests"] if test["measure"] == "mrr"}
+    said = verdict(tests[TRAINED], level) if TRAINED in tests else UNTRAINED
     return render(
-        "decorrelation_entities.html",
-        found=found,
-        rows={name: (label, name in TRAINED) for name, label in ROWS.items() if name in found["rows"]},
-        measures=MEASURES,
-        confidence=confidence,
-        trained=any(name in found["rows"] for name in TRAINED),
-        tests=[{**test, "row": ROWS[row], "against": ROWS[other]} for (row, other), test in tests.items()],
-        verdict=verdict(tests[TRAINED], level) if TRAINED in tests else UNTRAINED,
-    )
+        "decorrelation_entities.html", found=found, labels=ROWS, trained=TRAINED, measures=MEASURES, tests=tests,
+        confidence=confidence, verdict=said,
+    )  # fmt: skip

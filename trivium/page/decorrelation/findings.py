@@ -10,7 +10,7 @@ from trivium.page.decorrelation.checks import Expected, checks, notes
 from trivium.page.decorrelation.results import Results, model_label, shown
 from trivium.page.html import percent, probability, render
 from trivium.page.published import DATASETS
-from trivium.page.thorough import claim_html, not_asked_html, verdict
+from trivium.page.thorough import claim_html, verdict
 
 Comparison = Mapping[str, Any]
 SHORT = {
@@ -81,7 +81,7 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     gain = results.against_finetune("coco", "clip", "synthetic", "odmap@1")
     cost = results.against_finetune("coco", "clip", "image_to_text", "r@1")
     if gain is None or cost is None:
-        return not_asked_html(sentence)
+        return claim_html(sentence)
     said = verdict(gain["difference"], gain["p"], level)
     if said == "holds" and abs(cost["difference"]) > margin:
         said = "does not hold"
@@ -108,16 +108,10 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
     for asked in checks(results.datasets):
         row, wanted = results.comparison(**asked.wanted), asked.wanted
         measure = MEASURES[wanted["set"], wanted["measure"]] + SUBSETS[wanted["subset"]]
-        line: dict[str, Any] = {
-            "question": asked.question,
-            "about": f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}",
-            "row": row,
-        }
-        if row is not None:
-            line["answer"] = answer(row, asked.expected, level, margin)
-            line["notes"] = notes(results, wanted, level, folder, usual)
-            line["sides"] = [side(row, ""), side(row, "other_")]
-        lines.append(line)
+        about = f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}"
+        said = answer(row, asked.expected, level, margin) if row else ""
+        sides = [side(row, ""), side(row, "other_")] if row else []
+        lines.append((asked.question, about, row, said, notes(results, wanted, level, folder, usual), sides))
     return render(
         "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=usual,
         confidence=evaluate["confidence"], gain=results.against_finetune("coco", "clip", "synthetic", "odmap@1"),

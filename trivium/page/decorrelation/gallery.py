@@ -20,6 +20,7 @@ from trivium.page.published import DATASETS, VARIANTS
 
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking, where one of them was trained
+FACTS = ("query", "odmap@1", "removed_named", "partner_remains")  # of an answer
 FILTERS = (
     ("all", "All"),
     ("right", "{} right"),
@@ -75,7 +76,9 @@ def gallery_html(
 ) -> tuple[dict[str, Markup], dict[str, float]]:
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
-    As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right.
+    As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right. The picture
+    is one where finetune is fooled and ours is right, if there is one, and names as little as can be that was never
+    there.
 
     Args:
         results: of stage evaluate.
@@ -84,45 +87,42 @@ def gallery_html(
             `sentence_characters`, of which the rest of a longer one is cut off.
     """
     dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
-    facts = ["cell", "set", "query", "odmap@1", "removed_named", "partner_remains"]
-    evaluated = read_table(data / "evaluation.parquet", facts)
+    cells, (asked, reference) = shown_cells(results, dataset)
+    names = {key: f"{model_label(key[0])} {VARIANTS[key[1]]}" for key in cells}
+    evaluated = read_table(data / "evaluation.parquet", ["cell", "set", *FACTS])
     evaluated = evaluated.filter(pc.equal(evaluated["set"], "synthetic"))
-    cells = shown_cells(results, dataset)
-    asked = _reference(cells)
-    reference, short = cells[asked], "Ours" if asked == FIRST[-1] else _name(*asked)
     judged = evaluated.filter(pc.equal(evaluated["cell"], reference)).to_pylist()
     wrong, right = (sorted(row["query"] for row in judged if bool(row["odmap@1"]) is good) for good in (False, True))
     chosen = half_each(wrong, right, settings["examples"], random.Random(settings["seed"]))
 
-    columns = ["picture", "name", "class", "removed", "remaining", "mask", "height", "width"]
+    columns = ["picture", "name", "removed", "remaining", "mask", "height", "width"]
     of_query = rows_by(data / "removals" / dataset / "removals.parquet", "removal", chosen, columns)
     pictures = {query: str(of_query[query]["picture"]) for query in chosen}
     lists = {}
-    for cell in cells.values():
+    for key, cell in cells.items():
         original = best(data / "retrieved" / cell / "original.parquet", list(dict.fromkeys(pictures.values())))
-        lists[cell] = original, best(data / "retrieved" / cell / "synthetic.parquet", chosen)
+        lists[key] = original, best(data / "retrieved" / cell / "synthetic.parquet", chosen)
     wanted = {caption for both in lists.values() for found in both for ids in found.values() for caption in ids}
     texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
     of_cell = {(row["cell"], row["query"]): row for row in evaluated.to_pylist() if row["query"] in pictures}
     originals = Images(data / "raw" / dataset / "images")
     holes = Images(data / "painted" / dataset / results.cells[reference].queries / "test")
-    items = []
-    for query in chosen:
-        about, row = of_query[query], of_cell[reference, query]
+    items: list[dict[str, Any]] = []
+    for query, picture in pictures.items():
+        about, row, finetune = of_query[query], of_cell[reference, query], of_cell.get((cells.get(FIRST[0], ""), query))
         removed, present, name = set(about["removed"]), set(about["remaining"]), about["name"]
         mask = masks.decode(about["mask"], about["height"], about["width"])
-        finetune = of_cell.get((cells.get(FIRST[0], ""), query))
-        models = []
-        for key, cell in cells.items():
-            before, after = lists[cell][0][pictures[query]], lists[cell][1][query]
-            models.append(
-                {
-                    "name": _name(*key),
-                    "first": key in FIRST or not set(FIRST) & set(cells),
-                    "original": [sentence(texts[caption], set(), present | removed, longest) for caption in before],
-                    "painted": [sentence(texts[caption], removed, present, longest) for caption in after],
-                }
-            )
+        models = [
+            {
+                "name": names[key],
+                "first": key in FIRST or not set(FIRST) & set(cells),
+                "original": [
+                    sentence(texts[caption], set(), present | removed, longest) for caption in before[picture]
+                ],
+                "painted": [sentence(texts[caption], removed, present, longest) for caption in after[query]],
+            }
+            for key, (before, after) in lists.items()
+        ]
         tags = ["right" if row["odmap@1"] > 0 else "wrong"]
         tags += ["fooled"] * bool(finetune and finetune["removed_named"]) + ["partner"] * bool(row["partner_remains"])
         items.append(
@@ -135,42 +135,46 @@ def gallery_html(
                 "models": models,
             }
         )
+    ours = asked == FIRST[-1]
     html = render(
         "decorrelation_gallery.html",
         items=items,
-        filters=[(tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or FIRST[0] in cells],
-        reference="ours (CLIP, first seed)" if asked == FIRST[-1] else short,
+        filters=[
+            (tag, label.format("Ours" if ours else names[asked]))
+            for tag, label in FILTERS
+            if tag != "fooled" or FIRST[0] in cells
+        ],
+        reference="ours (CLIP, first seed)" if ours else names[asked],
         seed=settings["seed"],
         dataset=DATASETS[dataset],
     )
+
+    def tells(item: Mapping[str, Any]) -> tuple[bool, bool, int]:
+        absent = [
+            status == "absent"
+            for model in item["models"]
+            if model["name"] == names[asked]
+            for found in model["painted"]
+            for _, status in found["pieces"]
+        ]
+        return {"right", "fooled"} <= set(item["tags"]), item["painted"] is not None, -sum(absent)
+
     missing = sum(item[name] is None for item in items for name in ("original", "painted"))
     counts = {"examples": float(len(items)), "pictures_missing": float(missing)}
-    return {"gallery": html, "picture": picture_html(items)}, counts
+    picture_html = render("decorrelation_picture.html", item=max(items, key=tells, default=None))
+    return {"gallery": html, "picture": picture_html}, counts
 
 
-def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
-    """A picture before and after, and what two models say of it: where finetune is fooled and ours is right, if any."""
+def shown_cells(results: Results, dataset: str) -> tuple[dict[tuple[str, str], str], tuple[tuple[str, str], str]]:
+    """{(model, variant): its first cell} of the rows of Table 1 that were asked the same pictures.
 
-    def tells(item: Mapping[str, Any]) -> tuple[bool, bool]:
-        return {"right", "fooled"} <= set(item["tags"]), item["painted"] is not None
-
-    return render("decorrelation_picture.html", item=max(items, key=tells, default=None))
-
-
-def _reference(cells: Mapping[tuple[str, str], str]) -> tuple[str, str]:
-    """The (model, variant) whose first sentences decide which queries are shown."""
-    return FIRST[-1] if FIRST[-1] in cells else list(cells)[-1]
-
-
-def _name(model: str, variant: str) -> str:
-    return f"{model_label(model)} {VARIANTS[variant]}"
-
-
-def shown_cells(results: Results, dataset: str) -> dict[tuple[str, str], str]:
-    """{(model, variant): its first cell} of the rows of Table 1 that were asked the same pictures."""
+    And the one of them whose first sentences decide which queries are shown.
+    """
     named = {(model, variant): f"{dataset}_{model}_{variant}" for model, variant in MAIN}
     there = {key: next(iter(results.members[group])) for key, group in named.items() if group in results.members}
     if not there:
         raise BadInput("no row of table 1 among the cells", field="decorrelation.cells", got=dataset)
-    queries = results.cells[there[_reference(there)]].queries
-    return {key: cell for key, cell in there.items() if results.cells[cell].queries == queries}
+    reference = FIRST[-1] if FIRST[-1] in there else list(there)[-1]
+    queries = results.cells[there[reference]].queries
+    cells = {key: cell for key, cell in there.items() if results.cells[cell].queries == queries}
+    return cells, (reference, cells[reference])

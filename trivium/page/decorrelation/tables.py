@@ -13,7 +13,7 @@ from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.decorrelation.results import MAIN, Results, model_label, recipe
-from trivium.page.figures import sweep
+from trivium.page.figures import curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
 from trivium.page.published import DATASETS, VARIANTS, agreement
 from trivium.page.thorough import Thorough, dagger, measured_cell
@@ -101,7 +101,7 @@ class Tables:
             against = f"{points(row['difference'])} on finetune, p {probability(row['p'])}" if row else None
             said = self.seeds(group, against, verdict and f"paper: {verdict}")
             heading = Markup("{} {}{}").format(model_label(model), small(VARIANTS[variant]), said)
-            rows.append([heading, *self.cells(group, columns), *paper_cells(paper and paper[name])])
+            rows.append([heading, *self.cells(group, columns), *paper_cells(paper and {"values": paper[name]})])
         return rows
 
     def agrees(
@@ -146,11 +146,15 @@ class Tables:
         return [name for name in ("coco", "flickr30k") if name in self.results.datasets]
 
 
-def paper_cells(values: Sequence[float] | None) -> list[Cell]:
-    """The paper's numbers, in %."""
-    if not values:
+def paper_cells(paper: Mapping[str, Any] | None) -> list[Cell]:
+    """The paper's numbers, in %, with the other ones where it contradicts itself."""
+    if paper is None:
         return [Cell("not in the paper", "published", 3)]
-    return [Cell(decimal(value), "published") for value in values]
+    other = Markup('<span class="interval">or {}*</span>')
+    return [
+        Cell(decimal(value) + (other.format(decimal(second)) if second != value else ""), "published")
+        for value, second in zip(paper["values"], paper.get("also", paper["values"]), strict=True)
+    ]
 
 
 def table_1_html(of: Tables) -> Markup:
@@ -215,23 +219,11 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
                 counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
                 written.append((label, int(counts["different_captions"]), int(counts["pairs"])))
         cells = of.cells(group, SYNTHETIC, "table3", [hubness])
-        rows.append(
-            [label + of.seeds(group), *cells, *(_either(printed[key]) if key in printed else paper_cells(None))]
-        )
+        rows.append([label + of.seeds(group), *cells, *paper_cells(printed.get(key))])
     return render(
         "decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
         dagger=dagger(of.thorough),
     )  # fmt: skip
-
-
-def _either(paper: Mapping[str, Any]) -> list[Cell]:
-    """The paper's numbers where it contradicts itself."""
-    values, also = paper["values"], paper.get("also", paper["values"])
-    other = Markup('<span class="interval">or {}*</span>')
-    return [
-        Cell(decimal(value) + (other.format(decimal(second)) if second != value else Markup()), "published")
-        for value, second in zip(values, also, strict=True)
-    ]
 
 
 def _label(cell: Training) -> str:
@@ -246,7 +238,7 @@ def appendix_b_html(of: Tables) -> Markup:
     for variant, paper in of.published["appendix_b"]["rows"].items():
         group = f"coco_clip_{variant}"
         cells = of.cells(group, list(FIGURE_4.values()), "appendix_b")
-        rows.append([paper["label"] + of.seeds(group), *cells, *paper_cells(paper["values"])])
+        rows.append([paper["label"] + of.seeds(group), *cells, *paper_cells(paper)])
     return render("decorrelation_equal_sizes.html", rows=rows, dagger=dagger(of.thorough))
 
 
@@ -288,33 +280,24 @@ def figure_4_html(of: Tables) -> Markup:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
     results, confidence = of.results, of.used["evaluate"]["confidence"]
     share, found = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
-    values = {
-        entry: [[100 * value for value in results.by_seed(group, *measure)] for group in found]
-        for entry, measure in FIGURE_4.items()
-    }
-    lines = {
-        entry: [
-            (ratio, seeds, seed_interval(seeds, confidence)) for ratio, seeds in zip(found.values(), line, strict=True)
-        ]
-        for entry, line in values.items()
-    }
-    batches = [batch_share(ratio, results.groups[group].share, share) for group, ratio in found.items()]
-    rows = [
-        [
-            decimal(ratio, 3),
-            len(results.members[group]),
-            percent(batch),
-            *(decimal(float(np.mean(seeds))) + interval(bounds, scale=1) for _, seeds, bounds in points),
-        ]
-        for (group, ratio), batch, *points in zip(found.items(), batches, *lines.values(), strict=True)
-    ]
+    lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
+    rows, batch = [], 0.0
+    for group, ratio in found.items():
+        batch = batch_share(ratio, results.groups[group].share, share)
+        cells = [decimal(ratio, 3), len(results.members[group]), percent(batch)]
+        for entry, measure in FIGURE_4.items():
+            seeds = [100 * value for value in results.by_seed(group, *measure)]
+            bounds = seed_interval(seeds, confidence)
+            lines[entry].append((ratio, seeds, bounds))
+            cells.append(decimal(float(np.mean(seeds))) + interval(bounds, scale=1))
+        rows.append(cells)
     drawn = None
     if len(set(found.values())) >= _FEWEST:
         title = "ODmAP@1 and R@1 over the share of synthetic pairs"
-        drawn = sweep(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
+        drawn = curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
     return render(
         "decorrelation_sweep.html", drawn=drawn, rows=rows, measures=list(FIGURE_4), confidence=confidence,
-        ratio=max(found.values(), default=0), batch=batches[-1] if batches else 0, paper=of.published["figure_4"],
-        synthetic_share=share, captions=max((results.groups[group].captions_an_image for group in found), default=1),
+        ratio=max(found.values(), default=0), batch=batch, paper=of.published["figure_4"], synthetic_share=share,
+        captions=max((results.groups[group].captions_an_image for group in found), default=1),
         one_removal=of.used["removals"]["training"] == "one",
     )  # fmt: skip

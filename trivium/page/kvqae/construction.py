@@ -23,13 +23,6 @@ def cell(value: float | None, kind: str) -> str:
     return thousands(value) if kind == "count" else f"{value:.2f}"
 
 
-def _printed(values: Mapping[str, float], row: Mapping[str, str]) -> str:
-    """The published value of a row, whose shares are in per cent; a dash where the paper has none."""
-    if "paper" not in row:
-        return ABSENT
-    return f"{values[row['paper']]:,}".replace(",", " ") + (" %" if row["kind"] == "percent" else "")
-
-
 def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, simulated: bool) -> dict[str, Markup]:
     """Table 1 and the steps.
 
@@ -39,52 +32,47 @@ def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, sim
         simulated: whether annotators of real questions were simulated: what they decided stands beside nothing of the
             paper's, and is left out.
     """
-    note = Markup()
+    note, rebuild = Markup(), metrics["rebuild"]
     if simulated:
-        released = {name: value for name, value in metrics["rebuild"].items() if name.startswith(RELEASED)}
-        metrics, note = {**metrics, "rebuild": released}, render("kvqae_nobody_annotated.html")
+        rebuild = {name: value for name, value in rebuild.items() if name.startswith(RELEASED)}
+        note = render("kvqae_nobody_annotated.html")
+    rows = _rows("statistics", rebuild, (RELEASED + "{}", "{}"), published["table_1"]["values"])
     return {
-        "table-1": note + statistics_html(metrics["rebuild"], published),
-        "construction": note + construction_html(metrics, published),
+        "table-1": note + render("kvqae_statistics.html", rows=rows),
+        "construction": note + construction_html({**metrics, "rebuild": rebuild}, published),
     }
-
-
-def _rows(
-    wanted: Mapping[str, Any], found: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, Any]
-) -> list[list[str]]:
-    """Rows of a label, the values at two keys, which are formats of the row's name, and the paper's."""
-    return [
-        [row["label"], *(cell(found.get(key.format(name)), row["kind"]) for key in keys), _printed(printed, row)]
-        for name, row in wanted.items()
-    ]
-
-
-def statistics_html(rebuild: Mapping[str, float], published: Mapping[str, Any]) -> Markup:
-    """Table 1: the released set, the rebuilt one, and what the paper's text says of its own."""
-    rows = _rows(ROWS["statistics"], rebuild, (RELEASED + "{}", "{}"), published["table_1"]["values"])
-    return render("kvqae_statistics.html", rows=rows)
 
 
 def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
     """The funnel from TriviaQA to the rebuilt set, and how far its annotators agree, beside the paper's numbers."""
     printed = published["construction"]["values"]
-    agreement = _rows(ROWS["agreement"], metrics.get("rebuild", {}), ("{}", "{}_expected"), printed)
+    agreement = _rows("agreement", metrics.get("rebuild", {}), ("{}", "{}_expected"), printed)
     steps = [_step(step, metrics.get(step["stage"], {}), printed) for step in ROWS["steps"]]
     return render("kvqae_construction.html", steps=steps, agreement=agreement)
 
 
-def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[str, Any]) -> list[str]:
+def _rows(table: str, found: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, float]) -> list[Any]:
+    """Rows of a label, the values at two keys, which are formats of the row's name, and the paper's."""
+    rows = []
+    for name, row in ROWS[table].items():
+        cells = [cell(found.get(key.format(name)), row["kind"]) for key in keys]
+        if paper := row.get("paper"):  # its shares are in per cent
+            cells.append(f"{printed[paper]:,}".replace(",", " ") + " %" * (row["kind"] == "percent"))
+        rows.append([row["label"], *cells, *[ABSENT] * (not paper)])
+    return rows
+
+
+def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[str, float]) -> list[str]:
     """What a step keeps of what enters it, the share, the paper's, and why it leaves out the rest."""
     entered, kept = found.get(step["entered"]), found.get(step.get("kept", step.get("lost")))
     if "lost" in step and entered is not None and kept is not None:
         kept = entered - kept
-    share = cell(kept / entered if entered and kept is not None else None, "percent")
-    instead = step.get("share", {})
-    if instead and instead["key"] in found:
-        share = instead["said"].format(cell(found[instead["key"]], instead["kind"]))
-    paper = ABSENT
+    share, paper = cell(kept / entered if entered and kept is not None else None, "percent"), ABSENT
+    if "share" in step and step["share"]["key"] in found:
+        share = step["share"]["said"].format(cell(found[step["share"]["key"]], step["share"]["kind"]))
     if "paper" in step:
-        counts = (f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
-        paper = step["paper"]["said"].format(*counts)
+        paper = step["paper"]["said"].format(
+            *(f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
+        )
     reasons = [f"{name.replace('_', ' ')} {cell(found[name], 'count')}" for name in step["reasons"] if found.get(name)]
     return [step["label"], cell(entered, "count"), cell(kept, "count"), share, paper, ", ".join(reasons) or ABSENT]

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from trivium.page.html import percent, points, probability, render
 from trivium.page.published import MEASURES
-from trivium.page.thorough import claim_html, not_asked_html, verdict
+from trivium.page.thorough import claim_html, verdict
 
 Comparison = Mapping[str, Any]  # of two rows of a block, as findings.yaml has it
 _WANTED = yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:
     claim = "Looking at the picture, too, finds the right passage more often than reading the question alone."
     found = compared(blocks["passage"], ("dpr_few_shot_image", "dpr_few_shot"), "mrr")
     if found is None:
-        return not_asked_html(claim)
+        return claim_html(claim)
     (seen, unseen), p = found
     said = (
         f"Mean reciprocal rank of the first passage that holds the answer: {percent(seen)} % with the picture, "

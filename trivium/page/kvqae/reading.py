@@ -106,8 +106,8 @@ def sweep_html(swept: pa.Table) -> Markup:
     for row in dict.fromkeys(swept["row"].to_pylist()):
         points = swept.filter(pc.equal(swept["row"], row))
         for name, label in (("em", "EM"), ("f1", "F1")):
-            values = [100 * value for value in points[name].to_pylist()]
-            lines[f"{label}, {SWEPT.get(row, row)}"] = (points["passages"].to_pylist(), values)
+            values = zip(points["passages"].to_pylist(), points[name].to_pylist(), strict=True)
+            lines[f"{label}, {SWEPT.get(row, row)}"] = [(number, [100 * value], None) for number, value in values]
     caption = (
         "Each row of the table “number of passages chosen on validation” takes the number with the best EM on "
         "validation, tried on the row’s own list; every other row reads a fixed number. The paper finds 5 clearly best."

@@ -3,11 +3,11 @@
   const root = document.documentElement;
   const theme = document.getElementById("theme");
   const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  const show = () => theme.setAttribute("aria-pressed", String(dark()));
+  const show = () => { theme.textContent = dark() ? "Switch to light" : "Switch to dark"; };
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; show(); });
   show();
   const header = document.querySelector("header");
-  const below = () => { root.style.scrollPaddingTop = `${header.offsetHeight + 8}px`; };  // what a link leads to
+  const below = () => { root.style.scrollPaddingTop = `${(getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0) + 8}px`; };  // what a link leads to
   addEventListener("resize", below);
   below();
   const unfold = () => {
