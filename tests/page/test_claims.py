@@ -1,7 +1,7 @@
 """What stands first on each page: its verdict follows from the numbers, and its picture shows what is claimed."""
 
 import pytest
-from trivium.page.complexity.factors import first_claim_html as complexity
+from trivium.page.complexity.effects import first_claim_html as complexity
 
 from trivium.page.decorrelation.findings import first_claim_html as decorrelation
 from trivium.page.decorrelation.results import Results
