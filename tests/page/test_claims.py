@@ -1,8 +1,8 @@
 """What stands first on each page: its verdict follows from the numbers, and its picture shows what is claimed."""
 
 import pytest
-from trivium.page.complexity.effects import first_claim_html as complexity
 
+from trivium.page.complexity.effects import first_claim_html as complexity
 from trivium.page.decorrelation.findings import first_claim_html as decorrelation
 from trivium.page.decorrelation.results import Results
 from trivium.page.kvqae.findings import first_claim_html as kvqae
