@@ -241,7 +241,7 @@ def _name(given: Any, query: Any) -> str:
     if abs(float(given)) >= _LARGEST_EXACT:
         problem = "a number with a point that is too large to be exact; read the column as text"
         raise ValueError(f"query {query!r}: the name {given!r} is {problem}")
-    return str(int(given) if float(given).is_integer() else given)
+    return str(int(float(given)) if float(given).is_integer() else given)
 
 
 def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
