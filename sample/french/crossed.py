@@ -75,7 +75,7 @@ def group_frames(seed: int) -> dict[str, int]:
     names = [frame.name for frame in tellable() if len(frame.units_of(noun=False)) > 1]
     verbs = {frame.name: len(frame.units_of(noun=False)) for frame in tellable()}
     names.sort(key=lambda name: (-verbs[name], rng.random()))
-    groups = {}
+    groups: dict[str, int] = {}
     for start in range(0, len(names) - len(names) % 4, 4):
         groups |= dict(zip(rng.sample(names[start : start + 4], 4), range(4), strict=True))
     return groups
@@ -112,9 +112,9 @@ def _facts(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -
     for number, (frame, versions) in enumerate(FactWriter(builder.names, rng).write(kind, count, frames)):
         for place, version in enumerate(versions):
             builder.combinations |= version.document.combinations
-            corpora, factors = CORPORA, dict(version.factors)
+            corpora, factors = list(CORPORA), dict(version.factors)
             if kind == ASSIGNED:  # each version in the corpus that words the frame in this way
-                (corpora,) = [(name,) for name in CORPORA if role_in(name, groups[frame.name])[1] == factors["f6"]]
+                corpora = [name for name in CORPORA if role_in(name, groups[frame.name])[1] == factors["f6"]]
                 factors["f0"] = role_in(corpora[0], groups[frame.name])[0]
             name = f"{kind.replace(' ', '-')}-{number + 1:04}"
             question = replace(to_squad(version.document.examples[0]), id=f"{name}-{place}")

@@ -35,11 +35,18 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
     parts = []
     for claim in CLAIMS[pipeline]:
         for part, source in claim.parts.items():
-            find = {Rows: _of_rows, Cost: _of_factor, Reads: _of_reader}[type(source)]
-            items, *sides = find(folder, source, training)  # type: ignore[arg-type]
+            items, *sides = _find(folder, source, training)
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
             parts.append(pa.table([*same, items, *sides], schema=SCHEMA))
     return pa.concat_tables(parts)
+
+
+def _find(folder: Path, source: Rows | Cost | Reads, training: int) -> list[NDArray]:
+    if isinstance(source, Rows):
+        return _of_rows(folder, source, training)
+    if isinstance(source, Cost):
+        return _of_factor(folder, source, training)
+    return _of_reader(folder, source, training)
 
 
 def _of_rows(folder: Path, source: Rows, training: int) -> list[NDArray]:

@@ -89,8 +89,9 @@ def findings_table(root: Path) -> str:
         claims, runs = judged(root, pipeline), len(WORLDS[pipeline]) * len(TRAININGS)
         told = [claim for claim in claims if claim.worlds and _is_told(claim)]
         for claim in told:
-            sides = claim.readers or {world.world: world.difference for world in claim.worlds}
-            values = ", ".join(points(-side.value if claim.readers else side.value) for side in sides.values())
+            differences = [world.difference.value for world in claim.worlds]
+            lost = [-mean.value for mean in claim.readers.values()]
+            values = ", ".join(map(points, lost or differences))
             done = sum(world.trainings for world in claim.worlds)
             said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
             said += f" (within {points(claim.claim.margin)} points)" if claim.verdict == "no effect" else ""

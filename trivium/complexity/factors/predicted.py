@@ -46,7 +46,11 @@ def predicted_factors(
     """
     named = {each.id: frame_of_answer(each.place, frames[each.context]) for each in questions}
     counts = {key: sum(adaptation.get(name, Counter()).values()) for key, name in named.items() if name is not None}
-    bits = {key: entropy_bits(list(training[name].values())) for key, name in named.items() if name in training}
+    bits = {
+        key: entropy_bits(list(training[name].values()))
+        for key, name in named.items()
+        if name is not None and name in training
+    }
     says: dict[str, Says] = {}
     cut = rare_cut(list(counts.values()), adaptation, "evaluation")
     if cut is not None:

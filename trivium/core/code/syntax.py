@@ -7,6 +7,7 @@ same digest in Python 3.11 to 3.14.
 """
 
 import ast
+import builtins
 import hashlib
 import re
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ _SHOWN_BY = {  # name of an object: its methods that only show, as in `context.t
     "progress": {"update"},
     "tracker": {"log", "send"},
 }
-_ERRORS = {"BadInput", "SystemExit"}
+# Errors whose texts are for readers. Others, such as `Unreadable("corrupt")`, may be counted or compared by theirs.
+_ERRORS = {"BadInput"} | {name for name, value in vars(builtins).items()
+                          if isinstance(value, type) and issubclass(value, BaseException)}  # fmt: skip
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _PURE = {"abs", "float", "int", "len", "max", "min", "repr", "round", "str", "sum", "item", "join", "mean"}
 _ACTING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
@@ -117,10 +120,6 @@ class _WithoutShown(ast.NodeTransformer):
         _remove_told(node)
         return self.generic_visit(node)
 
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        _remove_wording(node)
-        return self.generic_visit(node)
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if _last_name(node.func) == "tqdm":
             node.keywords = []
@@ -147,11 +146,7 @@ def _only_shows(node: ast.expr) -> bool:
 
 def _remove_told(function: ast.FunctionDef) -> None:
     """Empty the texts of local names that nothing but errors tell, as in `problem = "…"; raise BadInput(problem)`."""
-    errors = (
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
-    )
+    errors = (node for node in ast.walk(function) if isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
     in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
     used = [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
     told = {name.id for name in used} - {name.id for name in used if id(name) not in in_errors}

@@ -109,7 +109,8 @@ def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
     rows, columns = np.nonzero(run.documents != PADDING)
     passages = run.documents[rows, columns].tolist()
     scores = np.full(run.documents.shape, np.nan)
-    scores[rows, columns] = score([(questions[row].text, passage) for row, passage in zip(rows, passages, strict=True)])
+    asked = [questions[row].text for row in rows.tolist()]
+    scores[rows, columns] = score(list(zip(asked, passages, strict=True)))
     return reorder(run, scores)
 
 

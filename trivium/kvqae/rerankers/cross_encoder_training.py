@@ -39,8 +39,10 @@ def validation_mrr(
     parameters: QuestionTrainingParameters,
 ) -> float:
     """Mean reciprocal rank of the questions' lists when they are re-ranked."""
-    limits = {"max_tokens": parameters.max_tokens, "batch": parameters.batch}
-    return mean_mrr(rerank_run(questions, run, partial(score_pairs, model, tokenizer, texts=texts, **limits)), qrels)
+    score = partial(
+        score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
+    )
+    return mean_mrr(rerank_run(questions, run, score), qrels)
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):

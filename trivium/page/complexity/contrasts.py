@@ -148,5 +148,5 @@ def pair(
     versions = {}
     for row in facts:
         if row["fact"] == fact and row[factor] is not None and row[factor] not in versions:
-            versions[row[factor]] = row | {"answers": {reader: answers[row["id"], reader] for reader in scores}}
+            versions[row[factor]] = {**row, "answers": {reader: answers[row["id"], reader] for reader in scores}}
     return versions

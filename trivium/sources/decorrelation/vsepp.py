@@ -81,7 +81,7 @@ def convert_vsepp(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
     expected = {"cnn_type": "vgg19", "measure": "cosine", "num_layers": 1, "use_abs": False, "no_imgnorm": False}
     for name, value in expected.items():
         if (got := getattr(options, name, None)) != value:
-            raise BadInput("another network", file=checkpoint, field=f"opt.{name}", got=got, expected=value)
+            raise BadInput("another network", file=checkpoint, field=f"opt.{name}", got=got, expected=str(value))
     weights = {
         rename(name, patterns, checkpoint): value
         for tower, patterns in zip(towers, (_IMAGE, _TEXT), strict=True)
