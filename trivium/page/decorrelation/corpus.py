@@ -67,7 +67,7 @@ def removals_html(folder: Path, results: Results, used: Mapping[str, Any], publi
         names=DATASETS,
         reasons=REASONS,
         fillings=FILLINGS,
-        ours={cell.dataset: name for name, cell in reversed(cells) if cell.variant == "ours"},
+        ours={cell.dataset: name for name, cell in reversed(list(cells)) if cell.variant == "ours"},
         recipes=list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic)),
     )
 
