@@ -172,9 +172,12 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
         write_table(root / RESULTS / f"{wanted.file}.parquet", gather(copy, pipeline, wanted.training))
     cells = Pipeline(copy).cells
     lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
-    targets = TARGETS[pipeline] if wanted.training is not None else [
-        name for name in lock if name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_")
-    ]  # fmt: skip
+    is_behind = (  # a stage with cells stands in the lock by their names
+        (lambda name: name.partition("@")[0] in TARGETS[pipeline])
+        if wanted.training is not None
+        else (lambda name: name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"))
+    )
+    targets = [name for name in lock if is_behind(name)]
     about = signed(call("git", "rev-parse", "HEAD", cwd=copy), started)
     write_json(root / RESULTS / f"{wanted.file}.json", about | values | record(lock, behind(lock, targets)))
 
