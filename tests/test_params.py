@@ -66,6 +66,7 @@ def models_in(annotation: Any) -> Iterator[type[Parameters]]:
 
 ARGUMENTS = {  # of a cell, where a value's place depends on them
     "complexity.finetune": {"name": "camembert"},
+    "complexity.contrasts": {"name": "camembert"},
     "decorrelation.train": {"cell": "coco_clip_ours_0"},
     "decorrelation.world": {"dataset": "coco", "source": "world.coco", "local": "world.local.coco"},
     "kvqae.image_features": {"encoder": "clip"},

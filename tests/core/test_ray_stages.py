@@ -53,7 +53,7 @@ from tests.kvqae.tiny_reader import write_world as write_kb
 from tests.kvqae.tiny_training import CROSS_ENCODER, READER
 from tests.kvqae.tiny_training import inputs as training_inputs
 from tests.sample.kvqae.test_construction import DIFFICULTY, SIZES
-from tests.stages.complexity import test_answer, test_finetune, test_frame_parser, test_score
+from tests.stages.complexity import test_answer, test_contrasts, test_finetune, test_frame_parser, test_score
 from tests.stages.decorrelation import test_entities, test_inpaint, test_removals, test_train
 from tests.stages.decorrelation.test_base_models import parameters as base_models_parameters
 from tests.stages.decorrelation.test_phrases import PARAMETERS as PHRASES
@@ -190,6 +190,11 @@ def score(inputs: Path, context: Context, out: Path) -> object:
 def ask_reader(inputs: Path, context: Context, out: Path) -> object:
     test_answer.write_world(inputs)
     return test_answer.ask(inputs, context, out)
+
+
+def ask_facts(inputs: Path, context: Context, out: Path) -> object:
+    test_contrasts.write_world(inputs)
+    return test_contrasts.ask(inputs, context, out / "scores.parquet")
 
 
 def paint(inputs: Path, context: Context, out: Path) -> object:
@@ -413,6 +418,7 @@ TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
     "reader_finetune": train_reader,
     "complexity-finetune": finetune_reader,
     "complexity-answer": ask_reader,
+    "contrasts": ask_facts,
     "frame_parser": train_frame_parser,
     "decorrelation-train": train_retrieval_model,
 }

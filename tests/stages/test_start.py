@@ -13,6 +13,7 @@ HEAVY = ("torch", "transformers", "pandas", "scipy", "faiss", "thinc", "matplotl
 EXCEPTIONS = {
     "stages.complexity.annotate": "runs the frame parser",
     "stages.complexity.answer": "runs readers",
+    "stages.complexity.contrasts": "trains readers",
     "stages.complexity.base_models": "makes stand-in encoders",
     "stages.complexity.finetune": "trains readers",
     "stages.complexity.frame_parser": "trains the frame parser",

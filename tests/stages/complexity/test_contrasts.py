@@ -14,10 +14,8 @@ from trivium.formats.facts import FACTORS, FACTS
 from trivium.formats.squad import write_squad
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def write_world(folder):
     """Six facts about f1 of both corpora, and two about f0, each version of one corpus."""
-    folder = tmp_path_factory.mktemp("world")
     write_camembert(folder / "base" / "camembert")
     asked, rows = questions(16), []
     for corpus in ("a", "b"):
@@ -28,15 +26,24 @@ def world(tmp_path_factory):
         told = {"context": one.context, "question": one.question, "answer": one.answers[0][0]}
         rows.append(own | told | {"id": f"{factor}-{number}", "corpora": corpora})
     write_table(folder / "crossed" / "facts.parquet", pa.Table.from_pylist(rows, FACTS))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    write_world(folder)
     return folder
 
 
 def run(world, work, out, crossed="crossed"):
     work.mkdir(exist_ok=True)
+    return ask(world, Context(tracker=Tracker(), work=work, engine=LocalEngine(1)), out, crossed)
+
+
+def ask(world, context, out, crossed="crossed"):
     parameters = contrasts.ContrastsParameters(
         readers=("camembert",), seeds=(0,), settings=settings(max_steps=6), checkpoint_every=3
     )
-    context = Context(tracker=Tracker(), work=work, engine=LocalEngine(1))
     return contrasts.main(
         parameters, context, name="camembert", seed=0, base=world / "base", crossed=world / crossed, out=out
     )

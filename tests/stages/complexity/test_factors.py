@@ -289,7 +289,7 @@ def test_the_stage_writes_the_table(world):
     ]
     table = read_factors(world / "factors.parquet")
     assert table.ids == ("q0", "q1", "q2", "q3", "q4", "q5")
-    assert table.factors[table.column("f4")].tolist() == [0, 0, -1, 0, 1, -1]
+    assert table.factors[table.names.index("f4")].tolist() == [0, 0, -1, 0, 1, -1]
     assert table.frames.tolist() == [each.frame.frame for each in EXAMPLES]
     assert NOMINAL.frame in table.frames
     assert FALL.frame in table.frames
