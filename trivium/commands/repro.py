@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -29,6 +30,7 @@ from dvc.repo import Repo
 from dvc.rwlock import SCHEMA, Invalid
 
 from trivium.commands.compare import BASELINE, KEEP
+from trivium.commands.progress import Progress
 from trivium.core.code.digest import code_root
 from trivium.core.code.pipeline import OWN_STAGE, write_code
 from trivium.core.errors import BadInput
@@ -148,14 +150,15 @@ def run_stages(
     Returns:
         why stages failed, and which failed stages each of those needs that did not run.
     """
-    length: dict[str, int] = {}
-    for stage in nx.topological_sort(graph):  # who needs a stage comes before it
-        length[stage] = 1 + max((length[other] for other in graph.predecessors(stage)), default=0)
     may_run = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
+    progress, length = Progress(may_run, workers), dict[str, float]()
+    for stage in nx.topological_sort(graph):  # who needs a stage comes before it
+        rest = max((length[other] for other in graph.predecessors(stage)), default=0.0)
+        length[stage] = progress.seconds.get(stage, 0.0) + rest
     failed: dict[str, str] = {}
     missing: dict[str, set[str]] = {}
     ready: list[str] = []
-    running: dict[Future[str], tuple[str, int]] = {}
+    running: dict[Future[str], tuple[str, int, float]] = {}
     sorter = TopologicalSorter({stage: list(graph.successors(stage)) for stage in graph})
     sorter.prepare()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker) as pool:
@@ -172,15 +175,16 @@ def run_stages(
                         ready.append(stage)
                 ready.sort(key=lambda stage: (length[stage], stage))
                 while ready and len(running) < workers:
-                    left = cores - sum(taken for _, taken in running.values())
+                    left = cores - sum(taken for _, taken, _ in running.values())
                     share = max(1, left // min(len(ready), workers - len(running)))
                     stage = ready.pop()
-                    running[pool.submit(reproduce, stage, share)] = stage, share
+                    running[pool.submit(reproduce, stage, share)] = stage, share, time.monotonic()
                 for future in wait(running, timeout=None if running else 0, return_when=FIRST_COMPLETED).done:
-                    stage, _ = running.pop(future)
+                    stage, _, began = running.pop(future)
                     if error := future.result():
                         failed[stage] = error
                     sorter.done(stage)
+                    print(progress.finish(stage, time.monotonic() - began), flush=True)
         except BaseException:
             stop()
             raise
