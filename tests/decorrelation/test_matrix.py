@@ -41,7 +41,6 @@ def test_what_a_cell_is_trained_on():
         ({"coco_vse_ours_0": cell("coco", "clip", "ours")}, "wrong name; got 'coco_vse_ours_0'"),
         ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"model": "siglip"}}, "choices: blip, clip, vse"),
         ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "none"}}, "both are none, or neither"),
-        ({"coco_vse_zero_shot_0": cell("coco", "vse", "zero_shot")}, "VSE.. is not released"),
         (
             {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", share=1 / (1 + seed)) for seed in (0, 1)},
             r"differ in more than their seed; got \['share'\]",

@@ -10,6 +10,7 @@ import yaml
 from PIL import Image
 
 from stages.kvqae.rerank import RerankParameters, main
+from tests.kvqae.tiny_encoders import write_tiny
 from tests.stages.kvqae.test_image_search import write_questions
 from tests.stages.kvqae.test_local_features import jpeg
 from trivium.core.errors import BadInput
@@ -53,7 +54,7 @@ def test_weaker_patches_count_less_and_strange_ones_nothing():
 
 @pytest.mark.parametrize(("name", "side"), [("dinov2", 28 // 14), ("dinov3", 32 // 16), ("siglip2", 160 // 16)])
 def test_networks_have_patches_of_length_1(tmp_path: Path, name: str, side: int):
-    ENCODERS[name].write_tiny(tmp_path / name)
+    write_tiny(name, tmp_path / name)
     encoder = ENCODERS[name].load(tmp_path / name, torch.device("cpu"))
     pictures = [Image.effect_noise((40, 40), 60).convert("RGB") for _ in range(9)]
     found = encoder.patches(pictures)
@@ -64,7 +65,7 @@ def test_networks_have_patches_of_length_1(tmp_path: Path, name: str, side: int)
 
 
 def test_a_network_without_patches_is_refused(tmp_path: Path):
-    ENCODERS["clip"].write_tiny(tmp_path / "clip")
+    write_tiny("clip", tmp_path / "clip")
     with pytest.raises(BadInput, match="a network without patches; expected DINO's"):
         ENCODERS["clip"].load(tmp_path / "clip", torch.device("cpu")).patches([])
 
@@ -72,7 +73,7 @@ def test_a_network_without_patches_is_refused(tmp_path: Path):
 def test_the_article_with_the_same_picture_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Passages 0 and 1 are of article 0, 2 of 1, whose picture is broken, 3 of 2, whose picture the question shows."""
     monkeypatch.chdir(tmp_path)
-    ENCODERS["siglip2"].write_tiny(tmp_path / "siglip2")
+    write_tiny("siglip2", tmp_path / "siglip2")
     write_images(tmp_path / "kb", [("a.jpg", jpeg(1)), ("b.jpg", b"<html>"), ("c.jpg", jpeg(2))])
     write_images(tmp_path / "asked", [("q.jpg", jpeg(2))])
     write_table(tmp_path / "articles.parquet", pa.table({"image": ["a.jpg", "b.jpg", "c.jpg"]}))

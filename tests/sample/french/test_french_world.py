@@ -12,7 +12,7 @@ import pytest
 
 from sample.french.bank import frames
 from sample.french.cast import draw_names
-from sample.french.design import SHARES, asked_role, balanced, cells, chosen_roles
+from sample.french.design import CALOR, FQUAD, SHARES, asked_role, balanced, cells, chosen_roles
 from sample.french.french_world import Builder, FrenchWorld, build_french
 from sample.french.text_statistics import factor_table, statistics
 from trivium.formats.conllu import Sentence, read_conllu, write_conllu
@@ -171,10 +171,10 @@ def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
 
 def test_what_is_done_to_what_by_whom_is_held_out() -> None:
     builder = Builder(draw_names(random.Random(0)), seed=0)
-    builder.documents("first", 150, lambda frame: frame.evaluation)
+    builder.documents("first", 150, CALOR)
     asked = set(builder.combinations)
     builder.hold_out()
-    later = builder.documents("second", 150, lambda frame: frame.adaptation)
+    later = builder.documents("second", 150, FQUAD)
     assert asked
     assert not asked & {combination for document in later for combination in document.combinations}
 
@@ -269,7 +269,7 @@ def test_the_answer_s_element_hangs_neither_on_f4_nor_on_f5(world: FrenchWorld) 
 
 def test_every_factor_has_its_share_within_every_frame() -> None:
     """By frames of a few questions and of many; where a cell changed places, it is one place off."""
-    made = cells(1200, lambda frame: frame.evaluation, random.Random(0))
+    made = cells(1200, CALOR, random.Random(0))
     for name, share in SHARES.items():
         assert sum(getattr(cell, name) for cell in made) == round(1200 * share)
         for frame in {cell.frame.name for cell in made} - {"Origin"}:
