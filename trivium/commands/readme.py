@@ -98,6 +98,8 @@ def findings_table(root: Path) -> str:
             rows.append([f"**{name}**: {claim.claim.sentence}", claim.claim.measure, values, said])
         refuted = sum(claim.verdict == "does not hold" for claim in claims)
         rest = f"{refuted} refuted, {len(claims) - len(told) - refuted} undecided"
+        if not any(claim.worlds for claim in claims):
+            rest = "none is measured yet: `make thorough`"
         rows.append([f"**{name}**: of {len(claims)} claims {rest}", "", "", ""])
     return markdown_table(["in the sample world", "by", "points in each of three worlds, or of each reader", ""], rows)
 
