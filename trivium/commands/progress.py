@@ -36,5 +36,6 @@ class Progress:
         self._left.discard(stage)
         rest = [self.seconds[other] for other in self._left]
         left = max(sum(rest) / self._workers, max(rest, default=0.0))
-        done = len(self.seconds) - len(rest)
-        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, about {ceil(left / 60)} minutes left"
+        done, minutes = len(self.seconds) - len(rest), ceil(left / 60)
+        unit = "minute" if minutes == 1 else "minutes"
+        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, about {minutes} {unit} left"
