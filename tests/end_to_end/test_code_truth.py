@@ -9,6 +9,7 @@ that says which members of a registry it loads is not among them. Stage `track` 
 """
 
 import ast
+import builtins
 import random
 import shutil
 from collections import defaultdict
@@ -256,6 +257,7 @@ def test_an_operator_in_modules_drawn_by_a_seed_changes_the_stages_that_ran_them
     assert wrong == {}
 
 
+PAIRS = "decorrelation-pairs@"  # a captioner may look with a CLIP, which lies among the models
 DECORRELATION = {  # reach all models
     *("decorrelation-base_models", "decorrelation-evaluate", "decorrelation-page_results"),
 }
@@ -268,21 +270,21 @@ DECORRELATION = {  # reach all models
             "trivium/complexity/readers/kinds/extractive.py",
             "return -(starts",
             "return +(starts",
-            ("complexity-finetune@camembert-", "complexity-answer@camembert-"),
+            ("complexity-finetune@camembert-", "complexity-answer@camembert-", "complexity-contrasts@camembert-"),
             set(),
         ),
         (
             "trivium/nets/vse.py",
             "+ images.amax(",
             "- images.amax(",
-            ("decorrelation-train@coco_vse_", "decorrelation-retrieve", "decorrelation-base_models"),
+            ("decorrelation-train@coco_vse_", "decorrelation-retrieve", "decorrelation-base_models", PAIRS),
             DECORRELATION,
         ),
         (
             "trivium/decorrelation/models/clip.py",
             "= self._loss(",
             "= -self._loss(",
-            ("decorrelation-train@coco_clip_", "decorrelation-retrieve"),
+            ("decorrelation-train@coco_clip_", "decorrelation-retrieve", PAIRS),
             DECORRELATION,
         ),
     ],
@@ -322,13 +324,21 @@ def test_another_torch_runs_trainings_again_and_not_tables(copy, changed, monkey
     assert not {"complexity-validate", "report"} & after
 
 
+def is_for_readers(node):
+    """Whether it makes an error whose text nothing but a reader reads: not `Unreadable("corrupt")`, which is counted."""
+    name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return name == "BadInput" or (hasattr(builtins, name) and issubclass(getattr(builtins, name), BaseException))
+
+
 def test_the_wording_of_errors_changes_nothing(copy, changed):
     """In every module at once."""
     texts = {}
     for name in OWN:
         for file in (copy / name).rglob("*.py"):
             tree = ast.parse(file.read_text())
-            for node in (inner for inner in ast.walk(tree) if isinstance(inner, ast.Raise)):
+            for node in (
+                inner.exc for inner in ast.walk(tree) if isinstance(inner, ast.Raise) and is_for_readers(inner.exc)
+            ):
                 for text in (inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)):
                     text.value = f"{text.value} indeed" if isinstance(text.value, str) else text.value
             texts[str(file.relative_to(copy))] = ast.unparse(tree)
