@@ -85,7 +85,7 @@ class Machines:
         assert any(path.name == "parcels.py" for path in opened)
         return sorted(
             path
-            for path in opened
+            for path in opened - {ROOT}  # Python lists the folder that .venv's trivium.pth names, and opens none in it
             if any(path.is_relative_to(folder) for folder in theirs)
             and not any(path.is_relative_to(folder) for folder in shared)
         )

@@ -101,7 +101,7 @@ def findings_table(root: Path) -> str:
         if not any(claim.worlds for claim in claims):
             rest = "none is measured yet: `make thorough`"
         rows.append([f"**{name}**: of {len(claims)} claims {rest}", "", "", ""])
-    return markdown_table(["in the sample world", "by", "points in each of three worlds, or of each reader", ""], rows)
+    return markdown_table(["in the sample world", "by", "points by world, or by reader", ""], rows)
 
 
 def _is_told(claim: Judged) -> bool:
