@@ -1,4 +1,4 @@
-"""How long stages take, from this project's last runs or a kept table, and how much of a run is left."""
+"""How far a run of the graph is, and about how long the rest takes at the sample's scale, from a kept table."""
 
 from collections.abc import Collection, Mapping
 from math import ceil
@@ -7,14 +7,11 @@ from statistics import median
 
 import yaml
 
-from trivium.core.tables import read_json, write_json
-
 KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two at a time on two cores
-LAST_RUN = Path(".work") / "seconds.json"
 
 
 class Progress:
-    """Knows the seconds of stages, says how far a run is, and keeps what it took.
+    """Knows the seconds of stages, and says how far a run is.
 
     Args:
         stages: those that may run.
@@ -23,19 +20,15 @@ class Progress:
 
     def __init__(self, stages: Collection[str], workers: int) -> None:
         kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
-        self._took = read_json(LAST_RUN) if LAST_RUN.exists() else {}
-        known = kept | self._took
         usual = median(kept.values())
-        self.seconds: Mapping[str, float] = {stage: known.get(stage, usual) for stage in stages}
+        self.seconds: Mapping[str, float] = {stage: kept.get(stage, usual) for stage in stages}
         self._left, self._workers = set(stages), workers
 
     def finish(self, stage: str, seconds: float) -> str:
-        """Keep what a stage took; how much is left, in words."""
-        self._took[stage] = round(seconds, 1)
-        write_json(LAST_RUN, self._took)
+        """How much is left behind a stage, in words."""
         self._left.discard(stage)
         rest = [self.seconds[other] for other in self._left]
         left = max(sum(rest) / self._workers, max(rest, default=0.0))
         done, minutes = len(self.seconds) - len(rest), ceil(left / 60)
-        unit = "minute" if minutes == 1 else "minutes"
-        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, about {minutes} {unit} left"
+        said = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
+        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, {said}"
