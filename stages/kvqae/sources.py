@@ -29,7 +29,7 @@ class KvqaeSourcesParameters(Parameters):
     linked: float = Field(ge=0, le=1, description="Share of the sample's questions that TagMe links to their entity")
     files: int = Field(ge=3, le=500, description="Most files of a Commons category")
     picture_size: int = Field(
-        ge=64, le=4096, description="Side of the sample's photographs; width of Commons' previews"
+        ge=64, le=4096, description="Side of the sample's photographs; width of Commons' pictures"
     )
     difficulty: DifficultyParameters = Field(description="How far the sample's photographs differ, as in kvqae.world")
     annotated: int = Field(ge=20, description="Sentences that the sample annotates, to train its spaCy pipeline")

@@ -1,4 +1,9 @@
-"""SQuAD's format: what is read, what is left out and counted, what is refused."""
+"""SQuAD's format: what is read, what is left out and counted, what is refused.
+
+Fields of FQuAD's `train.json` and `valid.json`, by hand: `_generate_examples` of
+https://huggingface.co/datasets/illuin/fquad/blob/main/fquad.py; of version 2 (`is_impossible`, `plausible_answers`):
+https://rajpurkar.github.io/SQuAD-explorer.
+"""
 
 import json
 import unicodedata

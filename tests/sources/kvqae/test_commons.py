@@ -1,14 +1,17 @@
 """Commons' API, as a small wiki on loopback answers."""
 
+import io
 from collections import Counter
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.download import Patience
-from trivium.sources.kvqae.commons import PictureFetcher, category_files
+from trivium.sources.kvqae.commons import PictureFetcher, category_files, reduce_to_width, rendered_width
 from trivium.sources.mediawiki import MediaWiki
 
 HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
@@ -59,6 +62,27 @@ def test_files_of_a_category(wiki, commons):
     assert {parameters["iiurlwidth"] for parameters in wiki.asked("query")} == {"500"}
     assert {parameters["clshow"] for parameters in wiki.asked("query")} == {"!hidden"}
     assert len(wiki.asked("query")) == 4  # the first two pages' categories take three, the others one
+
+
+def encode(kind, size):
+    """Black left of three quarters of the width, white right of them."""
+    pixels = np.zeros((size[1], size[0], 3), np.uint8)
+    pixels[:, size[0] * 3 // 4 :] = 255
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, kind, quality=95)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_width_that_is_not_rendered_is_made_of_the_next(kind):
+    assert [rendered_width(width) for width in (330, 331, 512, 4096)] == [330, 500, 960, 4096]
+    reduced = Image.open(io.BytesIO(reduce_to_width(encode(kind, (960, 481)), "a", 512)))
+    assert (reduced.format, reduced.size) == (kind, (512, 257))
+    row = np.asarray(reduced.convert("L"))[100]
+    assert row[:370].max() < 60
+    assert row[398:].min() > 195
+    for kept in (encode(kind, (512, 900)), encode(kind, (40, 20)), b"no picture"):
+        assert reduce_to_width(kept, "a", 512) == kept
 
 
 def test_no_more_files_are_asked_than_wanted(wiki, commons):

@@ -10,7 +10,7 @@ from tests.sources.small_commons import WIDTHS, serve_commons
 from trivium.core.errors import BadInput
 from trivium.sources.download import Patience
 from trivium.sources.kvqae import commons as thumbnails
-from trivium.sources.kvqae.commons import fetch_thumbnails
+from trivium.sources.kvqae.commons import fetch_thumbnails, rendered_width
 from trivium.sources.mediawiki import MediaWiki
 
 QUICK = Patience(attempts=2, pause=0.01, longest_pause=0.05, silence=2)
@@ -78,8 +78,11 @@ def test_what_we_ask_for_is_served():
     asked = {thumbnails.WIDTH}
     for name in ("paper", "workstation"):
         kvqae = yaml.safe_load((scales / f"{name}.yaml").read_text("utf-8"))["kvqae"]
-        asked |= {kvqae["sources"]["picture_size"], int(kvqae["annotation_tasks"]["image_address"].split("width=")[1])}
-    assert asked == {330, 500}
+        asked |= {
+            rendered_width(kvqae["sources"]["picture_size"]),
+            int(kvqae["annotation_tasks"]["image_address"].split("width=")[1]),
+        }
+    assert asked == {330, 500, 960}
     assert asked <= set(WIDTHS)
 
 

@@ -6,6 +6,7 @@ is kept, so that a run that was killed goes on where it was.
 
 import hashlib
 import html
+import io
 import re
 import sys
 import time
@@ -17,12 +18,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from PIL import Image
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name
 from trivium.sources.download import Patience, Request, download
 from trivium.sources.mediawiki import AGENT, TOGETHER, MediaWiki
+from trivium.vision.decoding import read_rgb
 
 COMMONS = "https://commons.wikimedia.org/w/api.php"
 MIMES = frozenset({"image/jpeg", "image/png"})
@@ -33,13 +36,13 @@ _SPACE = re.compile(r"\s+")
 def category_files(
     commons: MediaWiki, category: str, most: int, width: int, counts: Counter[str]
 ) -> Iterator[tuple[CommonsFile, str]]:
-    """The first pictures of a category: (what is known of it, address of a preview of `width` pixels).
+    """The first pictures of a category: (what is known of it, address of a preview).
 
     Args:
         commons: the API.
         category: without "Category:".
         most: files, of those that are pictures.
-        width: of the preview; a smaller picture comes as it is.
+        width: pixels that the preview has at least; a smaller picture comes as it is.
         counts: counts what is no picture, and what the API lists twice.
     """
     pages = commons.pages(
@@ -52,7 +55,7 @@ def category_files(
             "clshow": "!hidden",  # most are about maintenance ("CC-BY-SA-4.0"), and none of these names the subject
             "cllimit": "max",
             "iiprop": "url|sha1|mime|extmetadata",
-            "iiurlwidth": str(width),
+            "iiurlwidth": str(rendered_width(width)),
             "iiextmetadatafilter": "License|ImageDescription",
             "iiextmetadatalanguage": "en",
         }
@@ -113,6 +116,7 @@ def plain_text(markup: str) -> str:
 # Pixels: Wikimedia serves previews of these widths alone (https://www.mediawiki.org/wiki/Common_thumbnail_sizes).
 WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
 WIDTH = 500
+JPEG_QUALITY = 95
 _WIDTH = re.compile(r"/(\d+)px-")
 _REFUSED = re.compile("thumbnail (steps|sizes)", re.IGNORECASE)  # "Use thumbnail steps listed on ...", with 400 or 429
 CONNECTIONS = 2
@@ -120,6 +124,29 @@ BYTES_A_SECOND = 25e6 / 8
 LONGEST_QUERY = 6000  # characters of an address's list of titles
 MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
 Wanted = tuple[str, str, str]  # a picture's name, its address, and what its file is called without suffix
+
+
+def rendered_width(width: int) -> int:
+    """The least width that Wikimedia serves and that is not below `width`; `width` itself above the largest."""
+    return next((served for served in WIDTHS if served >= width), width)
+
+
+def reduce_to_width(encoded: bytes, name: str, width: int) -> bytes:
+    """A picture of at most `width` pixels across and the same ratio of sides, as Wikimedia made one of any width.
+
+    What is no wider keeps its bytes, and so does what cannot be decoded: the stages that read it count it.
+    """
+    try:
+        picture = read_rgb(encoded, name)
+    except BadInput:
+        return encoded
+    if picture.width <= width:
+        return encoded
+    size = (width, max(1, round(picture.height * width / picture.width)))
+    buffer = io.BytesIO()
+    kind = "PNG" if encoded.startswith(b"\x89PNG") else "JPEG"
+    picture.resize(size, Image.Resampling.LANCZOS).save(buffer, kind, quality=JPEG_QUALITY)
+    return buffer.getvalue()
 
 
 class PictureFetcher:

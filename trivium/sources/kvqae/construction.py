@@ -22,7 +22,7 @@ from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, digests, require_files
 from trivium.sources.download import PATIENT, Patience
-from trivium.sources.kvqae.commons import COMMONS, PictureFetcher, category_files
+from trivium.sources.kvqae.commons import COMMONS, PictureFetcher, category_files, reduce_to_width, rendered_width
 from trivium.sources.kvqae.local import bring_images
 from trivium.sources.mediawiki import MediaWiki
 from trivium.sources.pins import Pins
@@ -48,7 +48,7 @@ def fetch_sources(
         downloads: where they and the APIs' answers lie until all is written, whatever interrupts the run.
         types: the list of concrete types.
         files: most pictures of a category.
-        width: of the previews, pixels.
+        width: of the pictures, pixels; previews are of the next width that Wikimedia renders.
         pins: by default the project's.
         patience: how long a download insists.
         wikidata, commons: addresses of the APIs.
@@ -83,7 +83,8 @@ def fetch_sources(
             parsed = list(map(parse_entity, entities.values()))
             subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
             known: list[CommonsFile] = []
-            fetcher = PictureFetcher(kept / f"pictures_{width}", patience, counts, "commons_not_fetched")
+            previews = kept / f"pictures_{rendered_width(width)}"
+            fetcher = PictureFetcher(previews, patience, counts, "commons_not_fetched")
             pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
             counts["commons_images"] = write_images(beside / "images", pictures)
             write_json_lines(beside / "commons.jsonl", map(_record, known))
@@ -182,7 +183,8 @@ def _pictures(
             if file.name not in names:
                 new.setdefault(file.name, (file.name, address, file.sha1))
         names |= new.keys()
-        yield from fetcher.fetch(list(new.values()))
+        for name, encoded in fetcher.fetch(list(new.values())):
+            yield name, reduce_to_width(encoded, name, width)
 
 
 def _record(file: CommonsFile) -> dict[str, Any]:
