@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
 from sample.scenes.catalogue import KINDS
 from sample.scenes.scene import Scene, Thing
 from sample.scenes.sprites import sprite
-from sample.scenes.wording import SCENE, Caption, Mention, clothes_of, plain
-
-_SPLITS = {"train": "train", "restval": "restval", "validation": "val", "test": "test"}
+from sample.scenes.wording import MENTION, SCENE, clothes_of, plain
 
 
 @dataclass(frozen=True)
@@ -24,49 +21,54 @@ class Shot:
 
     Attributes:
         number: Karpathy's `imgid`.
-        name: file name of the picture.
-        split: `train`, `restval`, `validation` or `test`.
+        dataset: whose picture it is.
+        split: `train`, `restval`, `val` or `test`, as in Karpathy's file.
         scene, captions: what it shows, and what is said about it.
     """
 
     number: int
-    name: str
+    dataset: str
     split: str
     scene: Scene
-    captions: tuple[Caption, ...]
+    captions: tuple[str, ...]
 
     @property
     def coco_id(self) -> int:
-        """COCO's id: the number at the end of the file's name."""
-        return coco_id(self.number)
+        """COCO's id, the number at the end of the file's name; COCO's ids have gaps."""
+        return 9 + 37 * self.number
+
+    @property
+    def folder(self) -> str:
+        """COCO's folder of the picture."""
+        return "train2014" if self.split == "train" else "val2014"
+
+    @property
+    def name(self) -> str:
+        """File name of the picture."""
+        if self.dataset == "flickr30k":
+            return f"{1000092795 + 7919 * self.number}.jpg"
+        return f"COCO_{self.folder}_{self.coco_id:012d}.jpg"
 
 
-def coco_id(number: int) -> int:
-    """COCO's ids have gaps."""
-    return 9 + 37 * number
-
-
-def karpathy(shots: Sequence[Shot], dataset: str) -> dict[str, Any]:
+def karpathy(shots: Sequence[Shot]) -> dict[str, Any]:
     """Karpathy's split file; COCO's sets carry `cocoid` and `filepath`."""
+    dataset = "flickr30k" if shots[0].dataset == "flickr30k" else "coco"
     images, sentence = [], 0
     for shot in shots:
         sentences = []
-        for caption in shot.captions:
-            text = plain(caption)
+        for text in map(plain, shot.captions):
             tokens = [word.strip(".,").lower() for word in text.split()]
             sentences.append({"tokens": tokens, "raw": text, "imgid": shot.number, "sentid": sentence})
             sentence += 1
         image: dict[str, Any] = {
             "filename": shot.name,
             "imgid": shot.number,
-            "split": _SPLITS[shot.split],
+            "split": shot.split,
             "sentids": [one["sentid"] for one in sentences],
             "sentences": sentences,
         }
-        if dataset != "flickr30k":
-            image |= {"cocoid": shot.coco_id, "filepath": "train2014" if shot.split == "train" else "val2014"}
-        images.append(image)
-    return {"dataset": "flickr30k" if dataset == "flickr30k" else "coco", "images": images}
+        images.append(image | ({"cocoid": shot.coco_id, "filepath": shot.folder} if dataset == "coco" else {}))
+    return {"dataset": dataset, "images": images}
 
 
 def outline(thing: Thing) -> list[float]:
@@ -91,25 +93,28 @@ def _outline(*looks: Any) -> np.ndarray:
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
     """COCO's instances file: boxes (left, top, width, height) and polygons in pixels."""
     categories = {name: number for number, name in enumerate(kinds, 1)}
-    images = []
-    annotations: list[dict[str, Any]] = []
-    for shot in shots:
-        size = shot.scene.size
-        images.append({"id": shot.coco_id, "file_name": shot.name, "width": size, "height": size})
-        for thing in shot.scene.things:
-            annotations.append(
-                {
-                    "id": len(annotations) + 1,
-                    "image_id": shot.coco_id,
-                    "category_id": categories[thing.kind],
-                    "bbox": [float(value) for value in thing.box],
-                    "area": float(thing.width * thing.height),
-                    "iscrowd": 0,
-                    "segmentation": [outline(thing)],
-                }
-            )
-    listed = [{"id": number, "name": name, "supercategory": KINDS[name].type} for name, number in categories.items()]
-    return {"images": images, "annotations": annotations, "categories": listed}
+    things = [(shot, thing) for shot in shots for thing in shot.scene.things]
+    return {
+        "images": [
+            {"id": shot.coco_id, "file_name": shot.name, "width": shot.scene.size, "height": shot.scene.size}
+            for shot in shots
+        ],
+        "annotations": [
+            {
+                "id": number,
+                "image_id": shot.coco_id,
+                "category_id": categories[thing.kind],
+                "bbox": [float(value) for value in thing.box],
+                "area": float(thing.width * thing.height),
+                "iscrowd": 0,
+                "segmentation": [outline(thing)],
+            }
+            for number, (shot, thing) in enumerate(things, 1)
+        ],
+        "categories": [
+            {"id": number, "name": name, "supercategory": KINDS[name].type} for name, number in categories.items()
+        ],
+    }
 
 
 def entities(shots: Sequence[Shot]) -> bytes:
@@ -120,46 +125,36 @@ def entities(shots: Sequence[Shot]) -> bytes:
             stem = shot.name.removesuffix(".jpg")
             worn = [clothes_of(index) for index in range(len(shot.scene.things))]
             numbers = {entity: 20 * shot.number + n for n, entity in enumerate((SCENE, *shot.scene.kinds, *worn), 1)}
-            for path, text in (
-                (f"Annotations/{stem}.xml", _annotation(shot, numbers)),
-                (f"Sentences/{stem}.txt", "\n".join(_annotated(one, numbers) for one in shot.captions) + "\n"),
-            ):
-                archive.writestr(zipfile.ZipInfo(path), text)  # a ZipInfo carries no time of writing
+            sentences = "".join(_annotate(caption, numbers) + "\n" for caption in shot.captions)
+            # A ZipInfo carries no time of writing.
+            archive.writestr(zipfile.ZipInfo(f"Annotations/{stem}.xml"), _boxes(shot, numbers))
+            archive.writestr(zipfile.ZipInfo(f"Sentences/{stem}.txt"), sentences)
     return buffer.getvalue()
 
 
-def _annotated(caption: Caption, numbers: dict[str, int]) -> str:
+def _annotate(caption: str, numbers: dict[str, int]) -> str:
     """`[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
-
-    def tag(mention: Mention) -> str:
-        return f"[/EN#{numbers[mention.entity]}/{mention.type} {mention.text}]"
-
-    text = "".join(part if isinstance(part, str) else tag(part) for part in caption)
+    text = MENTION.sub(lambda found: f"[/EN#{numbers[found[1]]}/{found[2]} {found[3]}]", caption)
     return text.replace(",", " ,").removesuffix(".") + " ."
 
 
-def _annotation(shot: Shot, numbers: dict[str, int]) -> str:
-    """Boxes as Flickr30k Entities has them: pixels counted from 1, both ends included."""
-    root = ElementTree.Element("annotation")
-    ElementTree.SubElement(root, "filename").text = shot.name
-    _fields(ElementTree.SubElement(root, "size"), width=shot.scene.size, height=shot.scene.size, depth=3)
-    whole = ElementTree.SubElement(root, "object")
-    _fields(whole, name=numbers[SCENE], scene=1, nobndbox=0)
+def _boxes(shot: Shot, numbers: dict[str, int]) -> str:
+    """XML with boxes as Flickr30k Entities has them: pixels counted from 1, both ends included."""
+    boxes = []
     for index, thing in enumerate(shot.scene.things):
         left, top, width, height = thing.box
-        _box(root, numbers[thing.kind], left, top, width, height)
+        boxes.append((numbers[thing.kind], left, top, width, height))
         if thing.kind == "person":  # shirts and dresses are around the middle
-            _box(root, numbers[clothes_of(index)], left, top + height * 3 // 10, width, height * 2 // 5)
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _box(root: ElementTree.Element, entity: int, left: int, top: int, width: int, height: int) -> None:
-    found = ElementTree.SubElement(root, "object")
-    _fields(found, name=entity)
-    box = ElementTree.SubElement(found, "bndbox")
-    _fields(box, xmin=left + 1, ymin=top + 1, xmax=left + width, ymax=top + height)
-
-
-def _fields(node: ElementTree.Element, **values: int | str) -> None:
-    for name, value in values.items():
-        ElementTree.SubElement(node, name).text = str(value)
+            boxes.append((numbers[clothes_of(index)], left, top + height * 3 // 10, width, height * 2 // 5))
+    size = shot.scene.size
+    objects = [
+        f"<object><name>{entity}</name><bndbox><xmin>{left + 1}</xmin><ymin>{top + 1}</ymin>"
+        f"<xmax>{left + width}</xmax><ymax>{top + height}</ymax></bndbox></object>"
+        for entity, left, top, width, height in boxes
+    ]
+    return (
+        f"<annotation><filename>{shot.name}</filename>"
+        f"<size><width>{size}</width><height>{size}</height><depth>3</depth></size>"
+        f"<object><name>{numbers[SCENE]}</name><scene>1</scene><nobndbox>0</nobndbox></object>"
+        f"{''.join(objects)}</annotation>"
+    )

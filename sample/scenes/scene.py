@@ -1,7 +1,5 @@
 """Scenes: which objects stand where, before which background; and the picture of one."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -39,6 +37,11 @@ class Thing:
         """The object alone, RGBA."""
         return sprite(self.kind, self.look, self.colour, self.side, self.flip)
 
+    def resized(self, side: int) -> "Thing":
+        """The same object, not placed yet, fitting a square of `side` pixels."""
+        width, height = sprite(self.kind, self.look, self.colour, side, self.flip).size
+        return replace(self, side=side, width=width, height=height)
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -65,10 +68,9 @@ class Scene:
         """The kinds of objects in it, sorted."""
         return tuple(sorted({thing.kind for thing in self.things}))
 
-    def fingerprint(self) -> str:
+    def fingerprint(self) -> tuple[object, ...]:
         """Same objects at the same places before the same background: same fingerprint."""
-        things = sorted((thing.kind, *thing.box) for thing in self.things)
-        return hashlib.sha256(repr((self.background, things)).encode()).hexdigest()
+        return self.background, *sorted((thing.kind, *thing.box) for thing in self.things)
 
     def render(self, without: Collection[str] = ()) -> Image.Image:
         """The picture, on request without the objects of some kinds; all other pixels stay as they are."""
@@ -93,11 +95,19 @@ def make_scene(seed: str, cast: Cast, *, size: int, co_occurrence: float, colour
     dice = Dice(seed)
     horizon = horizon_of(dice, size)
     things = [_make_thing(dice, kind, size, colour) for kind in _choose_kinds(dice, cast, co_occurrence)]
-    placed, mount = _place(dice, things, size, horizon)
-    riders = set() if mount is None else {mount[0]}
+    mounted = _choose_mount(dice, [thing.kind for thing in things])
+    rider = mounted[0] if mounted else None
+    crowded = dice.chance(_CROWDED)
+    placed: dict[int, Thing] = {}
+    for index in sorted(range(len(things)), key=lambda index: index == rider):  # riders after what carries them
+        if mounted and index == rider:
+            placed[index] = _mount(dice, things[index], placed[mounted[1]], mounted[2], size)
+        else:
+            placed[index] = _place_apart(dice, things[index], list(placed.values()), size, horizon, crowded)
     # What stands lower is nearer and hides what is behind; who rides is before what carries them.
-    front = sorted(range(len(placed)), key=lambda index: (index in riders, placed[index].top + placed[index].height))
-    mounted = None if mount is None else (front.index(mount[0]), front.index(mount[1]), mount[2])
+    front = sorted(sorted(placed), key=lambda index: (index == rider, placed[index].top + placed[index].height))
+    if mounted:
+        mounted = front.index(mounted[0]), front.index(mounted[1]), mounted[2]
     kind = dice.choice(tuple(BACKGROUNDS))
     return Scene(seed, kind, size, horizon, tuple(placed[index] for index in front), mounted)
 
@@ -127,49 +137,28 @@ def _make_thing(dice: Dice, name: str, size: int, colour: float) -> Thing:
     side = round(dice.integer(14, 20) * kind.scale * size / 48)
     usual = bool(kind.colours) and dice.chance(colour)
     hue = kind.colours[0] if usual else dice.choice(kind.colours[1:] or _CLOTHES)
-    thing = Thing(name, dice.integer(0, len(kind.looks) - 1), hue, side, dice.chance(0.5))
-    return _measured(thing)
+    return Thing(name, dice.integer(0, len(kind.looks) - 1), hue, side, dice.chance(0.5)).resized(side)
 
 
-def _measured(thing: Thing) -> Thing:
-    width, height = thing.picture().size
-    return replace(thing, width=width, height=height)
-
-
-def _place(
-    dice: Dice, things: list[Thing], size: int, horizon: int
-) -> tuple[list[Thing], tuple[int, int, Mount] | None]:
-    """Find places: riders on what carries them, the others apart, now and then a crowd."""
-    mount = _choose_mount(dice, things)
-    crowded = dice.chance(_CROWDED)
-    placed: dict[int, Thing] = {}
-    for index in sorted(range(len(things)), key=lambda index: mount is not None and index == mount[0]):
-        if mount is not None and index == mount[0]:
-            placed[index] = _mounted(dice, things[index], placed[mount[1]], mount[2], size)
-        else:
-            placed[index] = _apart(dice, things[index], list(placed.values()), size, horizon, crowded)
-    return [placed[index] for index in range(len(things))], mount
-
-
-def _choose_mount(dice: Dice, things: list[Thing]) -> tuple[int, int, Mount] | None:
-    counts = Counter(thing.kind for thing in things)
-    names = [thing.kind for thing in things]
-    fitting = [mount for mount in MOUNTS if counts[mount[0]] == counts[mount[1]] == 1]
+def _choose_mount(dice: Dice, names: list[str]) -> tuple[int, int, Mount] | None:
+    """Who is on what, as indices into the objects: kinds that are there once."""
+    fitting = [mount for mount in MOUNTS if names.count(mount.rider) == names.count(mount.carrier) == 1]
     if not fitting or not dice.chance(_MOUNTED):
         return None
     mount = dice.choice(fitting)
-    return names.index(mount[0]), names.index(mount[1]), mount
+    return names.index(mount.rider), names.index(mount.carrier), mount
 
 
-def _mounted(dice: Dice, rider: Thing, carrier: Thing, mount: Mount, size: int) -> Thing:
+def _mount(dice: Dice, rider: Thing, carrier: Thing, mount: Mount, size: int) -> Thing:
     """The rider, scaled, with its foot inside the carrier's box."""
-    rider = _measured(replace(rider, side=round(carrier.side * mount[3])))
+    rider = rider.resized(round(carrier.side * mount.scale))
     left = carrier.left + (carrier.width - rider.width) // 2 + dice.integer(-1, 1)
-    top = carrier.top + round(carrier.height * mount[2]) - rider.height
-    return replace(rider, left=_inside(left, size - rider.width), top=_inside(top, size - rider.height))
+    top = carrier.top + round(carrier.height * mount.foot) - rider.height
+    left, top = max(0, min(size - rider.width, left)), max(0, min(size - rider.height, top))
+    return replace(rider, left=left, top=top)
 
 
-def _apart(dice: Dice, thing: Thing, others: list[Thing], size: int, horizon: int, crowded: bool) -> Thing:
+def _place_apart(dice: Dice, thing: Thing, others: list[Thing], size: int, horizon: int, crowded: bool) -> Thing:
     """A place on the ground that hides at most a little of the others (in a crowd: up to half)."""
     best, least = thing, 2.0
     for _ in range(24):
@@ -191,7 +180,3 @@ def _covered(first: Thing, second: Thing) -> float:
     high = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
     smaller = min(first.width * first.height, second.width * second.height)
     return max(0, wide) * max(0, high) / smaller
-
-
-def _inside(value: int, limit: int) -> int:
-    return max(0, min(limit, value))

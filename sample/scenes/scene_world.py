@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -10,18 +10,16 @@ from pydantic import Field
 
 from sample.render.canvas import Dice
 from sample.scenes.catalogue import COCO, FLICKR30K, Cast
-from sample.scenes.formats import Shot, coco_id, entities, instances, karpathy
-from sample.scenes.scene import Scene, make_scene
-from sample.scenes.scene_statistics import statistics
-from sample.scenes.wording import describe
+from sample.scenes.formats import Shot, entities, instances, karpathy
+from sample.scenes.scene import make_scene
+from sample.scenes.wording import describe, kinds_named
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import Parameters
 from trivium.formats.pictures import removal_id
 
 DATASETS: dict[str, Cast] = {"coco": COCO, "flickr30k": FLICKR30K, "control": COCO}
-_CAPTIONS = 5
+CAPTIONS = 5
 
 
 class SplitSizes(Parameters):
@@ -58,25 +56,25 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
         out: a folder, replaced as a whole.
 
     Returns:
-        `statistics` of the scenes, and `rendered`, how many pictures were rendered again.
-
-    Raises:
-        BadInput: there is no such data set.
+        `co_occurrence_planted`, the mean over planted pairs of P(both sides | one side), and `mentioned_share`, of the
+        kinds in a picture that a caption names.
     """
-    if dataset not in DATASETS:
-        raise BadInput("no such data set", field="dataset", got=dataset, choices=DATASETS)
-    shots = make_shots(dataset, parameters)
-    counts = statistics(shots, DATASETS[dataset])
+    shots, cast = make_shots(dataset, parameters), DATASETS[dataset]
     with write_atomically(out) as beside:
         beside.mkdir()
-        _write_json(beside / "karpathy.json", karpathy(shots, dataset))
+        _write_json(beside / "karpathy.json", karpathy(shots))
         write_images(beside / "images", ((shot.name, _encode(shot.scene.render())) for shot in shots))
         if dataset == "flickr30k":
             (beside / "entities.zip").write_bytes(entities(shots))
         else:
-            _write_json(beside / "instances.json", instances(shots, DATASETS[dataset].kinds))
-            counts["rendered"] = float(write_images(beside / "rendered", _rendered(shots)))
-    return counts
+            _write_json(beside / "instances.json", instances(shots, cast.kinds))
+            write_images(beside / "rendered", _render_removals(shots))
+    named = sum(len(kinds_named(caption)) for shot in shots for caption in shot.captions)
+    planted = [_share_together(shots, set(first), set(second)) for first, second in cast.pairs]
+    return {
+        "co_occurrence_planted": sum(planted) / len(planted),
+        "mentioned_share": named / sum(len(shot.scene.kinds) * CAPTIONS for shot in shots),
+    }
 
 
 def make_shots(dataset: str, parameters: ScenesParameters) -> list[Shot]:
@@ -84,22 +82,13 @@ def make_shots(dataset: str, parameters: ScenesParameters) -> list[Shot]:
     sizes: SplitSizes = getattr(parameters, dataset)
     restval = sizes.train // 4 if dataset != "flickr30k" else 0
     splits = ["train"] * (sizes.train - restval) + ["restval"] * restval
-    splits += ["validation"] * sizes.validation + ["test"] * sizes.test
-    seen: set[str] = set()
-    shots = []
-    for number, split in enumerate(splits):
-        scene = _unseen(dataset, parameters, number, seen)
-        dice = Dice("captions", scene.seed)
-        captions = tuple(describe(scene, dice, parameters.mention) for _ in range(_CAPTIONS))
-        shots.append(Shot(number, _name(dataset, split, number), split, scene, captions))
-    return shots
-
-
-def _unseen(dataset: str, parameters: ScenesParameters, number: int, seen: set[str]) -> Scene:
-    """The scene of a number, drawn again while it equals an earlier one."""
+    splits += ["val"] * sizes.validation + ["test"] * sizes.test
     together = parameters.control_co_occurrence if dataset == "control" else parameters.co_occurrence
+    seen = set()
+    shots: list[Shot] = []
     attempt = 0
-    while True:
+    while len(shots) < len(splits):
+        number = len(shots)
         scene = make_scene(
             f"scene/{dataset}/{parameters.seed}/{number}/{attempt}",
             DATASETS[dataset],
@@ -107,19 +96,24 @@ def _unseen(dataset: str, parameters: ScenesParameters, number: int, seen: set[s
             co_occurrence=together,
             colour=parameters.usual_colour,
         )
-        if scene.fingerprint() not in seen:
-            seen.add(scene.fingerprint())
-            return scene
-        attempt += 1
+        if scene.fingerprint() in seen:  # drawn again
+            attempt += 1
+            continue
+        seen.add(scene.fingerprint())
+        dice = Dice("captions", scene.seed)
+        captions = tuple(describe(scene, dice, parameters.mention) for _ in range(CAPTIONS))
+        shots.append(Shot(number, dataset, splits[number], scene, captions))
+        attempt = 0
+    return shots
 
 
-def _name(dataset: str, split: str, number: int) -> str:
-    if dataset == "flickr30k":
-        return f"{1000092795 + 7919 * number}.jpg"
-    return f"COCO_{'train' if split == 'train' else 'val'}2014_{coco_id(number):012d}.jpg"
+def _share_together(shots: Sequence[Shot], first: set[str], second: set[str]) -> float:
+    """P(both sides | at least one side)."""
+    either = [kinds for kinds in (set(shot.scene.kinds) for shot in shots) if kinds & (first | second)]
+    return sum(bool(kinds & first and kinds & second) for kinds in either) / max(1, len(either))
 
 
-def _rendered(shots: list[Shot]) -> Iterator[tuple[str, bytes]]:
+def _render_removals(shots: Sequence[Shot]) -> Iterator[tuple[str, bytes]]:
     for shot in shots:
         if shot.split == "test":
             for kind in shot.scene.kinds:

@@ -1,25 +1,12 @@
-"""Objects as small pictures with transparency, ready to be pasted into a scene."""
+"""Objects as small pictures with transparency, ready to be pasted into a scene; to be told apart at 14 pixels."""
 
 from functools import cache
+from typing import Any
 
 from PIL import Image, ImageDraw
 
-from sample.render.canvas import OVERSAMPLING, Canvas, Colour, Frame
-from sample.scenes.shapes import SHAPES
-
-COLOURS: dict[str, Colour] = {
-    "red": (206, 40, 44),
-    "orange": (232, 130, 36),
-    "yellow": (244, 214, 46),
-    "green": (52, 150, 70),
-    "blue": (44, 92, 200),
-    "purple": (132, 56, 168),
-    "pink": (240, 132, 172),
-    "brown": (138, 86, 44),
-    "black": (38, 36, 42),
-    "grey": (138, 140, 148),
-    "white": (240, 240, 236),
-}
+from sample.render.canvas import OVERSAMPLING, Canvas, Colour, Frame, shade
+from sample.scenes.catalogue import COLOURS, KINDS, PAINTS
 
 
 class Sprite(Canvas):
@@ -35,6 +22,26 @@ class Sprite(Canvas):
 def sprite(kind: str, look: int, colour: str, side: int, flip: bool) -> Image.Image:
     """An object that fits a square of `side` pixels, cut to what is visible of it; RGBA."""
     canvas = Sprite(OVERSAMPLING * side, Frame(a=-1.0, c=1.0) if flip else Frame())
-    SHAPES[kind](canvas, COLOURS[colour], look)
+    for part in KINDS[kind].looks[look].drawing:
+        _draw_part(canvas, part, COLOURS[colour])
     drawn = canvas.finish().reduce(OVERSAMPLING)
     return drawn.crop(drawn.getchannel("A").getbbox())
+
+
+def _draw_part(canvas: Canvas, part: list[Any], own: Colour) -> None:
+    """Draw a part, as `bank/kinds.yaml` describes them; `own` is the object's colour."""
+    shape, paint, *rest = part
+    fill = own if paint == "own" else PAINTS[paint] if isinstance(paint, str) else shade(own, paint)
+    if shape == "line":
+        canvas.line(rest[1:], fill, rest[0])
+    elif shape == "blob":
+        canvas.blob(rest, fill)
+    elif shape == "polygon":
+        canvas.polygon(rest, fill)
+    else:
+        (wide, high), *places = rest
+        for x, y in places:
+            if shape == "box":
+                canvas.rectangle(x, y, x + wide, y + high, fill)
+            else:
+                canvas.ellipse(x, y, wide, high, fill, start=180 if shape == "dome" else 0)

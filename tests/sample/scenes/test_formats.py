@@ -41,14 +41,14 @@ def test_instances_hold_every_object(many: list[Shot]):
 
 
 def test_karpathy_ids_and_splits(many: list[Shot], flickr: list[Shot]):
-    written = karpathy(many, "coco")["images"]
+    written = karpathy(many)["images"]
     assert [image["imgid"] for image in written] == list(range(len(many)))
     sentences = [sentence for image in written for sentence in image["sentences"]]
     assert [sentence["sentid"] for sentence in sentences] == list(range(5 * len(many)))
     assert {image["split"] for image in written} == {"train", "restval", "val", "test"}
     assert all(image["filename"].endswith(f"{image['cocoid']:012d}.jpg") for image in written)
     assert all(sentence["tokens"] == re.findall(r"\w+", sentence["raw"].lower()) for sentence in sentences)
-    assert all("cocoid" not in image for image in karpathy(flickr, "flickr30k")["images"])
+    assert all("cocoid" not in image for image in karpathy(flickr)["images"])
 
 
 def test_entities_are_the_captions_with_boxes(flickr: list[Shot]):

@@ -9,7 +9,7 @@ import pytest
 from sample.scenes.catalogue import COCO, FLICKR30K, KINDS, MOUNTS, Cast
 from sample.scenes.formats import Shot
 from sample.scenes.scene import Scene, make_scene
-from sample.scenes.shapes import SHAPES
+from sample.scenes.sprites import sprite
 
 # Of the pixels of scenes 0-3: they change only when the drawing is changed on purpose.
 SHA256 = "50cda2519dedd8e6"
@@ -21,8 +21,14 @@ def scene(number: int, **changes: float) -> Scene:
 
 
 def test_every_kind_can_be_drawn():
-    assert set(SHAPES) == set(KINDS) == set(COCO.kinds) | set(FLICKR30K.kinds)
+    assert set(KINDS) == set(COCO.kinds) | set(FLICKR30K.kinds)
     assert len(COCO.kinds) >= 12
+    for name, kind in KINDS.items():
+        for look in range(len(kind.looks)):
+            for flip in (False, True):
+                drawn = sprite(name, look, (kind.colours or ("white",))[0], 20, flip)
+                assert 10 <= max(drawn.size) <= 20
+                assert np.mean(np.asarray(drawn.getchannel("A")) > 0) > 0.25
     assert all({rider, carrier} <= set(KINDS) for rider, carrier, *_ in MOUNTS)
 
 
@@ -39,13 +45,7 @@ def test_two_to_four_objects_inside_the_picture(many: list[Shot]):
             assert max(thing.left + thing.width, thing.top + thing.height) <= 48
 
 
-def test_planted_pairs_come_together(many: list[Shot]):
-    for shot in many:
-        for (first,), (second,) in COCO.pairs:
-            assert (first in shot.scene.kinds) == (second in shot.scene.kinds)
-
-
-@pytest.mark.parametrize("together", [0.0, 0.5])
+@pytest.mark.parametrize("together", [0.0, 0.5, 1.0])
 def test_planted_pairs_come_together_as_often_as_asked(together: float):
     both, either = 0, 0
     for number in range(600):
