@@ -17,7 +17,7 @@ from sample.kvqae.pools import Pools
 from sample.render.difficulty import Difficulty
 from sample.render.photo import encode
 from sample.render.photographs import render
-from sample.render.things.kinds import THINGS
+from sample.render.things import THINGS
 from trivium.core.engine import Engine
 
 OUTSIDERS = 15 * 10**8  # identities that no world has (below 10⁹), nor the encoders' training (from 10⁹ on)

@@ -14,8 +14,8 @@ from sample.render.canvas import Dice
 from sample.render.difficulty import Difficulty
 from sample.render.faces import portrait
 from sample.render.photographs import ENCODER_IDENTITIES
-from sample.render.scenes import photograph, thing_of
-from sample.render.things.kinds import THINGS
+from sample.render.scenes import photograph
+from sample.render.things import THINGS, thing_of
 from trivium.core.engine import Engine
 from trivium.vision.align import align
 
@@ -117,7 +117,7 @@ def _faces_of(order: _Order) -> Pictures:
 
 
 def _things_of(order: _Order) -> Pictures:
-    kinds = tuple(THINGS)
+    kinds = THINGS
     pixels, entities, classes, captions = [], [], [], []
     for identity in order.identities:
         kind = kinds[identity % len(kinds)]
@@ -126,6 +126,6 @@ def _things_of(order: _Order) -> Pictures:
             image = photograph(kind, identity, view, size=order.size, difficulty=order.difficulty)
             pixels.append(np.asarray(image))
             entities.append(identity)
-            classes.append(f"{kind}: {thing.category()}")
-            captions.append(thing.caption())
+            classes.append(f"{kind}: {thing.category}")
+            captions.append(thing.caption)
     return Pictures(np.stack(pixels), np.array(entities), classes, captions)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from sample.kvqae.entities import PROPERTIES, Entity
-from sample.render.scenes import thing_of
+from sample.render.things import thing_of
 from sample.render.traits import is_woman
 
 IDENTITIES_PER_WORLD = 10**6
@@ -40,5 +40,5 @@ def _fits(entity: Entity, drawn: str, identity: int) -> bool:
     if drawn == "person":
         return is_woman(identity) == (entity.gender == "female")
     if entity.kind.looks and drawn in ("building", "landscape"):
-        return thing_of(drawn, identity).category() in entity.kind.looks
+        return thing_of(drawn, identity).category in entity.kind.looks
     return True

@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TypeVar
 
 from PIL import Image, ImageDraw
@@ -102,13 +102,13 @@ def smooth(points: Sequence[Point], steps: int = 5, closed: bool = True) -> list
     return curve if closed else [*curve, points[-1]]
 
 
-def clip(polygon: Sequence[Point], left: float, top: float, right: float, bottom: float) -> list[Point]:
-    """The part of a polygon inside a rectangle (Sutherland and Hodgman 1974)."""
+def clip(polygon: Sequence[Point], outline: Sequence[Point]) -> list[Point]:
+    """The part of a polygon inside a convex outline that runs clockwise (Sutherland and Hodgman 1974)."""
     kept = list(polygon)
-    for axis, bound, sign in ((0, left, 1), (0, right, -1), (1, top, 1), (1, bottom, -1)):
+    for (x0, y0), (x1, y1) in zip(outline, [*outline[1:], outline[0]], strict=True):
         corners, kept = kept, []
         for (ax, ay), (bx, by) in zip(corners[-1:] + corners[:-1], corners, strict=True):
-            before, after = sign * ((ax, ay)[axis] - bound), sign * ((bx, by)[axis] - bound)
+            before, after = ((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) for x, y in ((ax, ay), (bx, by)))
             if (before >= 0) != (after >= 0):
                 t = before / (before - after)
                 kept.append((ax + (bx - ax) * t, ay + (by - ay) * t))
@@ -170,7 +170,7 @@ class Canvas:
         scale = self.size * OVERSAMPLING
         if self.frame.wave:
             points = _refined(list(points))
-        return [(round(x * scale), round(y * scale)) for x, y in (self.frame(*point) for point in points)]
+        return [(round(x * scale), round(y * scale)) for x, y in starmap(self.frame, points)]
 
     def polygon(self, points: Iterable[Point], fill: Colour) -> None:
         """A filled polygon."""

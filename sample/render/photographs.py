@@ -4,21 +4,13 @@ from PIL import Image
 
 from sample.render.difficulty import Difficulty
 from sample.render.faces import faceless, portrait, shows_face
-from sample.render.scenes import photograph, thing_of
-from sample.render.things.kinds import THINGS
-from sample.render.traits import is_woman
+from sample.render.scenes import photograph
+from sample.render.things import THINGS
 
 KINDS: tuple[str, ...] = ("person", *THINGS)
 
 # Worlds draw identities below this number; those of the stand-in encoders' training begin here.
 ENCODER_IDENTITIES = 10**9
-
-
-def describe(kind: str, identity: int) -> str:
-    """A caption of what an entity looks like."""
-    if kind == "person":
-        return "a woman" if is_woman(identity) else "a man"
-    return thing_of(kind, identity).caption()
 
 
 def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:

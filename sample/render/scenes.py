@@ -4,34 +4,31 @@ from dataclasses import replace
 
 from PIL import Image
 
+from sample.render.backdrops import draw_backdrop
 from sample.render.canvas import Canvas, Dice, Frame
 from sample.render.difficulty import Difficulty
 from sample.render.photo import develop, occlude, pose
-from sample.render.things.kinds import THINGS
-from sample.render.things.thing import Thing
+from sample.render.things import thing_of
 
 PAPER = (250, 250, 250)
-
-
-def thing_of(kind: str, identity: int) -> Thing:
-    """The traits of an identity."""
-    return THINGS[kind].of(Dice(kind, identity))
 
 
 def photograph(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
     """A picture of a thing; view 0 of a flag, a coat of arms or a logo is its clean design."""
     thing, dice = thing_of(kind, identity), Dice("photograph", kind, identity, view)
     canvas = Canvas(size, PAPER)
-    if thing.graphic and view == 0:
+    if thing.kind.graphic and view == 0:
         canvas.frame = Frame.placed(0.5, 0.5, 0.44)
-        thing.draw(canvas, dice)
+        thing.draw(canvas)
         return canvas.finish()
-    canvas.frame = frame = pose(dice, difficulty, fill=thing.fill)
-    if kind == "flag":
-        canvas.frame = frame = replace(frame, wave=dice.uniform(0.03, 0.12), phase=dice.uniform(0, 360))
-    thing.draw_backdrop(canvas, dice)
+    frame = pose(dice, difficulty, fill=thing.kind.fill)
+    draw_backdrop(canvas, dice, thing.backdrop)
     canvas.frame = frame
-    thing.draw(canvas, dice)
+    if kind == "flag":  # on its pole, and in the wind
+        canvas.rectangle(-1.08, -0.95, -1.0, 4, (120, 116, 110))
+        canvas.ellipse(-1.04, -0.98, 0.08, 0.08, (214, 180, 84))
+        canvas.frame = replace(frame, wave=dice.uniform(0.03, 0.12), phase=dice.uniform(0, 360))
+    thing.draw(canvas)
     if dice.chance(difficulty.occlusion):
         occlude(canvas, dice)
     return develop(canvas.finish(), dice, difficulty)

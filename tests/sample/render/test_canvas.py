@@ -27,8 +27,8 @@ def test_dice_depend_on_their_key():
 
 def test_clip_cuts_a_square_to_its_quarter():
     square = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
-    assert set(clip(square, 0, 0, 5, 5)) == {(0, 0), (1, 0), (1, 1), (0, 1)}
-    assert clip(square, 2, 2, 5, 5) == []
+    assert set(clip(square, [(0, 0), (5, 0), (5, 5), (0, 5)])) == {(0, 0), (1, 0), (1, 1), (0, 1)}
+    assert clip(square, [(2, 2), (5, 2), (5, 5), (2, 5)]) == []
 
 
 def test_smooth_passes_through_its_points():

@@ -1,1 +1,0 @@
-"""Things that have no face: each kind's traits, drawing and caption."""
