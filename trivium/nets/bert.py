@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers import BertForSequenceClassification, PreTrainedModel
 
 from trivium.core.errors import BadInput
-from trivium.nets.device import autocast, halving_batches
+from trivium.nets.device import autocast, halving_batches, lengthened, linear
 from trivium.nets.pretrained import load_pretrained
 
 
@@ -26,8 +26,9 @@ def cls_vectors(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) -
     Segment ids are 0 throughout, also after the [SEP] between title and text, as in the published DPR weights.
     """
     # Here and not around the loss: gradient caching runs encoders again from a backward hook, in another thread.
+    ids, mask = lengthened(encoder, input_ids, attention_mask)
     with autocast(input_ids.device):
-        states: Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        states: Tensor = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
     return states[:, 0].float()
 
 
@@ -39,13 +40,12 @@ def relevance_scores(
     The last unit is computed in full precision: in bf16, with 8 bits, many passages of a question would tie.
     """
     device = model.device
+    inputs = (each.to(device, non_blocking=True) for each in (input_ids, attention_mask, token_type_ids))
+    ids, mask, types = lengthened(model, *inputs)
     with autocast(device):
-        pooled = model.bert(
-            input_ids=input_ids.to(device, non_blocking=True),
-            attention_mask=attention_mask.to(device, non_blocking=True),
-            token_type_ids=token_type_ids.to(device, non_blocking=True),
-        ).pooler_output
-    return model.classifier(model.dropout(pooled.float()))[:, 0]
+        states = model.bert(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+        pooled = torch.tanh(linear(model.bert.pooler.dense, states[:, 0]))
+    return linear(model.classifier, model.dropout(pooled.float()))[:, 0]
 
 
 def one_relevant_loss(scores: Tensor) -> Tensor:

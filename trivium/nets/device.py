@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from trivium.core.engine import warn_without_gpu
 
 T = TypeVar("T")
 R = TypeVar("R")
+LENGTHS = range(64, 2**15, 16)  # measured with MKL's AVX2 kernels, of widths from 128 to 768
 
 
 def pick_device() -> torch.device:
@@ -106,6 +107,37 @@ def halving(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, in
         torch.cuda.empty_cache()
         size = (size + 1) // 2
         print(f"out of GPU memory: mini-batches of {size} {unit} from here on")
+
+
+def lengthened(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What a frozen text network is given on a CPU: padding to one of few lengths, whatever stands beside a text.
+
+    Matrices of other shapes are multiplied by other kernels, and sums differ in their last bits. Under `run.portable`
+    and at these lengths they do not: a text has one vector, alone and in a batch (tests/nets/test_one_vector.py).
+
+    Args:
+        network: of transformers; its configuration says how many positions it has.
+        inputs: each (texts, tokens): ids, mask, types; 0 is put behind them.
+    """
+    tokens = inputs[0].shape[1]
+    most = getattr(network.config, "max_position_embeddings", None) or LENGTHS.stop
+    wanted = min(next((length for length in LENGTHS if length >= tokens), tokens), most)
+    if inputs[0].device.type != "cpu" or torch.is_grad_enabled() or not is_portable() or wanted <= tokens:
+        return inputs
+    return tuple(torch.nn.functional.pad(each, (0, wanted - tokens)) for each in inputs)
+
+
+def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:
+    """A head's layer, in float32; under `run.portable` on a CPU in float64: the kernels for a few rows round otherwise.
+
+    Args:
+        layer: of a head.
+        rows: (n, width) float32.
+    """
+    if rows.device.type != "cpu" or torch.is_grad_enabled() or not is_portable():
+        return layer(rows)
+    bias = None if layer.bias is None else layer.bias.double()
+    return torch.nn.functional.linear(rows.double(), layer.weight.double(), bias).float()
 
 
 def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:

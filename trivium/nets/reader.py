@@ -123,6 +123,15 @@ def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, pieces: T
         scores=scores.gather(1, best[:, None])[:, 0],
         starts=starts,
         ends=starts + best % longest,
-        start_mass=start_logits.masked_fill(~mask, -torch.inf).logsumexp(dim=1),
-        end_mass=end_logits.masked_fill(~mask, -torch.inf).logsumexp(dim=1),
+        start_mass=_mass(start_logits, mask),
+        end_mass=_mass(end_logits, mask),
     )
+
+
+def _mass(logits: Tensor, mask: Tensor) -> Tensor:
+    """The logarithm of Σ exp(logit) over the mask, in float64: the same with more padding.
+
+    Args:
+        logits, mask: (passages, tokens).
+    """
+    return logits.double().masked_fill(~mask, -torch.inf).logsumexp(dim=1).float()

@@ -11,7 +11,7 @@ from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.nets.device import autocast
+from trivium.nets.device import autocast, lengthened
 from trivium.nets.pretrained import load_pretrained
 
 MODULES, PROMPTS, LENGTH = "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"
@@ -41,9 +41,10 @@ class SentenceFolder:
 
     def vectors(self, network: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """(texts, width) float32 of `network` and the modules behind it; bf16 inside on a GPU."""
+        ids, mask = lengthened(network, input_ids, attention_mask)
         with autocast(input_ids.device):
-            states = network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        found: dict[str, Tensor] = self.after({"token_embeddings": states.float(), "attention_mask": attention_mask})
+            states = network(input_ids=ids, attention_mask=mask).last_hidden_state
+        found: dict[str, Tensor] = self.after({"token_embeddings": states.float(), "attention_mask": mask})
         return found["sentence_embedding"]
 
 

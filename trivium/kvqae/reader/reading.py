@@ -15,7 +15,7 @@ from transformers import BertForQuestionAnswering, BertTokenizer
 from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.pairs import Pair, Pairs, tokenize
-from trivium.nets.device import autocast
+from trivium.nets.device import autocast, lengthened
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained, load_pretrained
 from trivium.nets.reader import best_spans
@@ -111,8 +111,7 @@ def read_pairs(
     """The best span of each pair (question text, passage id), in `title [SEP] text`; pairs stand once each.
 
     Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); their order plays
-    no role. A pair is padded to the longest of its batch, and matrix products of another shape round otherwise: what
-    stands beside a pair may change the last bits of its scores. The model is left in evaluation mode.
+    no role. The model is left in evaluation mode.
 
     Args:
         longest: most tokens of an answer.
@@ -126,11 +125,9 @@ def read_pairs(
 
     def launch(asked: _Asked) -> Leaving:
         tokens = asked.tokens
-        ids, mask, types, pieces = (
-            each.to(device, non_blocking=True)
-            for each in (tokens.input_ids, tokens.attention_mask, tokens.token_type_ids, tokens.pieces)
-        )
+        given = (tokens.input_ids, tokens.attention_mask, tokens.token_type_ids, tokens.pieces)
         with torch.inference_mode(), autocast(device):
+            ids, mask, types, pieces = lengthened(model, *(each.to(device, non_blocking=True) for each in given))
             output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
             spans = best_spans(output.start_logits, output.end_logits, mask.bool(), pieces, longest)
             found = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)

@@ -77,8 +77,7 @@ def score_pairs(
     """Relevance of each (question text, passage id), (pairs,): any real number, higher is better.
 
     Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The order
-    plays no role. A pair is padded to the longest of its batch, and matrix products of another shape round otherwise:
-    what stands beside a pair may change the last bits of its score. The model is left in evaluation mode.
+    plays no role. The model is left in evaluation mode.
 
     Raises:
         BadInput: more tokens than positions.
