@@ -1,4 +1,4 @@
-"""An event, the sentence that tells it and the question about it, as a cell of the design wants them."""
+"""Events that are told and asked about: the sentence for one, and the question, as a cell of the design wants them."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sample.french.bank import Frame, Unit, frames
 from sample.french.cast import Cast
 from sample.french.clauses import Verbal
-from sample.french.design import CALOR, Cell, Style, asked_role, chosen_roles
+from sample.french.design import CALOR, Cell, Style, choose_roles, draw_role
 from sample.french.events import Event, Filler, Telling, Wording
 from sample.french.nominals import Nominal
 from sample.french.questions import Question
@@ -19,9 +19,8 @@ _NOUN = 0.37
 
 @dataclass(frozen=True)
 class Asked:
-    """A question about an event: the element asked for, the elements named, and the question as a written tree."""
+    """A question about an event: the element asked for, the elements named, and the question as it is written."""
 
-    cell: Cell
     role: str
     given: tuple[str, ...]
     question: Line
@@ -37,8 +36,8 @@ class Told:
 
     event: Event
     telling: Telling
-    asked: Asked | None
-    pronoun: bool
+    asked: Asked | None = None
+    pronoun: bool = False
 
     @property
     def subject(self) -> Filler | None:
@@ -51,9 +50,15 @@ class Told:
 
 def pronoun_for(filler: Filler) -> Node:
     """Il, elle, ils, elles."""
-    head = filler.tree()
+    head = Wording().tree(filler)
     word = ("elle" if head.gender == "f" else "il") + ("s" if head.number == "p" else "")
     return Node(word, "PRON", word, head.gender, head.number)
+
+
+def is_mistakable(event: Event, agent: Filler) -> bool:
+    """Whether a pronoun for the agent could mean someone else of the event."""
+    others = [filler for role, filler in event.fillers.items() if role != "agent" and filler.is_people]
+    return pronoun_for(agent).form in {pronoun_for(other).form for other in others}
 
 
 def draw_unit(frame: Frame, *, noun: bool, rng: random.Random, style: Style = CALOR) -> Unit:
@@ -62,39 +67,58 @@ def draw_unit(frame: Frame, *, noun: bool, rng: random.Random, style: Style = CA
     return rng.choices(units, [style.unit(frame, unit) for unit in units])[0]
 
 
-def ask(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Told | None:
+def draw_given(event: Event, role: str, rng: random.Random) -> tuple[str, ...]:
+    """The elements that a question for another one names: a core one at least, where there is one."""
+    others = [other for other in event.fillers if other != role]
+    core = [other for other in others if other in ("agent", "theme")]
+    given = {other for other in others if rng.random() < 0.65} or {rng.choice(others)}
+    if core and not given & {*core}:
+        given.add(rng.choice(core))
+    return tuple(other for other in others if other in given)
+
+
+def tell(
+    event: Event, role: str, wording: Wording, rng: random.Random, *, far: bool = False, stand_in: Node | None = None
+) -> Telling | None:
+    """A sentence that tells an event, with an element far from the trigger or near; None when there is no way.
+
+    Args:
+        stand_in: what is said instead of the agent, a pronoun mostly.
+    """
+    kind = Nominal if event.unit.is_noun else Verbal
+    return kind(event, wording, rng, stand_in).tell(role, far=far)
+
+
+def ask(
+    event: Event, unit: Unit, role: str, given: tuple[str, ...], wording: Wording, rng: random.Random
+) -> Asked | None:
+    """Ask for an element by a lexical unit and name others; None where the unit does not lend itself."""
+    tree = Question(event.only(given, unit), role, event.fillers[role], wording, rng).tree()
+    return None if tree is None else Asked(role, given, write(tree))
+
+
+def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Told | None:
     """Tell and ask as the cell wants it; `agent` is who the pronoun would stand for. None when there is no way."""
-    rng = cast.rng
+    rng, frame = cast.rng, cell.frame
     for attempt in range(_ATTEMPTS):
         if attempt % 6 == 0:
-            role = "agent" if cell.chain else asked_role(cell.frame, cast.focus, rng)
-        unit = draw_unit(cell.frame, noun=cell.noun, rng=rng, style=style)
-        roles = chosen_roles(cell.frame, role, few=cell.few, focus=cast.focus, rng=rng)
-        event = Event(cell.frame, unit, cast.fill(cell.frame, unit, roles, year, agent))
-        if agent is not None and event.fillers.get("agent") != agent and cell.chain:
+            role = "agent" if cell.chain else draw_role(frame, cast.focus, rng)
+        unit = draw_unit(frame, noun=cell.noun, rng=rng, style=style)
+        roles = choose_roles(frame, role, few=cell.few, focus=cast.focus, rng=rng)
+        event = cast.make_event(frame, unit, roles, year, agent)
+        acts = agent is not None and event.fillers.get("agent") == agent
+        if cell.chain and not acts:
             continue
-        pronoun = agent is not None and event.fillers.get("agent") == agent and (cell.chain or role != "agent")
-        told = tell(event, role, cast, far=cell.far, pronoun=pronoun)
+        pronoun = acts and (cell.chain or role != "agent")
+        stand_in = pronoun_for(event.fillers["agent"]) if pronoun else None
+        wording = Wording(frozenset(cast.mentioned), marker=rng.choice(_MARKERS))
+        told = tell(event, role, wording, rng, far=cell.far, stand_in=stand_in)
         if told is None or (told.arcs(role) >= 2) != cell.far:
             continue
-        asked = _question(cell, event, role, rng)
+        asked = _ask_cell(cell, event, role, rng)
         if asked is not None:
-            return Told(event, told, asked, pronoun and _is_pronoun(told))
+            return Told(event, told, asked, pronoun)
     return None
-
-
-def _is_pronoun(told: Telling) -> bool:
-    return told.elements["agent"].part_of_speech in ("PRON", "DET")
-
-
-def tell(event: Event, role: str, cast: Cast, *, far: bool, pronoun: bool) -> Telling | None:
-    """A sentence that tells an event, with an element far from the trigger or near."""
-    rng = cast.rng
-    wording = Wording(seen=frozenset(cast.mentioned), marker=rng.choice(_MARKERS))
-    stand_in = pronoun_for(event.fillers["agent"]) if pronoun else None
-    kind = Nominal if event.unit.is_noun else Verbal
-    writer = kind(event, wording, rng, stand_in)
-    return writer.tell(role, far=far) if writer.possible else None
 
 
 def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style: Style = CALOR) -> Told | None:
@@ -103,62 +127,40 @@ def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style:
     for _ in range(_ATTEMPTS):
         noun = agent is None and rng.random() < _NOUN
         unit = draw_unit(frame, noun=noun, rng=rng, style=style)
-        role = asked_role(frame, cast.focus, rng)
-        roles = chosen_roles(frame, role, few=rng.random() < 0.5, focus=cast.focus, rng=rng)
-        event = Event(frame, unit, cast.fill(frame, unit, roles, year, agent))
+        role = draw_role(frame, cast.focus, rng)
+        roles = choose_roles(frame, role, few=rng.random() < 0.5, focus=cast.focus, rng=rng)
+        event = cast.make_event(frame, unit, roles, year, agent)
         if agent is not None and (event.fillers.get("agent") != agent or is_mistakable(event, agent)):
             continue
-        told = tell(event, role, cast, far=False, pronoun=False)
-        if told is not None:
-            whole = Told(event, told, None, False)
-            if agent is None or whole.subject == agent:
-                return whole
+        wording = Wording(frozenset(cast.mentioned), marker=rng.choice(_MARKERS))
+        telling = tell(event, role, wording, rng)
+        if telling is not None:
+            told = Told(event, telling)
+            if agent is None or told.subject == agent:
+                return told
     return None
-
-
-def is_mistakable(event: Event, agent: Filler) -> bool:
-    """Whether a pronoun for the agent could mean someone else of the event."""
-    head = agent.tree()
-    others = [filler.tree() for role, filler in event.fillers.items() if role != "agent" and filler.is_people]
-    return any((other.gender, other.number) == (head.gender, head.number) for other in others)
-
-
-def _question(cell: Cell, event: Event, role: str, rng: random.Random) -> Asked | None:
-    others = [each for each in event.fillers if each != role]
-    core = [each for each in others if each in ("agent", "theme")]
-    given = {each for each in others if rng.random() < 0.65} or {rng.choice(others)}
-    if core and not given & {*core}:
-        given.add(rng.choice(core))
-    named = [event.fillers[each] for each in others if each in given]  # a set's own order differs from run to run
-    other = frozenset(filler for filler in named if rng.random() < 0.35)
-    wording = Wording(frozenset(named), other, rng.choice(_MARKERS))
-    for _ in range(4):
-        unit = _unit_of_question(cell, event, rng)
-        if unit is None:
-            return None
-        tree = Question(event.only(given, unit), role, event.fillers[role], wording, rng).tree()
-        if tree is None:
-            continue
-        line = write(tree)
-        present = event.unit.lemma in {word.node.lemma for word in line.words}
-        if present != cell.absent:
-            return Asked(cell, role, tuple(each for each in event.frame.elements if each in given), line)
-    return None
-
-
-def _unit_of_question(cell: Cell, event: Event, rng: random.Random) -> Unit | None:
-    """The trigger itself, or another lexical unit of the frame that takes such a theme."""
-    if not cell.absent:
-        return event.unit
-    theme = event.fillers.get("theme")
-    units = [
-        unit
-        for unit in event.frame.units
-        if unit.lemma != event.unit.lemma and (theme is None or not unit.kinds or theme.kind in unit.kinds)
-    ]
-    return rng.choices(units, [unit.weight**0.5 for unit in units])[0] if units else None
 
 
 def aside_frames(domain: str, taken: set[str]) -> list[Frame]:
     """Frames of a domain that cannot be taken for those that a text has already."""
     return [frame for frame in frames().values() if domain in frame.domains and frame.near not in taken]
+
+
+def _ask_cell(cell: Cell, event: Event, role: str, rng: random.Random) -> Asked | None:
+    given = draw_given(event, role, rng)
+    named = [event.fillers[each] for each in given]
+    other = frozenset(filler for filler in named if rng.random() < 0.35)
+    wording = Wording(frozenset(named), other, rng.choice(_MARKERS))
+    units = [unit for unit in event.frame.units if unit.lemma != event.unit.lemma and event.suits(unit)]
+    for _ in range(4):
+        unit = event.unit
+        if cell.absent:
+            if not units:
+                return None
+            unit = rng.choices(units, [unit.weight**0.5 for unit in units])[0]
+        asked = ask(event, unit, role, given, wording, rng)
+        if asked is not None:
+            present = event.unit.lemma in {token.lemma for token in asked.question.tokens}
+            if present != cell.absent:
+                return asked
+    return None

@@ -1,4 +1,4 @@
-"""The grammar's bank, read from the YAML files in `bank/`: frames with lexical units, and what fills their elements."""
+"""The bank of the grammar, read from the YAML files in `bank/`: frames with lexical units, their fillers, and words."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 BANK = Path(__file__).parent / "bank"
-CORE = ("agent", "theme", "third")
 
 
 @dataclass(frozen=True)
@@ -16,6 +15,7 @@ class Unit:
     """A lexical unit.
 
     Attributes:
+        gender: of a noun; "" for a verb.
         of: preposition of the theme ("" for a direct object; "de" after a noun).
         third: preposition of the third element.
         kinds: what its theme must be; empty: whatever the frame allows.
@@ -25,7 +25,6 @@ class Unit:
     """
 
     lemma: str
-    part_of_speech: str
     gender: str
     weight: float
     of: str
@@ -38,7 +37,7 @@ class Unit:
     @property
     def is_noun(self) -> bool:
         """Whether a noun, else a verb."""
-        return self.part_of_speech == "noun"
+        return bool(self.gender)
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,6 @@ class Frame:
         near: frames with the same value are too close to meet in a text.
         elements: role → name of the frame element.
         kinds: role → kinds of its fillers; empty for an agent: whoever the domain has.
-        purpose: whether the reason is a purpose, else a cause.
         adaptation, evaluation: weights in the two corpora.
     """
 
@@ -58,7 +56,6 @@ class Frame:
     domains: tuple[str, ...]
     elements: dict[str, str]
     kinds: dict[str, tuple[str, ...]]
-    purpose: bool
     adaptation: float
     evaluation: float
     units: tuple[Unit, ...]
@@ -67,12 +64,11 @@ class Frame:
         """Its nouns or its verbs."""
         return [unit for unit in self.units if unit.is_noun == noun]
 
-
-def core_type(role: str, frame: Frame) -> str:
-    """FrameNet's core type of an element."""
-    if role in CORE:
-        return "core"
-    return "extra-thematic" if role == "reason" and not frame.purpose else "peripheral"
+    def core_type(self, role: str) -> str:
+        """FrameNet's core type of an element."""
+        if role in ("agent", "theme", "third"):
+            return "core"
+        return "extra-thematic" if "cause" in self.kinds[role] else "peripheral"
 
 
 def _unit(notation: str, *, noun: bool, third: str) -> Unit:
@@ -81,7 +77,6 @@ def _unit(notation: str, *, noun: bool, third: str) -> Unit:
     options = {key: value for key, _, value in (word.partition("=") for word in rest[1:])}
     return Unit(
         lemma=lemma,
-        part_of_speech="noun" if noun else "verb",
         gender=gender,
         weight=float(rest[0]),
         of=options.get("of", "de" if noun else ""),
@@ -96,22 +91,14 @@ def _unit(notation: str, *, noun: bool, third: str) -> Unit:
 def _frame(name: str, entry: dict[str, Any]) -> Frame:
     roles = {role: value.split() for role, value in entry["roles"].items()}
     third = roles["third"].pop(1).strip("=") if "third" in roles else ""
-    reason = roles.get("reason", ["", ""])
-    if not entry.get("bare"):
-        roles["time"] = ["Time", "time"]
-        if third or "third" not in roles or roles["third"][1] == "post":
-            roles["place"] = ["Place", "place"]
-    if roles.get("third", [""])[0] == "Goal":
-        del roles["place"]
-    units = [_unit(unit, noun=False, third=third) for unit in entry["verbs"]]
-    units += [_unit(unit, noun=True, third=third) for unit in entry["nouns"]]
+    roles |= {role: [role.title(), role] for role in ("time", "place") if role not in entry.get("without", ())}
+    units = [_unit(unit, noun=part == "nouns", third=third) for part in ("verbs", "nouns") for unit in entry[part]]
     return Frame(
         name=name,
         near=entry["near"],
         domains=tuple(entry["domains"]),
         elements={role: value[0] for role, value in roles.items()},
         kinds={role: tuple(value[1:]) for role, value in roles.items()},
-        purpose=reason[1] == "purpose",
         adaptation=entry["adaptation"],
         evaluation=entry["evaluation"],
         units=tuple(units),
@@ -128,6 +115,12 @@ def frames() -> dict[str, Frame]:
 def fillers() -> dict[str, Any]:
     """What is in fillers.yaml, as it stands there."""
     return _read("fillers")
+
+
+@cache
+def words() -> dict[str, Any]:
+    """What is in words.yaml, as it stands there."""
+    return _read("words")
 
 
 def _read(name: str) -> dict[str, Any]:

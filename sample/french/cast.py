@@ -1,41 +1,17 @@
 """Who and what there is: the names of a world, and the cast of a text drawn from them."""
 
 import random
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
-from sample.french.bank import Frame, Unit, fillers
-from sample.french.events import Filler
+from sample.french.bank import Frame, Unit, fillers, words
+from sample.french.events import Event, Filler
 
-_HEADS = (
-    "Bel",
-    "Dur",
-    "Val",
-    "Mor",
-    "Sar",
-    "Tal",
-    "Ker",
-    "Lor",
-    "Nor",
-    "Ol",
-    "Ar",
-    "Es",
-    "Or",
-    "Al",
-    "Cor",
-    "Fal",
-    "Gal",
-)
-_TOWN = ("mar", "dun", "vane", "gis", "lac", "nay", "tère", "sine", "ville", "zac")
-_MALE = ("dric", "mond", "vin", "do", "gan", "tor", "bec", "nel")
-_FEMALE = ("mine", "dine", "lise", "rane", "via", "essa", "nelle", "ga")
-_PEOPLE = ("vien", "désien", "gonien", "mérien", "tasien", "binien")
-_RIVER = ("ne", "se", "ve", "ge", "ze")
-_REAL = ("Alvin", "Morgan", "Mordor", "Norvin", "Valvin", "Alville", "Corse", "Sarde", "Orge", "Orne", "Olga", "Valdo")
-_ERAS = {"war": range(1203, 1499, 7), "city": range(1105, 1399, 7), "dig": range(1823, 1989, 4)}
-_COUNTS = {"towns": 26, "peoples": 10, "rivers": 6, "persons": 14}
+_YEARS = 22  # of a domain
 _INDEFINITE = ("object", "document", "text", "building", "supply", "art", "component", "tool", "demand", "workers")
 _BARE = ("post", "site", "hideout", "purpose", "cause")
+_LANDS = ("town", "region", "monument", "battle", "works", "site", "hideout")
 _SINGLE_TOWN = 0.5
 _PROTAGONIST, _FAMILIAR = 0.9, 0.95
 
@@ -49,38 +25,35 @@ class Names:
         years: what a domain's events may be dated to.
     """
 
-    towns: tuple[str, ...]
-    peoples: tuple[str, ...]
-    rivers: tuple[str, ...]
-    persons: dict[str, tuple[tuple[str, str, str], ...]]
-    years: dict[str, tuple[int, ...]]
+    towns: Sequence[str]
+    peoples: Sequence[str]
+    rivers: Sequence[str]
+    persons: dict[str, Sequence[tuple[str, str, str]]]
+    years: dict[str, Sequence[int]]
 
 
 def draw_names(rng: random.Random) -> Names:
-    """Draw the names of a world; no two of them begin with the same five letters."""
-    taken: set[str] = set()
+    """Draw the names of a world, none of them twice."""
+    bank = words()
+    taken = {*bank["real"]}
 
-    def draw(endings: tuple[str, ...], count: int) -> tuple[str, ...]:
-        possible = [head + ending for head, ending in product(_HEADS, endings)]
+    def draw(kind: str, count: int) -> list[str]:
+        possible = [head + ending for head, ending in product(bank["name_heads"], bank["name_endings"][kind])]
         rng.shuffle(possible)
-        drawn: list[str] = []
-        for name in possible:
-            if len(drawn) < count and name not in _REAL and name not in taken:
-                taken.add(name)
-                drawn.append(name)
-        return tuple(drawn)
+        drawn = [name for name in possible if name not in taken][:count]
+        taken.update(drawn)
+        return drawn
 
     persons = {}
     for domain, titles in fillers()["titles"].items():
-        male = [(rng.choice(titles["m"]), "m", name) for name in draw(_MALE, _COUNTS["persons"] * 2 // 3)]
-        female = [(rng.choice(titles["f"]), "f", name) for name in draw(_FEMALE, _COUNTS["persons"] // 2)]
-        persons[domain] = (*male, *female)
-    years = {domain: tuple(sorted(rng.sample(list(era), 22))) for domain, era in _ERAS.items()}
-    peoples = tuple(name.lower() for name in draw(_PEOPLE, _COUNTS["peoples"]))
-    return Names(draw(_TOWN, _COUNTS["towns"]), peoples, draw(_RIVER, _COUNTS["rivers"]), persons, years)
+        male = [(rng.choice(titles["m"]), "m", name) for name in draw("male", 9)]
+        female = [(rng.choice(titles["f"]), "f", name) for name in draw("female", 7)]
+        persons[domain] = male + female
+    years = {domain: sorted(rng.sample(range(*era), _YEARS)) for domain, era in bank["eras"].items()}
+    peoples = [name.lower() for name in draw("people", 10)]
+    return Names(draw("town", 26), peoples, draw("river", 6), persons, years)
 
 
-@dataclass
 class Cast:
     """Who and what a text is about: fillers by kind, met again and again.
 
@@ -91,58 +64,52 @@ class Cast:
         mentioned: what it has spoken of so far.
     """
 
-    domain: str
-    names: Names
-    rng: random.Random
-    agents: list[Filler] = field(default_factory=list)
-    focus: str = ""
-    known: dict[str, list[Filler]] = field(default_factory=dict)
-    mentioned: set[Filler] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
+    def __init__(self, domain: str, names: Names, rng: random.Random) -> None:
+        self.domain, self.names, self.rng = domain, names, rng
+        self.agents: list[Filler] = []
+        self.known: dict[str, list[Filler]] = {}
+        self.mentioned: set[Filler] = set()
         while len(self.agents) < 4:
             person = self.make("person" if len(self.agents) % 2 == 0 else "band")
             if not any(person.names & agent.names for agent in self.agents):
                 self.agents.append(person)
                 self.known.setdefault(person.kind, []).append(person)
-        self.rng.shuffle(self.agents)
-        self.focus = self.rng.choice(("agent", "theme"))
+        rng.shuffle(self.agents)
+        self.focus = rng.choice(("agent", "theme"))
 
     def make(self, kind: str) -> Filler:
         """A new filler of a kind."""
-        rng, bank = self.rng, fillers()
+        rng, names = self.rng, self.names
         if kind == "person":
-            title, gender, name = rng.choice(self.names.persons[self.domain])
-            notation = f"{title}:{gender} {name}:P{gender}"
-            return Filler(kind, notation, "le", f"{name}:P{gender}", frozenset({name}))
-        town, people, river = (rng.choice(each) for each in (self.names.towns, self.names.peoples, self.names.rivers))
+            title, gender, name = rng.choice(names.persons[self.domain])
+            return Filler(kind, f"{title}:{gender} {name}:P{gender}", "le", f"{name}:P{gender}", frozenset({name}))
+        town, people, river = (rng.choice(drawn) for drawn in (names.towns, names.peoples, names.rivers))
         if kind == "town" and rng.random() < _SINGLE_TOWN:
-            return Filler(kind, f"{town}:Pf", "", "", frozenset({town}))
-        options = bank[f"{kind}s"][self.domain] if kind == "band" else bank[kind]
-        options = options[self.domain] if kind == "purpose" else options
-        template = rng.choice(options)
-        notation = template.format(town=town, people=people, People=people.capitalize(), river=river)
-        slots = {"{town}": town, "{people}": people, "{People}": people, "{river}": river}
-        names = frozenset(name for slot, name in slots.items() if slot in template)
+            return Filler(kind, f"{town}:Pf", names=frozenset({town}))
+        options = fillers()[f"{kind}s" if kind == "band" else kind]
+        template = rng.choice(options[self.domain] if kind in ("band", "purpose") else options)
+        slots = {"town": town, "people": people, "river": river}
+        held = frozenset(name for slot, name in slots.items() if f"{{{slot}}}" in template.lower())
+        notation = template.format(**slots, People=people.capitalize())
         determiner = "" if kind in _BARE else "un" if kind in _INDEFINITE else "le"
-        return Filler(kind, notation, determiner, f"{town}:Pf" if kind == "town" else "", names)
+        return Filler(kind, notation, determiner, f"{town}:Pf" if kind == "town" else "", held)
 
     def time(self, year: int) -> Filler:
         """A date in a year."""
         notation = self.rng.choice(fillers()["time"]).format(year=year)
         other = f"à le:d cours:m de le:d année:f {year}:Y" if notation.startswith("en ") else ""
-        return Filler("time", notation, "", other)
+        return Filler("time", notation, other=other)
 
     def place(self) -> Filler:
         """Where something happens: a landscape, or a town."""
-        bank, river, town = fillers(), self.rng.choice(self.names.rivers), self.rng.choice(self.names.towns)
-        if self.rng.random() < 0.6:
-            notation = self.rng.choice(bank["place"])
-            return Filler("place", notation.format(river=river), "", "", frozenset({river} if "{" in notation else ()))
-        return Filler("place", self.rng.choice(bank["city_place"]).format(town=town), "", "", frozenset({town}))
+        river, town = self.rng.choice(self.names.rivers), self.rng.choice(self.names.towns)
+        kind, name = ("place", river) if self.rng.random() < 0.6 else ("city_place", town)
+        template = self.rng.choice(fillers()[kind])
+        names = frozenset({name} if "{" in template else ())
+        return Filler("place", template.format(river=river, town=town), names=names)
 
-    def fill(self, frame: Frame, unit: Unit, roles: list[str], year: int, agent: Filler | None) -> dict[str, Filler]:
-        """Fillers for the roles of a frame, no name twice; the agent may be given.
+    def make_event(self, frame: Frame, unit: Unit, roles: list[str], year: int, agent: Filler | None) -> Event:
+        """An event with fillers for the roles of its frame, no name twice; the agent may be given.
 
         Frames share their fillers: who acts here acts elsewhere in the text, and what is acted on comes back.
         """
@@ -150,12 +117,12 @@ class Cast:
         for role in roles:
             for _ in range(30):
                 filler = self._candidate(frame, unit, role, year, agent)
-                others = [each for each in filled.values() if each.names & filler.names or each == filler]
-                lands = role == "place" and filler.names and any(each.kind in _LANDS for each in filled.values())
-                if not others and not lands:
+                repeated = any(other.names & filler.names or other == filler for other in filled.values())
+                lands = role == "place" and filler.names and any(other.kind in _LANDS for other in filled.values())
+                if not repeated and not lands:
                     break
             filled[role] = filler
-        return filled
+        return Event(frame, unit, filled)
 
     def _candidate(self, frame: Frame, unit: Unit, role: str, year: int, agent: Filler | None) -> Filler:
         rng = self.rng
@@ -164,12 +131,10 @@ class Cast:
         if role == "place":
             return self.place()
         kinds = frame.kinds[role]
-        if role == "agent" and not kinds:
-            if agent is not None:
-                return agent
-            return self.agents[0] if rng.random() < _PROTAGONIST else rng.choice(self.agents[1:])
-        if role == "agent" and agent is not None and agent.kind in kinds:
+        if role == "agent" and agent is not None and (not kinds or agent.kind in kinds):
             return agent
+        if role == "agent" and not kinds:
+            return self.agents[0] if rng.random() < _PROTAGONIST else rng.choice(self.agents[1:])
         if role == "theme" and unit.kinds:
             kinds = unit.kinds
         met = [filler for kind in kinds for filler in self.known.get(kind, ())]
@@ -178,10 +143,7 @@ class Cast:
         kind = rng.choice(kinds)
         filler = self.make(kind)
         if role == "third" and kind == "town":
-            filler = Filler(kind, filler.other or filler.notation, "", "", filler.names)
-        elif role != "reason":
+            return Filler(kind, filler.other or filler.notation, names=filler.names)
+        if role != "reason":
             self.known.setdefault(kind, []).append(filler)
         return filler
-
-
-_LANDS = ("town", "region", "monument", "battle", "works", "site", "hideout")

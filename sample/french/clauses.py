@@ -4,15 +4,15 @@ import random
 from collections.abc import Callable
 
 from sample.french.bank import fillers
-from sample.french.events import Event, Telling, Wording
+from sample.french.events import ADJUNCTS, Event, Telling, Wording
 from sample.french.morphology import finite
-from sample.french.phrases import predicate
+from sample.french.phrases import adposition, predicate
 from sample.french.tree import Node
-from sample.french.verbs import ADJUNCTS, Form, sentence, verb_phrase
+from sample.french.verbs import Form, sentence, verb_phrase
 
 # Verbs that take an infinitive of the same subject, with what stands before it.
 _MATRIX = (("réussir", "à"), ("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("commencer", "par"))
-_PASSIVE_MATRIX = (("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("sembler", "avoir"))
+_PASSIVE_MATRIX = (("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("sembler", ""))
 # Mostly compound ones: questions have the same participle.
 _TENSES = ("past",) * 3 + ("perfect",) * 4 + ("pluperfect",) * 2
 # Kinds of which something else can be said while the event is told beside it.
@@ -24,163 +24,149 @@ _CATEGORIES = {
 
 
 class Verbal:
-    """Sentences in which the event's verb is the trigger."""
+    """Sentences in which the event's verb is the trigger; a pronoun may stand for the agent."""
 
     def __init__(self, event: Event, wording: Wording, rng: random.Random, pronoun: Node | None = None) -> None:
         self.event, self.wording, self.rng, self.pronoun = event, wording, rng, pronoun
-        self.passive = False
-        roles = event.fillers
+        roles, self.passive = event.fillers, False
         if "theme" in roles and not event.unit.of:
             self.passive = "agent" not in roles or (pronoun is None and rng.random() < 0.3)
-        self.subject = "theme" if self.passive else "agent"
+        self.role, self.relation = ("theme", "nsubj:pass") if self.passive else ("agent", "nsubj")  # of the subject
         self.tense = "imperfect" if event.frame.name == "Origin" else rng.choice(_TENSES)
-
-    @property
-    def possible(self) -> bool:
-        """Whether the verb has all that it cannot do without."""
-        needs_theme = "theme" in self.event.frame.elements
-        return self.subject in self.event.fillers and (not needs_theme or "theme" in self.event.fillers)
 
     def tell(self, role: str, *, far: bool) -> Telling | None:
         """A sentence with an element two arcs and more from the trigger (`far`) or one; None when there is no way."""
-        located = role == "third" and self.event.fillers[role].is_located
+        event = self.event
+        is_origin = event.frame.name == "Origin"
+        if self.role not in event.fillers or ("theme" in event.frame.elements and "theme" not in event.fillers):
+            return None
+        ways: list[Callable[[str], Telling | None]] = []
         if far:
-            ways: list[Callable[[str], Telling | None]] = []
-            ways += [self._matrix] if role == self.subject or role in ADJUNCTS or located else []
-            if ways and role != "reason":
-                ways.append(self._coordinated)
-            if role == self.subject and self.pronoun is None:
+            located = role == "third" and event.fillers[role].is_located
+            if role == self.role or role in ADJUNCTS or located:
+                ways += [self._matrix] if role == "reason" else [self._matrix, self._coordinated]
+            if role == self.role and self.pronoun is None:
                 ways.append(self._after)
-            return self.rng.choice(ways)(role) if ways and self.event.frame.name != "Origin" else None
-        ways = [self._simple, self._simple, self._simple]
-        if self.pronoun is None and self.event.frame.name != "Origin":
+            return self.rng.choice(ways)(role) if ways and not is_origin else None
+        ways += [self._simple] * 3
+        if self.pronoun is None and not is_origin:
             ways += [self._relative, self._participle, self._object_relative]
-            if role not in (self.subject, *ADJUNCTS):
+            if role not in (self.role, *ADJUNCTS):
                 ways.append(self._matrix)
         self.rng.shuffle(ways)
         return next((told for way in ways if (told := way("")) is not None), None)
 
-    def _form(self, mood: str = "finite") -> Form:
-        return Form(self.passive, self.tense, mood)
-
     def _subject(self) -> Node:
-        return self.pronoun or self.wording.tree(self.event.fillers[self.subject])
+        return self.pronoun or self.wording.tree(self.event.fillers[self.role])
 
-    def _fronted(self, role: str) -> tuple[str, Node] | None:
+    def _verb(self, subject: Node, mood: str = "finite", without: str = "") -> Telling:
+        form = Form(self.passive, self.tense, mood).agreeing(subject)
+        return verb_phrase(self.event, form, self.wording, without=(without,))
+
+    def _end(self, root: Node, told: Telling, subject: Node, role: str = "") -> Telling:
+        """The sentence, with an adjunct or the third element at the front if it is `role`."""
+        fronted = None
         if role in ADJUNCTS:
-            return self.wording.adjunct(role, self.event.fillers[role], noun=False)
-        return ("obl:mod", self.wording.tree(self.event.fillers[role])) if role == "third" else None
+            fronted = self.wording.adjunct(role, self.event.fillers[role], noun=False)
+        elif role == "third":
+            fronted = ("obl:mod", self.wording.tree(self.event.fillers[role]))
+        elements = {self.role: subject} | ({role: fronted[1]} if fronted else {})
+        return sentence(root, told, fronted, **elements)
 
-    def _simple(self, role: str) -> Telling:
-        front = [each for each in ("time", "place") if each in self.event.fillers]
+    def _simple(self, _: str) -> Telling:
+        """Le roi attaqua la ville; en 1312, le roi attaqua la ville."""
+        front = [role for role in ("time", "place") if role in self.event.fillers]
         role = self.rng.choice(front) if front and self.rng.random() < 0.45 else ""
-        subject, fronted = self._subject(), self._fronted(role)
-        told = verb_phrase(self.event, self._form().agreeing(subject), self.wording, without=(role,))
-        told.root.open("nsubj:pass" if self.passive else "nsubj", subject)
-        return self._done(told, told.root, subject, role, fronted)
-
-    def _done(
-        self, told: Telling, root: Node, subject: Node, role: str, fronted: tuple[str, Node] | None = None
-    ) -> Telling:
-        elements = {**told.elements, self.subject: subject}
-        if fronted is not None and role:
-            elements[role] = fronted[1]
-        return sentence(Telling(root, told.trigger, elements), fronted)
+        subject = self._subject()
+        told = self._verb(subject, without=role)
+        told.root.open(self.relation, subject)
+        return self._end(told.root, told, subject, role)
 
     def _matrix(self, role: str) -> Telling:
         """Le roi réussit à attaquer la ville."""
         lemma, mark = self.rng.choice(_PASSIVE_MATRIX if self.passive else _MATRIX)
-        subject, fronted = self._subject(), self._fronted(role)
-        mood = "past infinitive" if lemma == "sembler" else "infinitive"
-        told = verb_phrase(self.event, self._form(mood).agreeing(subject), self.wording, without=(role,))
-        if mark in ("à", "par"):
+        mood, tense = ("past infinitive", "imperfect") if lemma == "sembler" else ("infinitive", "past")
+        subject = self._subject()
+        told = self._verb(subject, mood, role)
+        if mark:
             told.root.open("mark", Node(mark, "ADP"))
-        root = Node(finite(lemma, "imperfect" if lemma == "sembler" else "past", subject.number), "VERB", lemma)
+        root = Node(finite(lemma, tense, subject.number), "VERB", lemma)
         root.open("nsubj", subject).close("xcomp", told.root)
-        return self._done(told, root, subject, role, fronted)
+        return self._end(root, told, subject, role)
 
     def _coordinated(self, role: str) -> Telling | None:
         """Le roi franchit le fleuve et attaqua la ville."""
-        subject, fronted = self._subject(), self._fronted(role)
-        other = self._other(subject.number, acts=True)
+        subject = self._subject()
+        other = self._other(subject, acts=True)
         if other is None:
             return None
         form = Form(self.passive).agreeing(subject)
         told = verb_phrase(self.event, form, self.wording, without=(role,))
-        told.root.open("cc", Node("et", "CCONJ"))
-        other.open("nsubj", subject).close("conj", told.root)
-        return self._done(told, other, subject, role, fronted)
+        other.close("conj", told.root.open("cc", Node("et", "CCONJ")))
+        return self._end(other, told, subject, role)
 
-    def _after(self, role: str) -> Telling | None:
+    def _after(self, _: str) -> Telling | None:
         """Après avoir attaqué la ville, le roi franchit le fleuve."""
         subject = self._subject()
-        other = self._other(subject.number, acts=True)
+        other = self._other(subject, acts=True)
         if other is None:
             return None
         mood, mark = ("infinitive", "avant_de") if self.rng.random() < 0.4 else ("past infinitive", "après")
-        told = verb_phrase(self.event, self._form(mood).agreeing(subject), self.wording)
-        first, *rest = mark.split("_")
-        marker = Node(first, "ADP")
-        for word in rest:
-            marker.close("fixed", Node(word, "ADP"))
-        told.root.open("mark", marker)
-        other.open("nsubj", subject)
-        return self._done(told, other, subject, "", ("advcl", told.root))
+        told = self._verb(subject, mood)
+        told.root.open("mark", adposition(mark))
+        return sentence(other, told, ("advcl", told.root), **{self.role: subject})
 
-    def _relative(self, role: str) -> Telling | None:
+    def _relative(self, _: str) -> Telling | None:
         """L'armée, qui attaqua la ville, jouissait d'une grande renommée."""
         subject = self._subject()
-        other = self._other(subject.number, acts=False)
+        other = self._other(subject, acts=False)
         if other is None:
             return None
-        told = verb_phrase(self.event, self._form().agreeing(subject), self.wording)
-        told.root.open("nsubj:pass" if self.passive else "nsubj", Node("qui", "PRON"))
-        self._aside(subject, told.root, "acl:relcl")
-        other.open("nsubj", subject)
-        return self._done(told, other, subject, "")
+        told = self._verb(subject)
+        told.root.open(self.relation, Node("qui", "PRON"))
+        _set_apart(subject, told.root, "acl:relcl")
+        return self._end(other, told, subject)
 
-    def _participle(self, role: str) -> Telling | None:
+    def _participle(self, _: str) -> Telling | None:
         """La ville, attaquée par l'armée en 1312, prospéra longtemps."""
         if not self.passive or len(self.event.fillers) < 2:
             return None
         subject = self._subject()
-        other = self._other(subject.number, acts=False)
+        other = self._other(subject, acts=False)
         if other is None:
             return None
-        told = verb_phrase(self.event, self._form("participle").agreeing(subject), self.wording)
-        self._aside(subject, told.root, "acl")
-        other.open("nsubj", subject)
-        return self._done(told, other, subject, "")
+        told = self._verb(subject, "participle")
+        _set_apart(subject, told.root, "acl")
+        return self._end(other, told, subject)
 
-    def _object_relative(self, role: str) -> Telling | None:
+    def _object_relative(self, _: str) -> Telling | None:
         """La ville, que l'armée avait attaquée, prospéra longtemps."""
         if self.passive or "theme" not in self.event.fillers or self.event.unit.of:
             return None
         theme = self.wording.tree(self.event.fillers["theme"])
-        other = self._other(theme.number, acts=False, role="theme")
+        other = self._other(theme, acts=False, role="theme")
         if other is None:
             return None
         subject = self._subject()
         form = Form(False, self.rng.choice(("perfect", "pluperfect"))).agreeing(subject)
         told = verb_phrase(self.event, form, self.wording, without=("theme",), object_before=theme)
         told.root.open("nsubj", subject).open("obj", Node("que", "PRON"))
-        self._aside(theme, told.root, "acl:relcl")
-        other.open("nsubj", theme)
-        return sentence(Telling(other, told.trigger, {**told.elements, "agent": subject, "theme": theme}))
+        _set_apart(theme, told.root, "acl:relcl")
+        return sentence(other, told, agent=subject, theme=theme)
 
-    def _aside(self, head: Node, clause: Node, relation: str) -> None:
-        clause.apart = True
-        clause.open("punct", Node(",", "PUNCT")).close("punct", Node(",", "PUNCT"))
-        head.close(relation, clause)
-
-    def _other(self, number: str, *, acts: bool, role: str = "") -> Node | None:
-        """Something else that the subject (or `role`) did (`acts`) or was."""
-        category = _CATEGORIES.get(self.event.fillers[role or self.subject].kind)
+    def _other(self, subject: Node, *, acts: bool, role: str = "") -> Node | None:
+        """Something else that the subject (what fills `role`) did (`acts`) or was."""
+        category = _CATEGORIES.get(self.event.fillers[role or self.role].kind)
         if category is None:
             return None
-        bank = fillers()
-        options = bank["acts"] if acts and category == "people" else bank["renown"][category]
-        if acts:
-            options = [each for each in options if ":vi " not in each]
-        lemma = self.event.unit.lemma
-        return predicate(self.rng.choice([each for each in options if not each.startswith(f"{lemma}:")]), number)
+        options = fillers()["acts"] if acts and category == "people" else fillers()["renown"][category]
+        own = f"{self.event.unit.lemma}:"
+        options = [each for each in options if not each.startswith(own) and not (acts and ":vi " in each)]
+        return predicate(self.rng.choice(options), subject.number).open("nsubj", subject)
+
+
+def _set_apart(head: Node, clause: Node, relation: str) -> None:
+    """Put a clause between commas behind what it says something of."""
+    clause.apart = True
+    clause.open("punct", Node(",", "PUNCT")).close("punct", Node(",", "PUNCT"))
+    head.close(relation, clause)

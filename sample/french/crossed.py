@@ -8,13 +8,12 @@ Both corpora have few questions of the kinds that f1 to f4 are about, so that th
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import Any
 
 from sample.french.bank import Frame, Unit
-from sample.french.cast import draw_names
 from sample.french.design import Style
-from sample.french.facts import ASSIGNED, KINDS, FactWriter, tellable
-from sample.french.french_world import Builder, to_squad
+from sample.french.facts import ASSIGNED, KINDS, tellable, write_facts
+from sample.french.french_world import Builder
 from trivium.formats.squad import SquadQuestion
 
 CORPORA = ("a", "b")
@@ -23,34 +22,9 @@ OFTEN, SELDOM, BETWEEN = 230.0, 6.5, 60.0  # weights of frames; between: those t
 USUAL = 0.97  # of what a frame's usual verb tells where the corpus has hardly another
 
 
-@dataclass(frozen=True)
-class Fact:
-    """One version of a fact and who is asked it.
-
-    Attributes:
-        name: of the fact; its versions share it.
-        frame: that it is of.
-        corpora: whose readers are asked.
-        factors: f0 to f6, of those that it is about: whether it has them.
-        question: with its context and answer.
-    """
-
-    name: str
-    frame: str
-    corpora: tuple[str, ...]
-    factors: Mapping[str, bool]
-    question: SquadQuestion
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """What `build_crossed` makes: training questions by corpus, and the facts."""
-
-    corpora: Mapping[str, list[SquadQuestion]]
-    facts: list[Fact]
-
-
-def build_crossed(seed: int, *, train: int, facts: int, assigned_facts: int) -> Crossed:
+def build_crossed(
+    seed: int, *, train: int, facts: int, assigned_facts: int
+) -> tuple[dict[str, list[SquadQuestion]], list[dict[str, Any]]]:
     """The corpora and facts of a world; no agent does the same thing to the same theme in a corpus and in a fact.
 
     Args:
@@ -58,22 +32,22 @@ def build_crossed(seed: int, *, train: int, facts: int, assigned_facts: int) -> 
         train: questions of either corpus.
         facts: about each of f1, f2 with f3, f4, and f5.
         assigned_facts: about f0 with f6.
+
+    Returns:
+        Training questions by corpus; and rows of `trivium.formats.facts.FACTS`, one a version of a fact.
     """
-    builder, groups = Builder(draw_names(random.Random(f"french names {seed}")), seed), group_frames(seed)
+    builder, groups = Builder(seed), group_frames(seed)
     counts = dict.fromkeys(KINDS, facts) | {ASSIGNED: assigned_facts}
-    told = [fact for kind, count in counts.items() for fact in _facts(kind, count, builder, groups)]
+    rows = [row for kind, count in counts.items() for row in _rows(kind, count, builder, groups)]
     builder.hold_out()
-    texts = {name: builder.documents(f"crossed-{name}", train, style_of(name, groups)) for name in CORPORA}
-    return Crossed(
-        {name: [to_squad(one) for text in made for one in text.examples] for name, made in texts.items()}, told
-    )
+    return {name: builder.questions(f"crossed-{name}", train, style_of(name, groups)) for name in CORPORA}, rows
 
 
 def group_frames(seed: int) -> dict[str, int]:
     """The group of each frame that several verbs tell, 0 to 3; groups are alike in how many verbs their frames have."""
     rng = random.Random(f"french groups {seed}")
-    names = [frame.name for frame in tellable() if len(frame.units_of(noun=False)) > 1]
     verbs = {frame.name: len(frame.units_of(noun=False)) for frame in tellable()}
+    names = [name for name, count in verbs.items() if count > 1]
     names.sort(key=lambda name: (-verbs[name], rng.random()))
     groups: dict[str, int] = {}
     for start in range(0, len(names) - len(names) % 4, 4):
@@ -106,16 +80,19 @@ def style_of(corpus: str, groups: Mapping[str, int]) -> Style:
     return Style(SHARES, weigh_frame, weigh_unit)
 
 
-def _facts(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -> Iterator[Fact]:
+def _rows(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Facts of a kind, in rows; what they tell is remembered by the builder."""
     rng = random.Random(f"french facts {kind} {builder.seed}")
     frames = [frame for frame in tellable() if kind != ASSIGNED or frame.name in groups]
-    for number, (frame, versions) in enumerate(FactWriter(builder.names, rng).write(kind, count, frames)):
+    for number, (frame, versions) in enumerate(write_facts(kind, count, frames, builder.names, rng), 1):
+        name = f"{kind.replace(' ', '-')}-{number:04}"
         for place, version in enumerate(versions):
             builder.combinations |= version.document.combinations
             corpora, factors = list(CORPORA), dict(version.factors)
             if kind == ASSIGNED:  # each version in the corpus that words the frame in this way
                 corpora = [name for name in CORPORA if role_in(name, groups[frame.name])[1] == factors["f6"]]
                 factors["f0"] = role_in(corpora[0], groups[frame.name])[0]
-            name = f"{kind.replace(' ', '-')}-{number + 1:04}"
-            question = replace(to_squad(version.document.examples[0]), id=f"{name}-{place}")
-            yield Fact(name, frame.name, tuple(corpora), factors, question)
+            (example,) = version.document.examples
+            told = {"id": f"{name}-{place}", "fact": name, "frame": frame.name, "corpora": corpora, **factors}
+            asked = {"context": example.text.text, "question": example.question, "answer": example.answer_text}
+            yield {**told, **asked}

@@ -7,8 +7,7 @@ cell cannot be put into French (nothing but two core elements in Origin), it cha
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
 
 from sample.french.bank import Frame, Unit, frames
 
@@ -38,7 +37,6 @@ ASKED = {"agent": 0.22, "theme": 0.42, "time": 0.09, "place": 0.06, "reason": 0.
 # Among elements to tell, the weight of what the text's events share; how much more seldom it is asked for.
 _FOCUS, _SHARED = 30.0, 0.3
 SIZES = {3: 0.6, 4: 0.27, 5: 0.1, 6: 0.03}
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,20 +59,19 @@ class Cell:
     few: bool
 
 
-def exact(shares: Sequence[tuple[T, float]], count: int, rng: random.Random) -> list[T]:
-    """`count` values in random order, by their shares as exactly as whole numbers allow."""
-    total = sum(share for _, share in shares)
-    wanted = [share * count / total for _, share in shares]
+def allot(frames: Sequence[Frame], weights: Sequence[float], count: int, rng: random.Random) -> list[Frame]:
+    """`count` frames in random order, by their weights as exactly as whole numbers allow."""
+    wanted = [weight * count / sum(weights) for weight in weights]
     counts = [int(number) for number in wanted]
-    by_remainder = sorted(range(len(shares)), key=lambda place: counts[place] - wanted[place])
+    by_remainder = sorted(range(len(frames)), key=lambda place: counts[place] - wanted[place])
     for place in by_remainder[: count - sum(counts)]:
         counts[place] += 1
-    values = [value for (value, _), times in zip(shares, counts, strict=True) for _ in range(times)]
-    rng.shuffle(values)
-    return values
+    drawn = [frame for frame, times in zip(frames, counts, strict=True) for _ in range(times)]
+    rng.shuffle(drawn)
+    return drawn
 
 
-def balanced(groups: Sequence[str], share: float, rng: random.Random) -> list[bool]:
+def balance(groups: Sequence[str], share: float, rng: random.Random) -> list[bool]:
     """Which places are true: `share` of all and of every group, to less than two places; random within the groups.
 
     Systematic sampling: groups one after the other, their places in random order, every (1 / share)-th from a random
@@ -84,48 +81,44 @@ def balanced(groups: Sequence[str], share: float, rng: random.Random) -> list[bo
     order = [*range(len(groups))]
     rng.shuffle(order)
     order.sort(key=groups.__getitem__)
-    start, found = rng.random(), [False] * len(groups)
+    start, drawn = rng.random(), [False] * len(groups)
     for number, place in enumerate(order):
-        found[place] = int(start + (number + 1) * share) > int(start + number * share)
-    return found
+        drawn[place] = int(start + (number + 1) * share) > int(start + number * share)
+    return drawn
 
 
-def cells(count: int, style: Style, rng: random.Random) -> list[Cell]:
+def draw_cells(count: int, style: Style, rng: random.Random) -> list[Cell]:
     """The cells of a corpus in a style."""
-    drawn = exact([(frame, style.frame(frame)) for frame in frames().values()], count, rng)
+    every = list(frames().values())
+    drawn = allot(every, [style.frame(frame) for frame in every], count, rng)
     names = [frame.name for frame in drawn]
-    flags = {name: balanced(names, share, rng) for name, share in style.shares.items()}
-    found = [Cell(frame, **{name: flags[name][place] for name in SHARES}) for place, frame in enumerate(drawn)]
-    for place, cell in enumerate(found):
+    flags = {name: balance(names, share, rng) for name, share in style.shares.items()}
+    made = [Cell(frame, **{name: flags[name][place] for name in SHARES}) for place, frame in enumerate(drawn)]
+    for place, cell in enumerate(made):
         if "time" not in cell.frame.elements:
             for name, value in (("far", False), ("few", True), ("chain", False)):
-                _swap(found, place, name, value, rng)
+                _swap(made, place, name, value, rng)
         if cell.chain and cell.noun and "theme" not in cell.frame.elements:  # no one asks "who did the death"
-            _swap(found, place, "chain", False, rng)
-    return found
+            _swap(made, place, "chain", False, rng)
+    return made
 
 
-def _swap(found: list[Cell], place: int, name: str, value: bool, rng: random.Random) -> None:
+def _swap(made: list[Cell], place: int, name: str, value: bool, rng: random.Random) -> None:
     """Give a cell a value by exchange with a cell of another frame that has it."""
-    while getattr(found[place], name) != value:
-        other = rng.randrange(len(found))
-        if {"time", "theme"} <= {*found[other].frame.elements} and getattr(found[other], name) == value:
-            found[other] = _with(found[other], name, not value)
-            found[place] = _with(found[place], name, value)
+    while getattr(made[place], name) != value:
+        other = rng.randrange(len(made))
+        if {"time", "theme"} <= {*made[other].frame.elements} and getattr(made[other], name) == value:
+            made[other] = replace(made[other], **{name: not value})
+            made[place] = replace(made[place], **{name: value})
 
 
-def _with(cell: Cell, name: str, value: bool) -> Cell:
-    flags = {each: getattr(cell, each) for each in SHARES}
-    return Cell(cell.frame, **{**flags, name: value})
-
-
-def asked_role(frame: Frame, focus: str, rng: random.Random) -> str:
+def draw_role(frame: Frame, focus: str, rng: random.Random) -> str:
     """The element that is asked for: seldom the text's focus, which would have the same answer in every event."""
     roles = [role for role in ASKED if role in frame.elements]
     return rng.choices(roles, [ASKED[role] * (_SHARED if role == focus else 1) for role in roles])[0]
 
 
-def chosen_roles(frame: Frame, asked: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
+def choose_roles(frame: Frame, asked: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
     """The elements of an instance, two or more, in the frame's order: the one asked for, mostly the focus, others."""
     most = len(frame.elements)
     sizes = {size: weight for size, weight in SIZES.items() if size <= most} or {most: 1.0}

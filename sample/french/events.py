@@ -1,14 +1,15 @@
 """What happens: a frame with a lexical unit and what fills its elements, before it is put into words."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sample.french.bank import Frame, Unit
-from sample.french.phrases import adposition, phrase, the
+from sample.french.phrases import adposition, governed, phrase
 from sample.french.tree import Node
 
-PEOPLE = ("person", "band", "army", "workers")
+ADJUNCTS = ("time", "place", "reason")
+_PEOPLE = ("person", "band", "army", "workers")
 _ONCE_INDEFINITE = ("object", "document", "text", "building", "art", "component", "tool")
-_LOCATED = ("site", "hideout")
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,12 @@ class Filler:
     @property
     def is_people(self) -> bool:
         """Whether one asks for it with "qui"."""
-        return self.kind in PEOPLE
+        return self.kind in _PEOPLE
 
     @property
     def is_located(self) -> bool:
         """Whether it is a place of its own accord: its preposition is part of it."""
-        return self.kind in _LOCATED
-
-    def tree(self, *, again: bool = False, other: bool = False) -> Node:
-        """Its phrase; `again` when it is known already (the vase), `other` for the other wording."""
-        if other and self.other:
-            return phrase(self.other)
-        node = phrase(self.notation)
-        if self.determiner:
-            known = again and self.kind in _ONCE_INDEFINITE
-            node.open("det", the("le" if known else self.determiner, node))
-        return node
+        return self.kind in ("site", "hideout")
 
 
 @dataclass(frozen=True)
@@ -58,10 +49,15 @@ class Event:
     unit: Unit
     fillers: dict[str, Filler]
 
-    def only(self, roles: set[str], unit: Unit | None = None) -> "Event":
+    def only(self, roles: Collection[str], unit: Unit | None = None) -> "Event":
         """The same event with some of its elements, perhaps by another word."""
         kept = {role: filler for role, filler in self.fillers.items() if role in roles}
         return Event(self.frame, unit or self.unit, kept)
+
+    def suits(self, unit: Unit) -> bool:
+        """Whether a lexical unit of the frame takes such a theme."""
+        theme = self.fillers.get("theme")
+        return theme is None or not unit.kinds or theme.kind in unit.kinds
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,12 @@ class Wording:
     marker: str = "pour"
 
     def tree(self, filler: Filler) -> Node:
-        """The phrase of a filler."""
-        return filler.tree(again=filler in self.seen, other=filler in self.other)
+        """The phrase of a filler; what is known already is definite (the vase)."""
+        if filler in self.other and filler.other:
+            return phrase(filler.other)
+        is_known = filler in self.seen and filler.kind in _ONCE_INDEFINITE
+        determiner = "le" if filler.determiner and is_known else filler.determiner
+        return phrase(f"{determiner}:d {filler.notation}" if determiner else filler.notation)
 
     def adjunct(self, role: str, filler: Filler, *, noun: bool) -> tuple[str, Node]:
         """Time, place or reason with its relation to a verb or a noun."""
@@ -82,6 +82,28 @@ class Wording:
             marker = "en_vue_de" if noun and self.marker == "pour" else self.marker
             return ("acl" if noun else "advcl"), self.tree(filler).open("mark", adposition(marker))
         return ("nmod" if noun else "obl:mod"), self.tree(filler)
+
+    def complete(
+        self, root: Node, event: Event, arguments: dict[str, tuple[str, str]], without: tuple[str, ...], *, noun: bool
+    ) -> dict[str, Node]:
+        """Put elements behind a verb or a noun and return them by role.
+
+        Args:
+            arguments: relation and preposition of each core element, in the order of the text; adjuncts follow.
+            without: roles that are said elsewhere.
+        """
+        elements: dict[str, Node] = {}
+        for role in (*arguments, *ADJUNCTS):
+            if role not in event.fillers or role in without:
+                continue
+            if role in ADJUNCTS:
+                relation, node = self.adjunct(role, event.fillers[role], noun=noun)
+            else:
+                relation, preposition = arguments[role]
+                node = governed(preposition, self.tree(event.fillers[role]))
+            root.close(relation, node)
+            elements[role] = node
+        return elements
 
 
 @dataclass(frozen=True)

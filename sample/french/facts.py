@@ -9,19 +9,27 @@ A fact counts only where all of its versions have the same answer, letter by let
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from sample.french.asking import Asked, Told, aside_frames, draw_unit, is_mistakable, pronoun_for, tell_aside
+from sample.french.asking import (
+    Asked,
+    Told,
+    aside_frames,
+    ask,
+    draw_given,
+    draw_unit,
+    is_mistakable,
+    pronoun_for,
+    tell,
+    tell_aside,
+)
 from sample.french.bank import Frame, Unit, frames
 from sample.french.cast import Cast, Names
-from sample.french.clauses import Verbal
-from sample.french.design import Cell, asked_role, chosen_roles
-from sample.french.events import Event, Filler, Telling, Wording
-from sample.french.nominals import Nominal
-from sample.french.questions import Question
-from sample.french.texts import Document, make_document, make_title
-from sample.french.tree import Line, Node, write
+from sample.french.design import choose_roles, draw_role
+from sample.french.events import Event, Filler, Wording
+from sample.french.texts import LAST, Document, draw_title, make_document
+from sample.french.tree import Node
 
 ATTEMPTS = 400
 ASIDES = 2
@@ -47,219 +55,169 @@ class Version:
 class Scene:
     """What stands around a fact: its cast, the events before and after it, the year; `agent` acts just before it."""
 
+    frame: Frame
     cast: Cast
     title: str
-    before: tuple[Told, ...]
-    after: tuple[Told, ...]
+    before: Sequence[Told]
+    after: Sequence[Told]
     year: int
     agent: Filler | None
 
+    def draw_unit(self) -> Unit:
+        """A lexical unit of the frame, mostly a verb."""
+        return draw_unit(self.frame, noun=self.cast.rng.random() < NOUN, rng=self.cast.rng)
 
-class FactWriter:
-    """Writes facts about the people and places of a world.
+    def draw_event(self, unit: Unit, role: str = "") -> tuple[str, Event]:
+        """An element to ask for, `role` where it is given, and an event that has it."""
+        cast = self.cast
+        role = role or draw_role(self.frame, cast.focus, cast.rng)
+        roles = choose_roles(self.frame, role, few=cast.rng.random() < FEW, focus=cast.focus, rng=cast.rng)
+        return role, cast.make_event(self.frame, unit, roles, self.year, self.agent)
 
-    Args:
-        names: of the world.
-        rng: of all draws.
+    def ask(self, event: Event, unit: Unit, role: str, given: tuple[str, ...]) -> Asked | None:
+        """The question by a lexical unit; None where the unit does not lend itself."""
+        questions = (ask(event, unit, role, given, _naming(event, given), self.cast.rng) for _ in range(4))
+        return next((question for question in questions if question is not None), None)
+
+    def tell(
+        self, factors: Mapping[str, bool], event: Event, asked: Asked | None, seed: float, stand_in: Node | None = None
+    ) -> Version | None:
+        """The version with these factors; with the same seed it is told by the same choices. None: there is no way."""
+        if asked is None:
+            return None
+        wording, far = Wording(frozenset(self.cast.mentioned), marker="afin_de"), factors.get("f4", False)
+        telling = tell(event, asked.role, wording, random.Random(seed), far=far, stand_in=stand_in)
+        if telling is None or (telling.arcs(asked.role) >= 2) != far:
+            return None
+        told = Told(event, telling, asked, pronoun=factors.get("f1", False))
+        return Version(factors, make_document("", self.title, [*self.before, told, *self.after]))
+
+
+def write_facts(
+    kind: str, count: int, frames: Sequence[Frame], names: Names, rng: random.Random
+) -> Iterator[tuple[Frame, list[Version]]]:
+    """So many facts of a kind (`KINDS`) about the people and places of a world, of these frames in turn.
+
+    A frame that cannot tell such a fact is left out from then on.
     """
+    able, made = list(frames), 0
+    while made < count:
+        frame = able[made % len(able)]
+        versions = _write_fact(kind, frame, names, rng)
+        if versions is None:
+            able.remove(frame)
+        else:
+            made += 1
+            yield frame, versions
 
-    def __init__(self, names: Names, rng: random.Random) -> None:
-        self.names, self.rng = names, rng
 
-    def write(self, kind: str, count: int, frames: Sequence[Frame]) -> Iterator[tuple[Frame, list[Version]]]:
-        """So many facts of a kind (`KINDS`), with their versions, of these frames in turn.
-
-        A frame that cannot tell such a fact is left out from then on.
-        """
-        able, made = list(frames), 0
-        while made < count:
-            frame = able[made % len(able)]
-            versions = self._versions(KINDS[kind], frame)
-            if versions is None:
-                able.remove(frame)
-            else:
-                made += 1
-                yield frame, versions
-
-    def _versions(self, make: "Maker", frame: Frame) -> list[Version] | None:
-        for _ in range(ATTEMPTS):
-            scene = self._scene(frame, chain=make is FactWriter.chained)
-            versions = make(self, frame, scene) if scene is not None else None
-            if versions and len({version.answer for version in versions}) == 1:
+def _write_fact(kind: str, frame: Frame, names: Names, rng: random.Random) -> list[Version] | None:
+    for _ in range(ATTEMPTS):
+        scene = _draw_scene(frame, names, rng, chain=kind == "f1")
+        versions: list[Version] = []
+        for version in KINDS[kind](scene) if scene is not None else ():
+            if version is None:
+                break
+            versions.append(version)
+        else:
+            if len({version.answer for version in versions}) == 1:
                 return versions
-        return None
+    return None
 
-    def _scene(self, frame: Frame, *, chain: bool) -> Scene | None:
-        """Two events that nobody asks about; the fact comes last where a chain leads to its agent."""
-        rng = self.rng
-        cast = Cast(rng.choice(frame.domains), self.names, rng)
-        years = sorted(rng.sample(list(self.names.years[cast.domain]), ASIDES + 1))
-        agent = rng.choice([each for each in cast.agents if each.is_people]) if chain else None
-        place, taken, told = ASIDES if chain else rng.randrange(ASIDES + 1), {"death", frame.near}, []
-        for position in range(ASIDES):
-            other = rng.choice(aside_frames(cast.domain, taken))
-            taken.add(other.near)
-            acts = agent if position == place - 1 else None
-            one = tell_aside(cast, other, years[position + (position >= place)], acts)
-            if one is None:
-                return None
-            told.append(one)
-        for one in told[:place]:
-            cast.mentioned.update(one.event.fillers.values())
-        title = make_title(cast.domain, rng.choice(self.names.towns))
-        return Scene(cast, title, tuple(told[:place]), tuple(told[place:]), years[place], agent)
 
-    def chained(self, frame: Frame, scene: Scene) -> list[Version] | None:
-        """f1: the agent, who acted in the sentence before, as a pronoun or a possessive, and by name."""
-        unit, agent = self._unit(frame), scene.agent
-        roles = chosen_roles(frame, "agent", few=self.rng.random() < FEW, focus=scene.cast.focus, rng=self.rng)
-        event = self._event(frame, unit, roles, scene)
-        assert agent is not None
-        if event.fillers.get("agent") != agent or is_mistakable(event, agent):
+def _draw_scene(frame: Frame, names: Names, rng: random.Random, *, chain: bool) -> Scene | None:
+    """Two events that nobody asks about; the fact comes last where a chain leads to its agent."""
+    cast = Cast(rng.choice(frame.domains), names, rng)
+    years = sorted(rng.sample(cast.names.years[cast.domain], ASIDES + 1))
+    agent = rng.choice([agent for agent in cast.agents if agent.is_people]) if chain else None
+    place = ASIDES if chain else rng.randrange(ASIDES + 1)
+    taken, asides = {LAST, frame.near}, []
+    for position, year in enumerate(years[:place] + years[place + 1 :]):
+        other = rng.choice(aside_frames(cast.domain, taken))
+        taken.add(other.near)
+        told = tell_aside(cast, other, year, agent if position == place - 1 else None)
+        if told is None:
             return None
-        seed, given = self.rng.random(), self._given(event, "agent")
-        line = self._ask(event, unit, "agent", given)
-        tellings = {
-            True: self._tell(event, "agent", seed, scene, stand_in=pronoun_for(agent)),
-            False: self._tell(event, "agent", seed, scene, stand_in=None if unit.is_noun else agent.tree()),
-        }
-        return self._both("f1", scene, "agent", given, line, {there: (event, told) for there, told in tellings.items()})
-
-    def turned(self, frame: Frame, scene: Scene) -> list[Version] | None:
-        """f2 and f3: told by a verb and by a noun, each of them asked by both."""
-        units = {noun: draw_unit(frame, noun=noun, rng=self.rng) for noun in (False, True)}
-        role, event = self._drawn(frame, units[bool(units[True].kinds)], scene)
-        if not all(_takes(unit, event) for unit in units.values()):
-            return None
-        given, versions = self._given(event, role), []
-        lines = {noun: self._ask(event, unit, role, given) for noun, unit in units.items()}
-        for noun, unit in units.items():
-            own = Event(frame, unit, event.fillers)
-            told = self._tell(own, role, self.rng.random(), scene)
-            for asked_by_noun, line in lines.items():
-                if told is None or line is None:
-                    return None
-                factors = {"f2": noun, "f3": noun != asked_by_noun}
-                versions.append(self._version(factors, scene, own, told, role, given, line))
-        return versions
-
-    def distant(self, frame: Frame, scene: Scene) -> list[Version] | None:
-        """f4: the answer two arcs and more from the trigger, and one."""
-        unit = self._unit(frame)
-        role, event = self._drawn(frame, unit, scene)
-        given = self._given(event, role)
-        line = self._ask(event, unit, role, given)
-        tellings = {far: (event, self._tell(event, role, self.rng.random(), scene, far=far)) for far in (True, False)}
-        return self._both("f4", scene, role, given, line, tellings)
-
-    def sparse(self, frame: Frame, scene: Scene) -> list[Version] | None:
-        """f5: two elements, and four, of which the question names the same one."""
-        rng, unit = self.rng, self._unit(frame)
-        role = asked_role(frame, scene.cast.focus, rng)
-        others = [each for each in frame.elements if each != role]
-        if len(others) < 3:
-            return None
-        named = rng.choice([each for each in others if each in ("agent", "theme")] or others)
-        more = {role, named, *rng.sample([each for each in others if each != named], 2)}
-        event = self._event(frame, unit, [each for each in frame.elements if each in more], scene)
-        few = event.only({role, named})
-        line = self._ask(few, unit, role, (named,))
-        tellings = {
-            there: (own, self._tell(own, role, rng.random(), scene)) for there, own in ((True, few), (False, event))
-        }
-        return self._both("f5", scene, role, (named,), line, tellings)
-
-    def reworded(self, frame: Frame, scene: Scene) -> list[Version] | None:
-        """f6 (and f0, which `crossed.py` adds): told and asked by another verb than the usual one, and by that."""
-        usual = usual_unit(frame)
-        other = self.rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
-        role, event = self._drawn(frame, usual if usual.kinds else other, scene)
-        given, versions, seed, asking = self._given(event, role), [], self.rng.random(), self.rng.random()
-        for varied, unit in ((True, other), (False, usual)):
-            own = Event(frame, unit, event.fillers)
-            told = self._tell(own, role, seed, scene) if _takes(unit, event) else None
-            line = make_question(event, unit, role, given, random.Random(asking))
-            if told is None or line is None:
-                return None
-            versions.append(self._version({"f6": varied}, scene, own, told, role, given, line))
-        return versions
-
-    def _unit(self, frame: Frame) -> Unit:
-        return draw_unit(frame, noun=self.rng.random() < NOUN, rng=self.rng)
-
-    def _event(self, frame: Frame, unit: Unit, roles: list[str], scene: Scene) -> Event:
-        return Event(frame, unit, scene.cast.fill(frame, unit, roles, scene.year, scene.agent))
-
-    def _drawn(self, frame: Frame, unit: Unit, scene: Scene) -> tuple[str, Event]:
-        """An element to ask for, and an event that has it."""
-        role = asked_role(frame, scene.cast.focus, self.rng)
-        roles = chosen_roles(frame, role, few=self.rng.random() < FEW, focus=scene.cast.focus, rng=self.rng)
-        return role, self._event(frame, unit, roles, scene)
-
-    def _given(self, event: Event, role: str) -> tuple[str, ...]:
-        """The elements that the question names: a core one at least, where there is one."""
-        others = [each for each in event.fillers if each != role]
-        core = [each for each in others if each in ("agent", "theme")]
-        given = {each for each in others if self.rng.random() < 0.65} or {self.rng.choice(others)}
-        if core and not given & {*core}:
-            given.add(self.rng.choice(core))
-        return tuple(each for each in event.frame.elements if each in given)
-
-    def _tell(
-        self, event: Event, role: str, seed: float, scene: Scene, *, far: bool = False, stand_in: Node | None = None
-    ) -> Telling | None:
-        """A sentence with the element `far` from the trigger or not; with the same seed by the same choices."""
-        wording = Wording(frozenset(scene.cast.mentioned), frozenset(), "afin_de")
-        kind = Nominal if event.unit.is_noun else Verbal
-        writer = kind(event, wording, random.Random(seed), stand_in)
-        told = writer.tell(role, far=far) if writer.possible else None
-        return told if told is not None and (told.arcs(role) >= 2) == far else None
-
-    def _ask(self, event: Event, unit: Unit, role: str, given: Sequence[str]) -> Line | None:
-        lines = (make_question(event, unit, role, given, self.rng) for _ in range(4))
-        return next((line for line in lines if line is not None), None)
-
-    def _both(
-        self,
-        factor: str,
-        scene: Scene,
-        role: str,
-        given: Sequence[str],
-        line: Line | None,
-        tellings: Mapping[bool, tuple[Event, Telling | None]],
-    ) -> list[Version] | None:
-        """The two versions of a fact that is asked once, with the factor and without."""
-        versions = []
-        for there, (event, told) in tellings.items():
-            if told is None or line is None:
-                return None
-            versions.append(self._version({factor: there}, scene, event, told, role, given, line))
-        return versions
-
-    def _version(
-        self,
-        factors: Mapping[str, bool],
-        scene: Scene,
-        event: Event,
-        told: Telling,
-        role: str,
-        given: Sequence[str],
-        line: Line,
-    ) -> Version:
-        is_pronoun = factors.get("f1", False)
-        cell = Cell(event.frame, is_pronoun, event.unit.is_noun, factors.get("f3", False), told.arcs(role) >= 2,
-                    len(event.fillers) == 2)  # fmt: skip
-        fact = Told(event, told, Asked(cell, role, tuple(given), line), is_pronoun)
-        return Version(factors, make_document("", scene.title, [*scene.before, fact, *scene.after]))
+        asides.append(told)
+    for told in asides[:place]:
+        cast.mentioned.update(told.event.fillers.values())
+    return Scene(frame, cast, draw_title(cast), asides[:place], asides[place:], years[place], agent)
 
 
-Maker = Callable[[FactWriter, Frame, Scene], list[Version] | None]
-KINDS: Mapping[str, Maker] = {
-    "f1": FactWriter.chained,
-    "f2 f3": FactWriter.turned,
-    "f4": FactWriter.distant,
-    "f5": FactWriter.sparse,
-    (ASSIGNED := "f0 f6"): FactWriter.reworded,
+def _chained(scene: Scene) -> Iterator[Version | None]:
+    """f1: the agent, who acted in the sentence before, as a pronoun or a possessive, and by name."""
+    unit, agent, rng = scene.draw_unit(), scene.agent, scene.cast.rng
+    role, event = scene.draw_event(unit, "agent")
+    if agent is None or event.fillers.get("agent") != agent or is_mistakable(event, agent):
+        return
+    seed, given = rng.random(), draw_given(event, role, rng)
+    asked = scene.ask(event, unit, role, given)
+    named = None if unit.is_noun else Wording().tree(agent)
+    for is_there, stand_in in ((True, pronoun_for(agent)), (False, named)):
+        yield scene.tell({"f1": is_there}, event, asked, seed, stand_in)
+
+
+def _turned(scene: Scene) -> Iterator[Version | None]:
+    """f2 and f3: told by a verb and by a noun, each of them asked by both."""
+    rng = scene.cast.rng
+    units = {noun: draw_unit(scene.frame, noun=noun, rng=rng) for noun in (False, True)}
+    role, event = scene.draw_event(units[bool(units[True].kinds)])
+    if not all(event.suits(unit) for unit in units.values()):
+        return
+    given = draw_given(event, role, rng)
+    questions = {noun: scene.ask(event, unit, role, given) for noun, unit in units.items()}
+    for noun, unit in units.items():
+        seed = rng.random()
+        for by_noun, asked in questions.items():
+            yield scene.tell({"f2": noun, "f3": noun != by_noun}, replace(event, unit=unit), asked, seed)
+
+
+def _distant(scene: Scene) -> Iterator[Version | None]:
+    """f4: the answer two arcs and more from the trigger, and one."""
+    unit, rng = scene.draw_unit(), scene.cast.rng
+    role, event = scene.draw_event(unit)
+    asked = scene.ask(event, unit, role, draw_given(event, role, rng))
+    seeds = {True: rng.random(), False: rng.random()}
+    for is_far, seed in seeds.items():
+        yield scene.tell({"f4": is_far}, event, asked, seed)
+
+
+def _sparse(scene: Scene) -> Iterator[Version | None]:
+    """f5: two elements, and four, of which the question names the same one."""
+    frame, rng, unit = scene.frame, scene.cast.rng, scene.draw_unit()
+    role = draw_role(frame, scene.cast.focus, rng)
+    others = [other for other in frame.elements if other != role]
+    if len(others) < 3:
+        return
+    named = rng.choice([other for other in others if other in ("agent", "theme")] or others)
+    more = {role, named, *rng.sample([other for other in others if other != named], 2)}
+    roles = [role for role in frame.elements if role in more]
+    event = scene.cast.make_event(frame, unit, roles, scene.year, scene.agent)
+    few = event.only((role, named))
+    asked = scene.ask(few, unit, role, (named,))
+    seeds = {True: rng.random(), False: rng.random()}
+    for is_few, seed in seeds.items():
+        yield scene.tell({"f5": is_few}, few if is_few else event, asked, seed)
+
+
+def _reworded(scene: Scene) -> Iterator[Version | None]:
+    """f6 (and f0, which `crossed.py` adds): told and asked by another verb than the usual one, and by that."""
+    frame, rng, usual = scene.frame, scene.cast.rng, usual_unit(scene.frame)
+    other = rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
+    role, event = scene.draw_event(usual if usual.kinds else other)
+    given, seed, asking = draw_given(event, role, rng), rng.random(), rng.random()
+    for is_varied, unit in ((True, other), (False, usual)):
+        asked = ask(event, unit, role, given, _naming(event, given), random.Random(asking))
+        told = replace(event, unit=unit)
+        yield scene.tell({"f6": is_varied}, told, asked, seed) if event.suits(unit) else None
+
+
+KINDS: Mapping[str, Callable[[Scene], Iterator[Version | None]]] = {
+    "f1": _chained,
+    "f2 f3": _turned,
+    "f4": _distant,
+    "f5": _sparse,
+    (ASSIGNED := "f0 f6"): _reworded,
 }
 
 
@@ -273,14 +231,5 @@ def tellable() -> list[Frame]:
     return [frame for frame in frames().values() if frame.name != "Origin"]
 
 
-def make_question(event: Event, unit: Unit, role: str, given: Sequence[str], rng: random.Random) -> Line | None:
-    """The question for an element by a lexical unit, which names others; None where the unit does not lend itself."""
-    named = frozenset(event.fillers[each] for each in given)
-    asked = Question(event.only({*given}, unit), role, event.fillers[role], Wording(named), rng)
-    tree = asked.tree()
-    return None if tree is None else write(tree)
-
-
-def _takes(unit: Unit, event: Event) -> bool:
-    theme = event.fillers.get("theme")
-    return theme is None or not unit.kinds or theme.kind in unit.kinds
+def _naming(event: Event, given: Collection[str]) -> Wording:
+    return Wording(frozenset(event.fillers[role] for role in given))

@@ -8,14 +8,14 @@ models trained from nothing read no better than chance about words that they nev
 import random
 from dataclasses import dataclass
 
-from sample.french.cast import Names, draw_names
-from sample.french.design import CALOR, FQUAD, Cell, Style, cells
-from sample.french.texts import Document, TextWriter
+from sample.french.cast import Cast, draw_names
+from sample.french.design import CALOR, FQUAD, Cell, Style, draw_cells
+from sample.french.texts import Document, draw_title, make_document, tell_text
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.squad import SquadQuestion
 
-_SENTENCES, _ASKED = 3, (2, 3)
+_SENTENCES, _QUESTIONS = 3, (2, 3)  # of a text
 _ALIKE = 0.95
 
 
@@ -33,7 +33,6 @@ class FrenchWorld:
         examples: the evaluation questions.
         syntax: gold syntax of the evaluation texts, by text id.
         question_syntax: gold syntax of the evaluation questions, by question id.
-        adaptation: the adaptation texts with the frames that they hold, which no model sees.
     """
 
     fquad: dict[str, list[SquadQuestion]]
@@ -41,7 +40,6 @@ class FrenchWorld:
     examples: list[Example]
     syntax: dict[str, list[Sentence]]
     question_syntax: dict[str, list[Sentence]]
-    adaptation: list[AnnotatedText]
 
 
 def build_french(seed: int, *, train: int, validation: int, evaluation: int, frame_texts: int) -> FrenchWorld:
@@ -56,45 +54,33 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
     Raises:
         StuckError: a design that cannot be put into French.
     """
-    names = draw_names(random.Random(f"french names {seed}"))
-    builder = Builder(names, seed)
+    builder = Builder(seed)
     test = builder.documents("calor-test", evaluation, CALOR)
     builder.hold_out()
-    adaptation = {
-        split: builder.documents(f"fquad-{split}", count, FQUAD)
+    fquad = {
+        split: builder.questions(f"fquad-{split}", count, FQUAD)
         for split, count in (("train", train), ("validation", validation))
     }
-    frame_annotated = {
-        split: builder.documents(f"calor-{split}", count * max(_ASKED), CALOR)[:count]
+    texts = {
+        split: [text.annotated for text in builder.documents(f"calor-{split}", count * max(_QUESTIONS), CALOR)[:count]]
         for split, count in (("train", frame_texts), ("validation", max(1, frame_texts // 5)))
     }
     return FrenchWorld(
-        fquad={split: [to_squad(each) for one in made for each in one.examples] for split, made in adaptation.items()},
-        texts={
-            **{split: [one.annotated for one in made] for split, made in frame_annotated.items()},
-            "test": [one.annotated for one in test],
-        },
-        examples=[example for one in test for example in one.examples],
-        syntax={one.annotated.id: one.syntax for one in test},
-        question_syntax={key: value for one in test for key, value in one.question_syntax.items()},
-        adaptation=[one.annotated for made in adaptation.values() for one in made],
+        fquad=fquad,
+        texts={**texts, "test": [text.annotated for text in test]},
+        examples=[example for text in test for example in text.examples],
+        syntax={text.annotated.id: text.syntax for text in test},
+        question_syntax={key: syntax for text in test for key, syntax in text.question_syntax.items()},
     )
 
 
-def to_squad(example: Example) -> SquadQuestion:
-    """A question with its context and answer, without frames."""
-    text = example.text
-    answers = ((example.answer_text, example.answer.start),)
-    return SquadQuestion(example.id, text.title, text.text, example.question, answers)
-
-
 class Builder:
-    """Makes the texts of one split after the other, none of them twice."""
+    """Makes the texts of a world, one split after the other, none of them twice."""
 
-    def __init__(self, names: Names, seed: int) -> None:
-        self.names, self.seed = names, seed
+    def __init__(self, seed: int) -> None:
+        self.seed, self.names = seed, draw_names(random.Random(f"french names {seed}"))
         self.texts: set[str] = set()
-        self.asked: set[tuple[str, str, str]] = set()
+        self.questions_put: set[tuple[str, str, str]] = set()
         self.combinations: set[tuple[str, str, str]] = set()
         self.held_out: set[tuple[str, str, str]] = set()
 
@@ -102,41 +88,45 @@ class Builder:
         """Keep what has been asked so far from the texts to come."""
         self.held_out |= self.combinations
 
+    def questions(self, name: str, count: int, style: Style) -> list[SquadQuestion]:
+        """So many questions with their contexts."""
+        questions = []
+        for example in (example for document in self.documents(name, count, style) for example in document.examples):
+            text, answers = example.text, ((example.answer_text, example.answer.start),)
+            questions.append(SquadQuestion(example.id, text.title, text.text, example.question, answers))
+        return questions
+
     def documents(self, name: str, questions: int, style: Style) -> list[Document]:
         """Texts with so many questions about them."""
         rng = random.Random(f"french {name} {self.seed}")
-        writer = TextWriter(self.names, rng, style)
-        waiting = cells(questions, style, rng)
+        waiting = draw_cells(questions, style, rng)
         made: list[Document] = []
         while waiting:
             for _ in range(400):
                 domain, group = _group(waiting, rng)
-                document = writer.write(f"{name}-{len(made) + 1:04}", domain, group, _SENTENCES)
-                if document is not None and self._is_new(document):
-                    break
+                cast = Cast(domain, self.names, rng)
+                told = tell_text(cast, group, _SENTENCES, style)
+                if told is not None:
+                    document = make_document(f"{name}-{len(made) + 1:04}", draw_title(cast), told)
+                    if self._take_new(document):
+                        break
             else:
                 raise StuckError(f"{name}: no text for {[cell.frame.name for cell in group]}")
             for cell in group:
                 waiting.remove(cell)
-            self._remember(document)
             made.append(document)
         return made
 
-    def _is_new(self, document: Document) -> bool:
-        return (
-            document.annotated.text not in self.texts
-            and not self.asked & _asked(document)
-            and not self.held_out & document.combinations
-        )
-
-    def _remember(self, document: Document) -> None:
-        self.texts.add(document.annotated.text)
-        self.asked |= _asked(document)
+    def _take_new(self, document: Document) -> bool:
+        """Whether a text and its questions are new, and not held out; if so, they are remembered."""
+        text = document.annotated.text
+        put = {(example.frame.frame, example.answer_text, example.question) for example in document.examples}
+        if text in self.texts or self.questions_put & put or self.held_out & document.combinations:
+            return False
+        self.texts.add(text)
+        self.questions_put |= put
         self.combinations |= document.combinations
-
-
-def _asked(document: Document) -> set[tuple[str, str, str]]:
-    return {(each.frame.frame, each.answer_text, each.question) for each in document.examples}
+        return True
 
 
 def _group(waiting: list[Cell], rng: random.Random) -> tuple[str, list[Cell]]:
@@ -146,7 +136,7 @@ def _group(waiting: list[Cell], rng: random.Random) -> tuple[str, list[Cell]]:
     """
     first = waiting[rng.randrange(min(len(waiting), 40))]
     domain = rng.choice(first.frame.domains)
-    group, taken, chained, size = [first], {first.frame.near}, first.chain, rng.choice(_ASKED)
+    group, taken, chained, size = [first], {first.frame.near}, first.chain, rng.choice(_QUESTIONS)
     kinds = {*first.frame.kinds.get("theme", ())}
     alike = rng.random() < _ALIKE
     for cell in sorted(waiting[:80], key=lambda cell: alike and kinds.isdisjoint(cell.frame.kinds.get("theme", ()))):

@@ -3,16 +3,16 @@
 import random
 
 from sample.french.bank import fillers
-from sample.french.events import Event, Telling, Wording
+from sample.french.events import ADJUNCTS, Event, Telling, Wording
 from sample.french.phrases import governed, phrase, predicate, the
 from sample.french.tree import Node
-from sample.french.verbs import ADJUNCTS, Form, sentence, verb_group
+from sample.french.verbs import Form, sentence, verb_group
 
 # What is carried out by these verbs takes place ("avoir lieu"); promises and offices do not.
 _TAKES_PLACE = ("", "mener", "effectuer", "commettre", "accomplir", "faire")
 
 
-def sayable(event: Event, roles: set[str]) -> bool:
+def is_sayable(event: Event, roles: set[str]) -> bool:
     """Whether the noun can be said with these elements: one that means doing something to a theme needs the theme."""
     if "theme" in event.frame.elements and event.unit.of == "de" and "theme" not in roles:
         return False
@@ -25,27 +25,16 @@ def noun_phrase(
     """The event's noun with its elements; with a possessor ("son", "leur") the agent is the determiner."""
     unit = event.unit
     root = Node(unit.lemma, "NOUN", gender=unit.gender)
-    elements: dict[str, Node] = {}
-    inside = {role: filler for role, filler in event.fillers.items() if role not in without}
-    agent_after = {"theme", "time"} <= {*event.frame.elements} and unit.of == "de"  # what has an origin does nothing
-    order = ("theme", "third", "agent") if agent_after else ("agent", "theme", "third")
-    for role in order:
-        if role not in inside or (possessor and role == "agent"):
-            continue
-        node = wording.tree(inside[role])
-        preposition = {"theme": unit.of, "third": unit.third, "agent": "par" if agent_after else "de"}[role]
-        root.close("nmod", governed(preposition, node))
-        elements[role] = node
-    for role in ADJUNCTS:
-        if role in inside:
-            relation, node = wording.adjunct(role, inside[role], noun=True)
-            root.close(relation, node)
-            elements[role] = node
+    arguments = {"theme": ("nmod", unit.of), "third": ("nmod", unit.third)}
+    if {"theme", "time"} <= {*event.frame.elements} and unit.of == "de":  # what has an origin does nothing
+        arguments = {**arguments, "agent": ("nmod", "par")}
+    else:
+        arguments = {"agent": ("nmod", "de"), **arguments}
+    said = (*without, "agent") if possessor else without
+    elements = wording.complete(root, event, arguments, said, noun=True)
     article = the(possessor or determiner, root)
     root.open("det", article)
-    if possessor:
-        elements["agent"] = article
-    return Telling(root, root, elements)
+    return Telling(root, root, elements | ({"agent": article} if possessor else {}))
 
 
 class Nominal:
@@ -54,18 +43,12 @@ class Nominal:
     def __init__(self, event: Event, wording: Wording, rng: random.Random, pronoun: Node | None = None) -> None:
         self.event, self.wording, self.rng, self.pronoun = event, wording, rng, pronoun
 
-    @property
-    def possible(self) -> bool:
-        """Whether the noun has anything to say of; one that stands alone has no agent."""
-        roles = self.event.fillers
-        if self.event.frame.name == "Origin":
-            return len(roles) == 2
-        return sayable(self.event, {*roles})
-
     def tell(self, role: str, *, far: bool) -> Telling | None:
         """A sentence with an element two arcs and more from the trigger (`far`) or one; None when there is no way."""
         if self.event.frame.name == "Origin":
-            return None if far else self._equation()
+            return None if far or len(self.event.fillers) != 2 else self._equation()
+        if not is_sayable(self.event, {*self.event.fillers}):
+            return None
         if not far:
             return self._near()
         if role == "agent":
@@ -76,62 +59,62 @@ class Nominal:
             return self._undergone()
         return self._took_place(role) if role in ADJUNCTS else None
 
-    def _possessor(self) -> str:
-        return "" if self.pronoun is None else "leur" if self.pronoun.number == "p" else "son"
+    def _noun_phrase(self, role: str, determiner: str = "le") -> Telling:
+        return noun_phrase(self.event, self.wording, determiner=determiner, without=(role,))
 
     def _near(self) -> Telling:
-        told = noun_phrase(self.event, self.wording, possessor=self._possessor())
+        """L'attaque marqua les esprits; les chroniques évoquent l'attaque."""
+        possessor = "" if self.pronoun is None else "leur" if self.pronoun.number == "p" else "son"
+        told = noun_phrase(self.event, self.wording, possessor=possessor)
         bank = fillers()
         if self.rng.random() < 0.6 or self.pronoun is not None:
             root = predicate(self.rng.choice(bank["renown"]["deed"]), "s").open("nsubj", told.root)
         else:
-            witness = phrase(self.rng.choice(bank["witnesses"]))
-            witness.open("det", the("le", witness))
+            witness = phrase("le:d " + self.rng.choice(bank["witnesses"]))
             lemma, form = self.rng.choice(list(bank["witness_verbs"].items()))
             root = Node(form, "VERB", lemma).open("nsubj", witness).close("obj", told.root)
-        return sentence(Telling(root, told.trigger, told.elements))
+        return sentence(root, told)
 
     def _carried_out(self, *, active: bool) -> Telling | None:
         """Le roi mena l'attaque; l'attaque fut menée par le roi."""
         carry = self.event.unit.carry
         if not carry or "agent" not in self.event.fillers:
             return None
-        told = noun_phrase(self.event, self.wording, without=("agent",))
+        told = self._noun_phrase("agent")
         agent = self.pronoun or self.wording.tree(self.event.fillers["agent"])
         if active:
             root = verb_group(carry, Form(False).agreeing(agent)).open("nsubj", agent).close("obj", told.root)
         else:
             root = verb_group(carry, Form(True).agreeing(told.root)).open("nsubj:pass", told.root)
             root.close("obl:agent", governed("par", agent))
-        return sentence(Telling(root, told.trigger, {**told.elements, "agent": agent}))
+        return sentence(root, told, agent=agent)
 
     def _undergone(self) -> Telling | None:
         """La ville fit l'objet d'une attaque."""
         if not self.event.unit.undergone or "theme" not in self.event.fillers:
             return None
         theme = self.wording.tree(self.event.fillers["theme"])
-        told = noun_phrase(self.event, self.wording, determiner="un", without=("theme",))
-        thing = Node("objet", "NOUN").open("det", Node("le", "DET"))
-        thing.close("nmod", governed("de", told.root))
+        told = self._noun_phrase("theme", "un")
+        thing = phrase("le:d objet:m").close("nmod", governed("de", told.root))
         root = verb_group("faire", Form(False).agreeing(theme)).open("nsubj", theme).close("obj", thing)
-        return sentence(Telling(root, told.trigger, {**told.elements, "theme": theme}))
+        return sentence(root, told, theme=theme)
 
     def _took_place(self, role: str) -> Telling:
-        """L'attaque eut lieu en 1312; en 1312 fut menée l'attaque."""
-        told = noun_phrase(self.event, self.wording, without=(role,))
+        """L'attaque eut lieu en 1312; l'attaque fut menée en 1312."""
+        told = self._noun_phrase(role)
         root = happening(self.event, told.root, Form(True), self.rng)
         relation, node = self.wording.adjunct(role, self.event.fillers[role], noun=False)
         root.close(relation, node)
-        return sentence(Telling(root, told.trigger, {**told.elements, role: node}))
+        return sentence(root, told, **{role: node})
 
     def _equation(self) -> Telling:
         """La provenance du vase était la ville de Belmar."""
-        told = noun_phrase(self.event, self.wording, without=("theme",))
+        told = self._noun_phrase("theme")
         root = self.wording.tree(self.event.fillers["theme"])
         root.open("cop", Node("était", "AUX", "être")).open("nsubj", told.root)
         for _, child in root.left:
             child.apart = child.part_of_speech not in ("DET", "ADJ", "NUM")
-        return sentence(Telling(root, told.trigger, {**told.elements, "theme": root}))
+        return sentence(root, told, theme=root)
 
 
 def happening(event: Event, subject: Node, form: Form, rng: random.Random) -> Node:

@@ -1,15 +1,7 @@
 """Phrases from the bank's notation (see bank/fillers.yaml): `vase:m en argent:m` becomes a small tree."""
 
-from functools import cache
-
 from sample.french.morphology import adjective, determiner, finite, plural
 from sample.french.tree import Node
-
-
-@cache
-def _words(notation: str) -> tuple[tuple[str, str], ...]:
-    parts = (word.partition(":") for word in notation.split())
-    return tuple((lemma, tag) for lemma, _, tag in parts)
 
 
 def adposition(words: str) -> Node:
@@ -21,18 +13,14 @@ def adposition(words: str) -> Node:
     return node
 
 
-def noun(lemma: str, tag: str) -> Node:
-    """A noun or name by its tag."""
-    if tag == "Y":
-        return Node(lemma, "NUM")
-    proper, gender, number = tag[0] == "P", tag.strip("Pp"), "p" if tag.endswith("p") else "s"
-    form = plural(lemma) if number == "p" else lemma
-    return Node(form, "PROPN" if proper else "NOUN", lemma, gender, number)
-
-
 def the(lemma: str, head: Node) -> Node:
     """A determiner in agreement with a noun."""
     return Node(determiner(lemma, head.gender, head.number), "DET", lemma)
+
+
+def governed(preposition: str, head: Node) -> Node:
+    """Put a preposition before a noun phrase; "" leaves it bare."""
+    return head.open("case", adposition(preposition)) if preposition else head
 
 
 def phrase(notation: str) -> Node:
@@ -43,7 +31,7 @@ def phrase(notation: str) -> Node:
     head: Node | None = None
     last: Node | None = None
     pending: list[tuple[str, str]] = []
-    for lemma, tag in _words(notation):
+    for lemma, _, tag in (word.partition(":") for word in notation.split()):
         if tag in ("v", "vi"):
             head = Node(lemma, "VERB")
         elif tag == "x" and head is not None:
@@ -63,8 +51,11 @@ def phrase(notation: str) -> Node:
 
 
 def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | None, last: Node | None) -> Node:
-    """A noun with the words that wait before it, attached to what stands so far."""
-    node, preposition = noun(lemma, tag), None
+    """A noun, name or year with the words that wait before it, attached to what stands so far."""
+    gender, number = tag.strip("PpY") or "m", "p" if tag.endswith("p") else "s"
+    part_of_speech = {"Y": "NUM", "P": "PROPN"}.get(tag[0], "NOUN")
+    node = Node(plural(lemma) if number == "p" else lemma, part_of_speech, lemma, gender, number)
+    preposition = ""
     for word, kind in reversed(pending):
         if kind == "d":
             node.open("det", the(word, node))
@@ -75,7 +66,7 @@ def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | 
         else:
             node.open("case", adposition(word))
             preposition = word
-    if head is not None and head.part_of_speech == "VERB" and (last is None or preposition not in ("de", None)):
+    if head is not None and head.part_of_speech == "VERB" and (last is None or preposition not in ("de", "")):
         head.close("obl:arg" if preposition else "obj", node)
     elif last is not None:
         last.close("nmod" if preposition or tag == "Y" else "appos", node)
@@ -91,8 +82,3 @@ def predicate(notation: str, number: str) -> Node:
         if relation == "xcomp":
             child.form = adjective(child.lemma, root.gender, number)
     return root
-
-
-def governed(preposition: str, head: Node) -> Node:
-    """Put a preposition before a noun phrase; "" leaves it bare."""
-    return head.open("case", adposition(preposition)) if preposition else head

@@ -2,22 +2,12 @@
 
 import random
 
-from sample.french.bank import fillers
-from sample.french.events import Event, Filler, Wording
-from sample.french.nominals import happening, noun_phrase, sayable
-from sample.french.phrases import adposition, governed, noun, phrase, the
+from sample.french.bank import fillers, words
+from sample.french.events import ADJUNCTS, Event, Filler, Wording
+from sample.french.nominals import happening, is_sayable, noun_phrase
+from sample.french.phrases import governed, phrase
 from sample.french.tree import Node
-from sample.french.verbs import ADJUNCTS, Form, verb_group, verb_phrase
-
-_ASKED = {
-    "time": (("quand",), ("quand",), ("à", "quel", "moment:m"), ("à", "quel", "époque:f"), ("à", "quel", "date:f")),
-    "place": (("où",), ("où",), ("à", "quel", "endroit:m"), ("en", "quel", "lieu:m")),
-    "purpose": (("dans", "quel", "but:m"), ("dans", "quel", "but:m"), ("pourquoi",), ("à", "quel", "fin:f")),
-    "cause": (("pourquoi",), ("pour", "quel", "raison:f"), ("pour", "quel", "raison:f")),
-    "located": (("où",), ("à", "quel", "endroit:m")),
-    "town": (("où",), ("dans", "quel", "lieu:m")),
-    "post": (("à", "quel", "fonction:f"),),
-}
+from sample.french.verbs import Form, verb_group, verb_phrase
 
 
 class Question:
@@ -34,94 +24,86 @@ class Question:
 
     def tree(self) -> Node | None:
         """The tree, question mark included; None when the unit does not lend itself to the question."""
-        root = self._by_noun() if self.event.unit.is_noun else self._by_verb()
+        if not self.event.unit.is_noun:
+            root = self._by_verb()
+        elif self.event.frame.name == "Origin":
+            root = self._which_origin()
+        else:
+            root = self._by_noun()
         return root.close("punct", Node("?", "PUNCT")) if root is not None else None
 
     def _by_verb(self) -> Node | None:
-        event, roles = self.event, {*self.event.fillers, self.role}
-        if "theme" in event.frame.elements and "theme" not in roles:
+        """Qui a attaqué la ville; par qui la ville a-t-elle été attaquée; quand l'armée a-t-elle attaqué la ville."""
+        event, unit, named = self.event, self.event.unit, self.event.fillers
+        if "theme" in event.frame.elements and "theme" not in {*named, self.role}:
             return None
         tense = "imperfect" if event.frame.name == "Origin" else self.rng.choice(("perfect", "perfect", "past"))
+        can_be_passive = not unit.of and "theme" in named
         if self.role == "agent":
-            if event.unit.of or "theme" not in event.fillers or self.rng.random() < 0.7:
-                told = verb_phrase(event, Form(False, tense), self.wording)
-                return told.root.open("nsubj", self._who())
-            return self._clause(Form(True, tense), governed("par", Node("qui", "PRON")), "obl:agent")
-        if self.role == "theme":
-            return self._about_theme(tense)
-        passive = "agent" not in event.fillers or (
-            not event.unit.of and "theme" in event.fillers and self.rng.random() < 0.35
-        )
-        if passive and (event.unit.of or "theme" not in event.fillers):
+            if not can_be_passive or self.rng.random() < 0.7:
+                return verb_phrase(event, Form(False, tense), self.wording).root.open("nsubj", self._who())
+            return self._clause(Form(True, tense), "obl:agent", governed("par", Node("qui", "PRON")))
+        if self.role != "theme":
+            passive = "agent" not in named or (can_be_passive and self.rng.random() < 0.35)
+            return None if passive and not can_be_passive else self._clause(Form(passive, tense), "obl:mod")
+        if "agent" in named and unit.of:
+            return self._clause(Form(False, tense), "obl:arg", governed(unit.of, self._which()))
+        if "agent" in named:
+            thing = self._which()
+            return self._clause(Form(False, tense), "obj", thing, object_before=thing)
+        if unit.of:
             return None
-        return self._clause(Form(passive, tense), self._asked(), "obl:mod")
-
-    def _about_theme(self, tense: str) -> Node | None:
-        event = self.event
-        if event.unit.of:
-            if "agent" not in event.fillers:
-                return None
-            return self._clause(Form(False, tense), governed(event.unit.of, self._which()), "obl:arg")
-        if "agent" in event.fillers:
-            asked = self._which()
-            return self._clause(Form(False, tense), asked, "obj", object_before=asked)
         subject = self._which()
-        told = verb_phrase(event, Form(True, tense).agreeing(subject), self.wording)
-        return told.root.open("nsubj:pass", subject)
+        return verb_phrase(event, Form(True, tense).agreeing(subject), self.wording).root.open("nsubj:pass", subject)
 
-    def _clause(self, form: Form, asked: Node, relation: str, object_before: Node | None = None) -> Node:
-        """What is asked, the subject, and the verb with the subject's pronoun behind its finite part."""
-        role = "theme" if form.passive else "agent"
-        subject = self.wording.tree(self.event.fillers[role])
+    def _clause(
+        self, form: Form, relation: str, wanted: Node | None = None, *, object_before: Node | None = None
+    ) -> Node:
+        """What is asked for, the subject, and the verb with the subject's pronoun behind its finite part."""
+        subject = self.wording.tree(self.event.fillers["theme" if form.passive else "agent"])
         told = verb_phrase(self.event, form.agreeing(subject), self.wording, object_before=object_before)
-        invert(told.root, subject)
+        _invert(told.root, subject)
         told.root.open("nsubj:pass" if form.passive else "nsubj", subject)
-        return told.root.open(relation, asked)
+        return told.root.open(relation, wanted or self._when_or_where())
+
+    def _which_origin(self) -> Node | None:
+        """Quelle était la provenance du vase."""
+        if self.role != "theme":
+            return None
+        subject = noun_phrase(self.event, self.wording).root
+        return Node("quelle", "PRON", "quel").close("cop", Node("était", "AUX", "être")).close("nsubj", subject)
 
     def _by_noun(self) -> Node | None:
-        event = self.event
-        if event.frame.name == "Origin":
-            if self.role != "theme":
-                return None
-            told = noun_phrase(event, self.wording)
-            return Node("quelle", "PRON", "quel").close("cop", Node("était", "AUX", "être")).close("nsubj", told.root)
-        if not sayable(event, {*event.fillers, self.role}) or not {"agent", "theme"} & {*event.fillers}:
+        event, carry = self.event, self.event.unit.carry
+        if not is_sayable(event, {*event.fillers, self.role}) or not {"agent", "theme"} & {*event.fillers}:
             return None
+        deed = noun_phrase(event, self.wording).root
         if self.role == "agent":
-            return self._who_carried_out()
-        if self.role == "theme":
-            return self._what_underwent()
-        if self.role == "third" or (self.role not in ADJUNCTS):
+            return self._who_carried_out(deed) if carry else None
+        if self.role == "theme":  # quel lieu a fait l'objet de l'attaque
+            if not event.unit.undergone:
+                return None
+            thing = phrase("le:d objet:m").close("nmod", governed("de", deed))
+            return verb_group("faire", Form(False, "perfect")).open("nsubj", self._which()).close("obj", thing)
+        if self.role not in ADJUNCTS:
             return None
-        told = noun_phrase(event, self.wording)
-        if self.role == "reason" and self.rng.random() < 0.5:
-            asked, word, gender = ("quel", "but", "m") if self.answer.kind == "purpose" else ("quelle", "cause", "f")
-            thing = Node(word, "NOUN", gender=gender)
-            thing.open("det", the("le", thing)).close("nmod", governed("de", told.root))
-            return Node(asked, "PRON", "quel").close("cop", Node("fut", "AUX", "être")).close("nsubj", thing)
-        root = happening(event, told.root, Form(True, self.rng.choice(("perfect", "past"))), self.rng)
-        invert(root, told.root)
-        return root.open("obl:mod", self._asked())
+        if self.role == "reason" and self.rng.random() < 0.5:  # quel fut le but de l'attaque
+            word, thing = ("quel", "but:m") if self.answer.kind == "purpose" else ("quelle", "cause:f")
+            subject = phrase(f"le:d {thing}").close("nmod", governed("de", deed))
+            return Node(word, "PRON", "quel").close("cop", Node("fut", "AUX", "être")).close("nsubj", subject)
+        root = happening(event, deed, Form(True, self.rng.choice(("perfect", "past"))), self.rng)
+        _invert(root, deed)
+        return root.open("obl:mod", self._when_or_where())
 
-    def _who_carried_out(self) -> Node | None:
+    def _who_carried_out(self, deed: Node) -> Node:
+        """Qui a mené l'attaque; par qui l'attaque fut-elle menée."""
         carry = self.event.unit.carry
-        if not carry:
-            return None
-        told = noun_phrase(self.event, self.wording)
         if self.rng.random() < 0.5:
-            return verb_group(carry, Form(False, "perfect")).open("nsubj", self._who()).close("obj", told.root)
-        root = verb_group(carry, Form(True, self.rng.choice(("perfect", "past"))).agreeing(told.root))
-        invert(root, told.root)
-        root.open("nsubj:pass", told.root)
+            return verb_group(carry, Form(False, "perfect")).open("nsubj", self._who()).close("obj", deed)
+        root = verb_group(carry, Form(True, self.rng.choice(("perfect", "past"))).agreeing(deed))
+        _invert(root, deed)
+        root.open("nsubj:pass", deed)
         return root.open("obl:agent", governed("par", Node("qui", "PRON")))
-
-    def _what_underwent(self) -> Node | None:
-        if not self.event.unit.undergone:
-            return None
-        told = noun_phrase(self.event, self.wording)
-        thing = Node("objet", "NOUN").open("det", Node("le", "DET")).close("nmod", governed("de", told.root))
-        subject = self._which()
-        return verb_group("faire", Form(False, "perfect")).open("nsubj", subject).close("obj", thing)
 
     def _who(self) -> Node:
         """Qui, or which thing."""
@@ -131,36 +113,23 @@ class Question:
         """Qui for people, else a word for what kind of thing it is: quel lieu, quel objet."""
         if self.answer.is_people and self.rng.random() < 0.75:
             return Node("qui", "PRON")
-        thing = phrase(self.rng.choice(fillers()["hypernyms"][self.answer.kind]))
-        return thing.open("det", the("quel", thing))
+        return phrase("quel:d " + self.rng.choice(fillers()["hypernyms"][self.answer.kind]))
 
-    def _asked(self) -> Node:
+    def _when_or_where(self) -> Node:
         """The question word of an adjunct or a third element."""
         answer = self.answer
         if self.role == "third" and answer.is_people:
             return governed(self.event.unit.third, Node("qui", "PRON"))
-        if self.role == "third" and answer.kind == "news":
-            subject = Node("sujet", "NOUN")
-            return subject.open("det", the("quel", subject)).open("case", Node("à", "ADP"))
-        kind = "located" if answer.is_located else answer.kind
-        words = self.rng.choice(_ASKED[kind])
-        if len(words) == 1:
-            return Node(words[0], "ADV")
-        preposition, determiner, named = words
-        head = noun(*named.split(":"))
-        return head.open("det", the(determiner, head)).open("case", adposition(preposition))
+        if answer.kind == "news":
+            return phrase("à quel:d sujet:m")
+        asking = self.rng.choice(words()["question_words"]["located" if answer.is_located else answer.kind])
+        return phrase(asking) if ":" in asking else Node(asking, "ADV")
 
 
-def _pronoun(finite: str, subject: Node) -> Node:
-    """The subject's pronoun behind a finite verb: -t-il, -elle, -ils."""
-    word = ("elle" if subject.gender == "f" else "il") + ("s" if subject.number == "p" else "")
-    return Node(f"-t-{word}" if finite[-1] in "ae" else f"-{word}", "PRON", word)
-
-
-def invert(root: Node, subject: Node) -> None:
-    """Put the subject's pronoun behind the finite part of a verb (a-t-il attaqué)."""
+def _invert(root: Node, subject: Node) -> None:
+    """Put the subject's pronoun behind the finite part of a verb (a-t-il attaqué, attaqua-t-elle)."""
     auxiliaries = [child for relation, child in root.left if relation.startswith("aux")]
-    if auxiliaries:
-        auxiliaries[0].close("expl:subj", _pronoun(auxiliaries[0].form, subject))
-    else:
-        root.right.insert(0, ("expl:subj", _pronoun(root.form, subject)))
+    finite = auxiliaries[0] if auxiliaries else root
+    word = ("elle" if subject.gender == "f" else "il") + ("s" if subject.number == "p" else "")
+    pronoun = Node(f"-t-{word}" if finite.form[-1] in "ae" else f"-{word}", "PRON", word)
+    finite.right.insert(0, ("expl:subj", pronoun))

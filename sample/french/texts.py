@@ -1,27 +1,29 @@
 """Texts: sentences about the same people and places, written out with their frames, chains, questions and syntax."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sample.french.asking import Told, aside_frames, ask, tell_aside
-from sample.french.bank import Frame, core_type
-from sample.french.cast import Cast, Names
+from sample.french.asking import Told, aside_frames, tell_aside, tell_cell
+from sample.french.bank import Frame, words
+from sample.french.cast import Cast
 from sample.french.design import Cell, Style
 from sample.french.events import Filler
-from sample.french.phrases import phrase, the
+from sample.french.phrases import phrase
 from sample.french.tree import Line, write
-from trivium.formats.conllu import Sentence, Token
+from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 
-_TITLES = {"war": "guerre:f de {}:Pf", "city": "cité:f de {}:Pf", "dig": "fouille:fp de {}:Pf"}
+LAST = "death"  # who has died does nothing more
 _SAME_YEAR, _PRONOUN = 0.3, 0.3
-_LAST = "death"  # who has died does nothing more
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its syntax and the questions about it, in the order of the text."""
+    """A text with its syntax and the questions about it, in the order of the text.
+
+    Attributes:
+        combinations: frame, agent and theme of what is asked about.
+    """
 
     annotated: AnnotatedText
     syntax: list[Sentence]
@@ -30,97 +32,80 @@ class Document:
     combinations: frozenset[tuple[str, str, str]]
 
 
-class TextWriter:
-    """Writes texts about cells of the design and, beside them, about events that nobody asks about.
+def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -> list[Told] | None:
+    """Tell of cells of the design and, beside them, of events that nobody asks about, so many sentences at least.
 
-    Args:
-        style: how often a frame is told of without being asked about, and by which lexical unit.
+    Returns:
+        One item a sentence; None when a cell could not be told with this cast.
     """
-
-    def __init__(self, names: Names, rng: random.Random, style: Style) -> None:
-        self.names, self.rng, self.style = names, rng, style
-
-    def write(self, identifier: str, domain: str, cells: Sequence[Cell], sentences: int) -> Document | None:
-        """One text of so many sentences at least; None when a cell could not be told with this cast."""
-        rng = self.rng
-        cast = Cast(domain, self.names, rng)
-        told = self._tell(cast, list(cells), sentences)
-        if told is None:
-            return None
-        return make_document(identifier, make_title(domain, rng.choice(self.names.towns)), told)
-
-    def _tell(self, cast: Cast, cells: list[Cell], sentences: int) -> list[Told] | None:
-        rng = self.rng
-        rng.shuffle(cells)
-        cells.sort(key=lambda cell: cell.frame.near == _LAST)
-        plan: list[Cell | None] = []
-        for cell in cells:
-            plan += [None] * cell.chain + [cell]
-        while len(plan) < sentences:
-            ends = bool(plan) and (last := plan[-1]) is not None and last.frame.near == _LAST
-            places = [p for p in range(len(plan) + (not ends)) if not (p < len(plan) and (c := plan[p]) and c.chain)]
-            plan.insert(rng.choice(places), None)
-        years = self._years(cast.domain, len(plan))
-        taken = {_LAST, *(cell.frame.near for cell in cells)}
-        told: list[Told] = []
-        for place, planned in enumerate(plan):
-            following = plan[place + 1] if place + 1 < len(plan) else None
+    rng, plan = cast.rng, _plan(cast, cells, sentences)
+    years = _draw_years(cast, len(plan))
+    taken = {LAST, *(cell.frame.near for cell in cells)}
+    told: list[Told] = []
+    for place, (cell, year) in enumerate(zip(plan, years, strict=True)):
+        if cell is not None:
             agent = told[-1].subject if told else None
-            if planned is not None:
-                if planned.chain and agent is None:
-                    return None
-                meant = agent if planned.chain or rng.random() < _PRONOUN else None
-                one = ask(planned, cast, years[place], meant, self.style)
-            else:
-                free = aside_frames(cast.domain, taken)
-                agent = rng.choice(cast.agents) if following is not None and following.chain else None
-                if not free:
-                    return None
-                frame = rng.choices(free, [self._fitness(frame, cells) for frame in free])[0]
-                taken.add(frame.near)
-                one = tell_aside(cast, frame, years[place], agent, self.style)
-            if one is None:
+            if cell.chain and agent is None:
                 return None
-            told.append(one)
-            cast.mentioned.update(one.event.fillers.values())
-        return told
-
-    def _fitness(self, frame: Frame, cells: Sequence[Cell]) -> float:
-        """The weight of a frame; more when it is about such things as the cells are, so that events share them."""
-        asked = {kind for cell in cells for kind in cell.frame.kinds.get("theme", ())}
-        return self.style.frame(frame) * (8 if asked & {*frame.kinds.get("theme", ())} else 1)
-
-    def _years(self, domain: str, count: int) -> list[int]:
-        """Years in order, some of them the same."""
-        start = self.rng.randrange(len(self.names.years[domain]) - count)
-        years = [self.names.years[domain][start]]
-        place = start
-        for _ in range(count - 1):
-            place += self.rng.random() > _SAME_YEAR
-            years.append(self.names.years[domain][place])
-        return years
+            one = tell_cell(cell, cast, year, agent if cell.chain or rng.random() < _PRONOUN else None, style)
+        else:
+            free = aside_frames(cast.domain, taken)
+            following = plan[place + 1] if place + 1 < len(plan) else None
+            agent = rng.choice(cast.agents) if following is not None and following.chain else None
+            if not free:
+                return None
+            frame = rng.choices(free, [_weigh(frame, cells, style) for frame in free])[0]
+            taken.add(frame.near)
+            one = tell_aside(cast, frame, year, agent, style)
+        if one is None:
+            return None
+        told.append(one)
+        cast.mentioned.update(one.event.fillers.values())
+    return told
 
 
-def sentence_of(line: Line) -> Sentence:
-    """A written line as syntax."""
-    tokens = tuple(
-        Token(number, word.form, word.node.lemma, word.node.part_of_speech, word.head + 1, word.relation, word.span)
-        for number, word in enumerate(line.words, 1)
-    )
-    return Sentence(tokens, Span(tokens[0].span.start, tokens[-1].span.end))
+def _plan(cast: Cast, cells: Sequence[Cell], sentences: int) -> list[Cell | None]:
+    """Cells in random order, deaths last; None for events beside them, one of them just before each chain."""
+    shuffled = [*cells]
+    cast.rng.shuffle(shuffled)
+    shuffled.sort(key=lambda cell: cell.frame.near == LAST)
+    plan: list[Cell | None] = []
+    for cell in shuffled:
+        plan += [None] * cell.chain + [cell]
+    while len(plan) < sentences:
+        places = [place for place, cell in enumerate(plan) if cell is None or not cell.chain]
+        if plan[-1] is None or plan[-1].frame.near != LAST:
+            places.append(len(plan))
+        plan.insert(cast.rng.choice(places), None)
+    return plan
 
 
-def make_title(domain: str, town: str) -> str:
+def _draw_years(cast: Cast, count: int) -> list[int]:
+    """Years in order, some of them the same."""
+    years = cast.names.years[cast.domain]
+    places = [cast.rng.randrange(len(years) - count)]
+    for _ in range(count - 1):
+        places.append(places[-1] + (cast.rng.random() > _SAME_YEAR))
+    return [years[place] for place in places]
+
+
+def _weigh(frame: Frame, cells: Sequence[Cell], style: Style) -> float:
+    """The weight of a frame; more when it is about such things as the cells are, so that events share them."""
+    kinds = {kind for cell in cells for kind in cell.frame.kinds.get("theme", ())}
+    return style.frame(frame) * (8 if kinds & {*frame.kinds.get("theme", ())} else 1)
+
+
+def draw_title(cast: Cast) -> str:
     """La guerre de Belmar."""
-    title = phrase(_TITLES[domain].format(town))
-    return write(title.open("det", the("le", title))).text
+    title = words()["titles_of_texts"][cast.domain].format(cast.rng.choice(cast.names.towns))
+    return write(phrase(f"le:d {title}")).text
 
 
-def make_document(identifier: str, title: str, told: list[Told]) -> Document:
+def make_document(identifier: str, title: str, told: Sequence[Told]) -> Document:
     """Write events out, one sentence after the other, with frames, chains, syntax and the questions about them."""
     lines: list[Line] = []
     for one in told:
-        lines.append(write(one.telling.root, lines[-1].words[-1].span.end + 1 if lines else 0))
+        lines.append(write(one.telling.root, lines[-1].tokens[-1].span.end + 1 if lines else 0))
     frames = tuple(_instance(one, line) for one, line in zip(told, lines, strict=True))
     chains = _chains(told, lines)
     text = " ".join(line.text for line in lines)
@@ -128,11 +113,11 @@ def make_document(identifier: str, title: str, told: list[Told]) -> Document:
     examples: list[Example] = []
     syntax: dict[str, list[Sentence]] = {}
     combinations: set[tuple[str, str, str]] = set()
-    for place, one in enumerate(told):
+    for one, line, instance in zip(told, lines, frames, strict=True):
         if one.asked is None:
             continue
-        event, asked, frame = one.event, one.asked, frames[place]
-        own = lines[place].span(one.telling.elements[asked.role])
+        event, asked = one.event, one.asked
+        own = line.span(one.telling.elements[asked.role])
         chain = next((chain for chain in chains if own in chain), ()) if one.pronoun and asked.role == "agent" else ()
         back = tuple(reversed(chain[: chain.index(own) + 1])) if chain else ()
         example = Example(
@@ -140,29 +125,31 @@ def make_document(identifier: str, title: str, told: list[Told]) -> Document:
             text=annotated,
             question=asked.question.text,
             answer=back[-1] if back else own,
-            frame=frame,
+            frame=instance,
             answer_element=event.frame.elements[asked.role],
             context_elements=tuple(event.frame.elements[role] for role in asked.given),
             chain=back,
         )
         examples.append(example)
-        syntax[example.id] = [sentence_of(asked.question)]
+        syntax[example.id] = [asked.question.syntax()]
         agent, theme = (event.fillers[role].notation if role in event.fillers else "" for role in ("agent", "theme"))
         combinations.add((event.frame.name, agent, theme))
-    return Document(annotated, [sentence_of(line) for line in lines], examples, syntax, frozenset(combinations))
+    return Document(annotated, [line.syntax() for line in lines], examples, syntax, frozenset(combinations))
 
 
 def _instance(one: Told, line: Line) -> FrameInstance:
-    event = one.event
-    unit = LexicalUnit(event.unit.lemma, event.unit.part_of_speech, line.word(one.telling.trigger).span)
+    """The frame that a sentence holds, its elements in the order of the text."""
+    frame, unit = one.event.frame, one.event.unit
+    trigger = line.tokens[line.nodes.index(one.telling.trigger)].span
     elements = [
-        FrameElement(event.frame.elements[role], line.span(node), core_type(role, event.frame))
+        FrameElement(frame.elements[role], line.span(node), frame.core_type(role))
         for role, node in one.telling.elements.items()
     ]
-    return FrameInstance(event.frame.name, unit, tuple(sorted(elements, key=lambda element: element.span)))
+    lexical_unit = LexicalUnit(unit.lemma, "noun" if unit.is_noun else "verb", trigger)
+    return FrameInstance(frame.name, lexical_unit, tuple(sorted(elements, key=lambda element: element.span)))
 
 
-def _chains(told: list[Told], lines: list[Line]) -> list[tuple[Span, ...]]:
+def _chains(told: Sequence[Told], lines: Sequence[Line]) -> list[tuple[Span, ...]]:
     """Who is meant by pronouns: the agent of the sentence before, mention by mention."""
     chains: list[list[Span]] = []
     meant: Filler | None = None

@@ -9,27 +9,13 @@ token of its own (Universal Dependencies would split it).
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from sample.french.bank import words
+from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 
 _CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 _ELIDED = {"le", "la", "de", "que", "se", "ne", "jusque", "lorsque"}
 _VOWELS = "aeiouyâàéèêëîïôœh"
-_ASPIRATED = (
-    "hache",
-    "hauteur",
-    "héros",
-    "hameau",
-    "harnais",
-    "haut",
-    "onze",
-    "huit",
-    "halle",
-    "hutte",
-    "hangar",
-    "hall",
-    "hât",
-)
-_EUPHONIC = {"sa": "son", "ce": "cet"}
 
 
 @dataclass(eq=False)
@@ -75,90 +61,80 @@ class Node:
 
     def constituent(self) -> set["Node"]:
         """The words of the subtree without what stands apart in it."""
-        words = {self}
+        nodes = {self}
         for _, child in (*self.left, *self.right):
             if not child.apart:
-                words |= child.constituent()
-        return words
-
-
-@dataclass(frozen=True)
-class Word:
-    """A written token: its node, what is written, where, and its head's position in the line (-1: the root)."""
-
-    node: Node
-    form: str
-    span: Span
-    head: int
-    relation: str
+                nodes |= child.constituent()
+        return nodes
 
 
 @dataclass(frozen=True)
 class Line:
-    """A written sentence; spans count from the start of the text it stands in."""
+    """A written sentence; spans count from the start of the text it stands in.
+
+    Attributes:
+        nodes: what the tokens were written from, one a token.
+    """
 
     text: str
-    words: tuple[Word, ...]
+    tokens: tuple[Token, ...]
+    nodes: tuple[Node, ...]
 
     def span(self, node: Node) -> Span:
         """Where a constituent stands, commas at its edges left out."""
-        nodes = node.constituent()
-        words = [word for word in self.words if word.node in nodes]
-        while words[0].node.part_of_speech == "PUNCT":
-            words.pop(0)
-        while words[-1].node.part_of_speech == "PUNCT":
-            words.pop()
-        return Span(words[0].span.start, words[-1].span.end)
+        constituent = node.constituent()
+        tokens = [token for token, own in zip(self.tokens, self.nodes, strict=True) if own in constituent]
+        while tokens[0].part_of_speech == "PUNCT":
+            tokens.pop(0)
+        while tokens[-1].part_of_speech == "PUNCT":
+            tokens.pop()
+        return Span(tokens[0].span.start, tokens[-1].span.end)
 
-    def word(self, node: Node) -> Word:
-        """The token of a node."""
-        return next(word for word in self.words if word.node is node)
+    def syntax(self) -> Sentence:
+        """Its tree."""
+        return Sentence(self.tokens, Span(self.tokens[0].span.start, self.tokens[-1].span.end))
 
 
 def write(root: Node, start: int = 0) -> Line:
     """Write a tree as a sentence whose first character stands at `start`; the full stop must be in the tree."""
-    forms = _forms([(node, relation, head) for node, relation, head in root.walk()])
-    places = {node: place for place, (node, _, _, _) in enumerate(forms)}
-    words, text = [], ""
-    for place, (node, form, relation, head) in enumerate(forms):
-        if place and not _touches(forms[place - 1][1], form):
-            text += " "
-        shown = form[0].upper() + form[1:] if place == 0 else form
-        span = Span(start + len(text), start + len(text) + len(shown))
-        words.append(Word(node, shown, span, places[head] if head is not None else -1, relation))
-        text += shown
-    return Line(text, tuple(words))
-
-
-def _touches(before: str, form: str) -> bool:
-    return before.endswith("'") or form in (",", ".") or form.startswith("-")
+    forms = _forms(list(root.walk()))
+    numbers = {node: number for number, (node, _, _, _) in enumerate(forms, 1)}
+    tokens: list[Token] = []
+    text = ""
+    for node, form, relation, head in forms:
+        touches = not text or text.endswith("'") or form in (",", ".") or form.startswith("-")
+        shown = form if text else form[0].upper() + form[1:]
+        text += shown if touches else " " + shown
+        span = Span(start + len(text) - len(shown), start + len(text))
+        above = numbers[head] if head is not None else 0
+        tokens.append(Token(numbers[node], shown, node.lemma, node.part_of_speech, above, relation, span))
+    return Line(text, tuple(tokens), tuple(numbers))
 
 
 def starts_with_vowel(form: str) -> bool:
     """Whether a word asks for elision before it."""
-    return form[0].lower() in _VOWELS and not form.lower().startswith(_ASPIRATED)
+    return form[0].lower() in _VOWELS and not form.lower().startswith(tuple(words()["aspirated"]))
 
 
 def _forms(walked: list[tuple[Node, str, Node | None]]) -> list[tuple[Node, str, str, Node | None]]:
     """The written tokens: (node, form, relation, head)."""
+    nodes = [node for node, _, _ in walked] + [Node(".", "PUNCT")] * 2
     forms: list[tuple[Node, str, str, Node | None]] = []
-    skip = False
+    contracted = -1
     for place, (node, relation, head) in enumerate(walked):
-        if skip:
-            skip = False
+        if place == contracted:
             continue
-        form, following = node.form, walked[place + 1][0] if place + 1 < len(walked) else None
-        after = walked[place + 2][0] if place + 2 < len(walked) else None
-        if node.part_of_speech == "ADP" and following is not None and following.part_of_speech == "DET" and after:
-            article, vowel = following.form, starts_with_vowel(after.form)
-            if (form, article) in _CONTRACTIONS and not (vowel and article == "le"):
-                form, skip = _CONTRACTIONS[form, article], True
-            elif form == "de" and article == "des":
-                skip, following = True, after
-        if not skip or form == "de":
-            if form in _ELIDED and following is not None and starts_with_vowel(following.form):
+        form, following, after = node.form, nodes[place + 1], nodes[place + 2]
+        if node.part_of_speech == "ADP" and following.part_of_speech == "DET":
+            pair = (form, following.form)
+            if pair in _CONTRACTIONS and not (following.form == "le" and starts_with_vowel(after.form)):
+                form, contracted = _CONTRACTIONS[pair], place + 1
+            elif pair == ("de", "des"):
+                following, contracted = after, place + 1
+        if starts_with_vowel(following.form):
+            if form in _ELIDED:
                 form = form[:-1] + "'"
-            elif form in _EUPHONIC and node.part_of_speech == "DET" and following and starts_with_vowel(following.form):
-                form = _EUPHONIC[form]
+            elif form == "sa" and node.part_of_speech == "DET":
+                form = "son"
         forms.append((node, form, relation, head))
     return forms

@@ -4,10 +4,8 @@ from dataclasses import dataclass, replace
 
 from sample.french.events import Event, Telling, Wording
 from sample.french.morphology import agree, finite, verb
-from sample.french.phrases import governed
 from sample.french.tree import Node
 
-ADJUNCTS = ("time", "place", "reason")
 _COMPOUND = {"perfect": "present", "pluperfect": "imperfect"}
 
 
@@ -28,65 +26,43 @@ class Form:
 
 def verb_group(lemma: str, form: Form, object_before: Node | None = None) -> Node:
     """A verb with its auxiliaries; the participle agrees with the subject after être, else with an object before it."""
-    conjugated = verb(lemma)
+
+    def inflect(infinitive: str, tense: str) -> str:
+        return infinitive if "infinitive" in form.mood else finite(infinitive, tense, form.number)
+
+    forms = verb(lemma)
     root = Node(lemma, "VERB", gender=form.gender, number=form.number)
-    with_etre = conjugated.auxiliary == "être"
-    participle = agree(conjugated.participle, form.gender, form.number)
-    if not form.passive and not with_etre:
-        before = object_before or Node("", "X")
-        participle = agree(conjugated.participle, before.gender, before.number)
-    auxiliary = "être" if with_etre and not form.passive else "avoir"
+    agreeing = form if form.passive or forms.with_etre else object_before or Form(False)
+    participle = agree(forms.participle, agreeing.gender, agreeing.number)
     compound = form.mood == "past infinitive" or (form.mood == "finite" and form.tense in _COMPOUND)
-    if form.mood == "participle":
-        root.form = participle
-        return root
-    if form.passive:
-        root.form = participle
-        root.open("aux:pass", Node("été" if compound else _simple("être", form), "AUX", "être"))
-    elif compound:
-        root.form = participle
-    else:
-        root.form = _simple(lemma, form)
+    is_participle = form.passive or compound or form.mood == "participle"
+    root.form = participle if is_participle else inflect(lemma, form.tense)
+    if form.passive and form.mood != "participle":
+        root.open("aux:pass", Node("été" if compound else inflect("être", form.tense), "AUX", "être"))
     if compound:
+        auxiliary = "être" if forms.with_etre and not form.passive else "avoir"
         tense = _COMPOUND.get(form.tense, "present")
-        word = auxiliary if form.mood == "past infinitive" else finite(auxiliary, tense, form.number)
-        root.open("aux:tense", Node(word, "AUX", auxiliary))
+        root.open("aux:tense", Node(inflect(auxiliary, tense), "AUX", auxiliary))
     return root
-
-
-def _simple(lemma: str, form: Form) -> str:
-    return lemma if form.mood == "infinitive" else finite(lemma, form.tense, form.number)
 
 
 def verb_phrase(
     event: Event, form: Form, wording: Wording, *, without: tuple[str, ...] = (), object_before: Node | None = None
 ) -> Telling:
     """A verb with everything but its subject; roles in `without` are said elsewhere."""
-    root = verb_group(event.unit.lemma, form, object_before)
-    elements: dict[str, Node] = {}
-    subject = "theme" if form.passive else "agent"
-    for role, filler in event.fillers.items():
-        if role in (subject, *without) or role in ADJUNCTS:
-            continue
-        node = wording.tree(filler)
-        if role == "theme":
-            root.close("obl:arg" if event.unit.of else "obj", governed(event.unit.of, node))
-        elif role == "third":
-            root.close("obl:arg", governed(event.unit.third, node))
-        else:
-            root.close("obl:agent", governed("par", node))
-        elements[role] = node
-    for role in ADJUNCTS:
-        if role in event.fillers and role not in without:
-            relation, node = wording.adjunct(role, event.fillers[role], noun=False)
-            root.close(relation, node)
-            elements[role] = node
-    return Telling(root, root, elements)
+    unit, subject = event.unit, "theme" if form.passive else "agent"
+    root = verb_group(unit.lemma, form, object_before)
+    arguments = {
+        "agent": ("obl:agent", "par"),
+        "theme": ("obl:arg" if unit.of else "obj", unit.of),
+        "third": ("obl:arg", unit.third),
+    }
+    return Telling(root, root, wording.complete(root, event, arguments, (subject, *without), noun=False))
 
 
-def sentence(telling: Telling, fronted: tuple[str, Node] | None = None) -> Telling:
-    """Put something to the front, if anything, and end with a full stop."""
+def sentence(root: Node, told: Telling, fronted: tuple[str, Node] | None = None, **elements: Node) -> Telling:
+    """End a tree as a sentence, perhaps with something put to the front; it tells what `told` tells, and `elements`."""
     if fronted is not None:
-        telling.root.open("punct", Node(",", "PUNCT")).open(*fronted)
-    telling.root.close("punct", Node(".", "PUNCT"))
-    return telling
+        root.open("punct", Node(",", "PUNCT")).open(*fronted)
+    root.close("punct", Node(".", "PUNCT"))
+    return Telling(root, told.trigger, {**told.elements, **elements})

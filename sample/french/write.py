@@ -1,37 +1,18 @@
 """The French world from parameters to files, in the roles of FQuAD and Calor."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.core.errors import BadInput
+from sample.french.crossed import build_crossed
+from sample.french.french_world import FrenchWorld
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.facts import FACTS
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
-
-if TYPE_CHECKING:
-    from sample.french.french_world import FrenchWorld
-
-
-def write_fquad(world: "FrenchWorld", out: Path) -> dict[str, Path]:
-    """Write `train.json` and `validation.json`; returns them by split."""
-    for split, questions in world.fquad.items():
-        write_squad(out / f"{split}.json", questions)
-    return {split: out / f"{split}.json" for split in world.fquad}
-
-
-def write_calor(world: "FrenchWorld", out: Path) -> dict[str, Path]:
-    """Write `questions.jsonl`, `frames/` and `syntax.conllu`; returns the texts' files by split."""
-    for split, texts in world.texts.items():
-        write_texts(out / "frames" / f"{split}.jsonl", texts)
-    write_examples(out / "questions.jsonl", world.examples)
-    write_conllu(out / "syntax.conllu", world.syntax, {text.id: text.text for text in world.texts["test"]})
-    return {split: out / "frames" / f"{split}.jsonl" for split in world.texts}
 
 
 class CrossedParameters(Parameters):
@@ -55,47 +36,28 @@ class ComplexityWorldParameters(Parameters):
     crossed: CrossedParameters = Field(description="Facts told twice, and two corpora that give frames opposite roles")
 
 
-def make_sample(parameters: ComplexityWorldParameters) -> "FrenchWorld":
-    """The sample world of a seed, whole.
+def write_fquad(world: FrenchWorld, out: Path) -> dict[str, Path]:
+    """Write `train.json` and `validation.json`; returns them by split."""
+    for split, questions in world.fquad.items():
+        write_squad(out / f"{split}.json", questions)
+    return {split: out / f"{split}.json" for split in world.fquad}
 
-    Raises:
-        BadInput: it has fewer questions or texts than asked for.
-    """
-    from sample.french.french_world import build_french
 
-    world = build_french(**parameters.model_dump(include={*ComplexityWorldParameters.model_fields} - {"crossed"}))
-    made = {
-        "train": len(world.fquad["train"]),
-        "validation": len(world.fquad["validation"]),
-        "evaluation": len(world.examples),
-        "frame_texts": len(world.texts["train"]),
-    }
-    for field, size in made.items():
-        wanted = getattr(parameters, field)
-        if size < wanted:
-            raise BadInput(f"the sample has only {size}", field=f"complexity.world.{field}", got=wanted)
-    return world
+def write_calor(world: FrenchWorld, out: Path) -> dict[str, Path]:
+    """Write `questions.jsonl`, `frames/` and `syntax.conllu`; returns the texts' files by split."""
+    for split, texts in world.texts.items():
+        write_texts(out / "frames" / f"{split}.jsonl", texts)
+    write_examples(out / "questions.jsonl", world.examples)
+    write_conllu(out / "syntax.conllu", world.syntax, {text.id: text.text for text in world.texts["test"]})
+    return {split: out / "frames" / f"{split}.jsonl" for split in world.texts}
 
 
 def write_crossed(parameters: ComplexityWorldParameters | None, out: Path) -> dict[str, float]:
     """Write the facts to `facts.parquet` and a folder a corpus with `train.json`; no facts and no corpus for None."""
-    from sample.french.crossed import build_crossed
-
     rows = []
     if parameters is not None:
-        made = build_crossed(parameters.seed, **parameters.crossed.model_dump())
-        for corpus, questions in made.corpora.items():
+        corpora, rows = build_crossed(parameters.seed, **parameters.crossed.model_dump())
+        for corpus, questions in corpora.items():
             write_squad(out / corpus / "train.json", questions)
-        for fact in made.facts:
-            asked = {name: getattr(fact.question, name) for name in ("id", "context", "question")}
-            told = {"fact": fact.name, "frame": fact.frame, "corpora": list(fact.corpora)}
-            rows.append({**asked, **told, **fact.factors, "answer": fact.question.answers[0][0]})
     write_table(out / "facts.parquet", pa.Table.from_pylist(rows, FACTS))
     return {"facts": float(len({row["fact"] for row in rows}))}
-
-
-def describe_sample(world: "FrenchWorld") -> dict[str, float]:
-    """What the sample is like, as `sample_*`: shares of the factors, sizes, overlap of the splits."""
-    from sample.french.text_statistics import statistics
-
-    return {f"sample_{name}": float(value) for name, value in statistics(world).items()}

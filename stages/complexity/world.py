@@ -5,14 +5,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.french.write import (
-    ComplexityWorldParameters,
-    describe_sample,
-    make_sample,
-    write_calor,
-    write_crossed,
-    write_fquad,
-)
+from sample.french.french_world import build_french
+from sample.french.write import ComplexityWorldParameters, write_calor, write_crossed, write_fquad
 from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -63,7 +57,8 @@ def main(
     """
     _check_source("fquad", parameters.fquad, parameters.local_fquad)
     _check_source("calor", parameters.calor, parameters.local_calor)
-    sample = cache(partial(make_sample, parameters))
+    sizes = parameters.model_dump(include={"seed", "train", "validation", "evaluation", "frame_texts"})
+    sample = cache(partial(build_french, **sizes))
     counts: dict[str, float] = {}
     has_questions = True
     with (
@@ -94,8 +89,6 @@ def main(
         questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
         raw = Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
         counts |= validate_complexity(raw)
-        if "sample" in (parameters.fquad, parameters.calor):
-            counts |= describe_sample(sample())
         counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
     return counts
 

@@ -11,6 +11,6 @@ def world() -> FrenchWorld:
 @pytest.fixture(scope="session")
 def lines(world: FrenchWorld) -> list[str]:
     """Every sentence and question of the world."""
-    texts = [text.text for split in world.texts.values() for text in split] + [text.text for text in world.adaptation]
-    asked = [question.question for split in world.fquad.values() for question in split]
-    return texts + asked + [example.question for example in world.examples]
+    texts = [text.text for split in world.texts.values() for text in split]
+    adaptation = [line for split in world.fquad.values() for one in split for line in (one.context, one.question)]
+    return texts + adaptation + [example.question for example in world.examples]

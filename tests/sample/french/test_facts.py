@@ -2,22 +2,25 @@
 
 import random
 from collections import Counter, defaultdict
+from typing import Any
 
 import pytest
 
 from sample.french.cast import draw_names
-from sample.french.crossed import CORPORA, Crossed, build_crossed, group_frames, role_in
-from sample.french.facts import KINDS, FactWriter, Version, tellable, usual_unit
+from sample.french.crossed import CORPORA, build_crossed, group_frames, role_in
+from sample.french.facts import KINDS, Version, tellable, usual_unit, write_facts
 from trivium.complexity.factors.members.f4 import arcs
+from trivium.formats.squad import SquadQuestion
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, list[list[Version]]]:
     names = draw_names(random.Random("names"))
     frames = [frame for frame in tellable() if len(frame.units_of(noun=False)) > 1]
-    return {
-        kind: [made for _, made in FactWriter(names, random.Random(kind)).write(kind, 40, frames)] for kind in KINDS
-    }
+    return {kind: [made for _, made in write_facts(kind, 40, frames, names, random.Random(kind))] for kind in KINDS}
+
+
+Crossed = tuple[dict[str, list[SquadQuestion]], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,7 @@ def test_all_but_the_fact_s_own_sentence_is_the_same(written: dict[str, list[lis
         assert all(len(first - forms[0]) <= 1 for first in forms)
 
 
-def test_corpora_give_frames_opposite_roles(crossed: Crossed) -> None:
+def test_corpora_give_frames_opposite_roles() -> None:
     groups = group_frames(0)
     assert set(Counter(groups.values())) == {0, 1, 2, 3}
     assert len(set(Counter(groups.values()).values())) == 1
@@ -86,30 +89,28 @@ def test_corpora_give_frames_opposite_roles(crossed: Crossed) -> None:
 
 def test_frames_of_a_role_are_seldom_and_told_by_several_verbs_as_it_says(crossed: Crossed) -> None:
     groups, facts = group_frames(0), defaultdict(list)
-    for fact in crossed.facts:
-        if "f6" in fact.factors:
-            (corpus,) = fact.corpora
-            assert fact.factors == dict(zip(("f0", "f6"), role_in(corpus, groups[fact.frame]), strict=True))
-            facts[fact.name].append(fact)
+    for row in crossed[1]:
+        if "f6" in row:
+            (corpus,) = row["corpora"]
+            assert (row["f0"], row["f6"]) == role_in(corpus, groups[row["frame"]])
+            facts[row["fact"]].append(row)
     for versions in facts.values():
-        assert {fact.corpora for fact in versions} == {("a",), ("b",)}
-        assert {fact.factors["f0"] for fact in versions} == {fact.factors["f6"] for fact in versions} == {False, True}
-        assert len({fact.question.answers[0][0].lower() for fact in versions}) == 1
+        assert {tuple(row["corpora"]) for row in versions} == {("a",), ("b",)}
+        assert {row["f0"] for row in versions} == {row["f6"] for row in versions} == {False, True}
+        assert len({row["answer"].lower() for row in versions}) == 1
 
 
 def test_what_is_asked_is_not_learned(crossed: Crossed) -> None:
-    asked = {(fact.question.context, fact.question.question) for fact in crossed.facts}
-    contexts = {fact.question.context for fact in crossed.facts}
+    corpora, rows = crossed
+    contexts = {row["context"] for row in rows}
     for corpus in CORPORA:
-        learned = crossed.corpora[corpus]
-        assert len(learned) == 900
-        assert not {(one.context, one.question) for one in learned} & asked
-        assert not {one.context for one in learned} & contexts
+        assert len(corpora[corpus]) == 900
+        assert not {one.context for one in corpora[corpus]} & contexts
 
 
 def test_a_seed_says_everything(crossed: Crossed) -> None:
     assert build_crossed(0, train=900, facts=20, assigned_facts=64) == crossed
-    assert build_crossed(1, train=30, facts=2, assigned_facts=2).facts[0] != crossed.facts[0]
+    assert build_crossed(1, train=30, facts=2, assigned_facts=2)[1][0] != crossed[1][0]
 
 
 def test_the_usual_verb_is_the_heaviest() -> None:

@@ -3,7 +3,6 @@
 import random
 import re
 from collections import Counter
-from dataclasses import replace
 from math import log2
 from pathlib import Path
 from statistics import fmean
@@ -11,14 +10,14 @@ from statistics import fmean
 import pytest
 
 from sample.french.bank import frames
-from sample.french.cast import draw_names
-from sample.french.design import CALOR, FQUAD, SHARES, asked_role, balanced, cells, chosen_roles
+from sample.french.design import CALOR, FQUAD, SHARES, balance, choose_roles, draw_cells, draw_role
 from sample.french.french_world import Builder, FrenchWorld, build_french
-from sample.french.text_statistics import factor_table, statistics
+from trivium.complexity.factors.overlap import shares_participant
 from trivium.formats.conllu import Sentence, read_conllu, write_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.squad import read_squad, write_squad
+from trivium.measures.agreement import cramers_v
 
 VOWEL = "aeiouâàéèêëîïôœ"
 MUTE_H = "h(?:abitant|istor|iver|omme|ymne|ypoth|éritier|onor|orloge)"
@@ -26,7 +25,7 @@ ASPIRATED = re.compile(r"h(?:ache|aut|éros|âter|all)")
 
 
 def all_texts(world: FrenchWorld) -> list[AnnotatedText]:
-    return [text for split in world.texts.values() for text in split] + world.adaptation
+    return [text for split in world.texts.values() for text in split]
 
 
 def test_sizes(world: FrenchWorld) -> None:
@@ -161,7 +160,8 @@ def test_a_question_has_one_right_answer(world: FrenchWorld) -> None:
 
 
 def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
-    texts = [text.text for text in all_texts(world)]
+    contexts = {question.context for split in world.fquad.values() for question in split}
+    texts = [text.text for text in all_texts(world)] + sorted(contexts)
     assert len(texts) == len(set(texts))
     asked = {(q.answers[0][0], q.question) for split in world.fquad.values() for q in split}
     assert not asked & {(example.answer_text, example.question) for example in world.examples}
@@ -170,7 +170,7 @@ def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
 
 
 def test_what_is_done_to_what_by_whom_is_held_out() -> None:
-    builder = Builder(draw_names(random.Random(0)), seed=0)
+    builder = Builder(seed=0)
     builder.documents("first", 150, CALOR)
     asked = set(builder.combinations)
     builder.hold_out()
@@ -180,12 +180,11 @@ def test_what_is_done_to_what_by_whom_is_held_out() -> None:
 
 
 def test_the_lexicon_is_shared_and_small(world: FrenchWorld) -> None:
-    figures = statistics(world)
-    assert figures["test_words_in_train_share"] > 0.94  # of 600 questions; of the 4 200 of params.yaml, 0.99
-    assert 1200 < figures["vocabulary"] < 2000
-    assert 38 < figures["text_words_mean"] < 60
-    assert figures["frame_baseline"] < 0.95
-    assert figures["shared_participant_share"] > 0.45
+    words = [re.findall(r"[\w-]+", text.text.lower()) for text in world.texts["test"]]
+    learned = {word for one in world.fquad["train"] for word in re.findall(r"[\w-]+", one.context.lower())}
+    assert fmean(word in learned for text in words for word in text) > 0.94  # of 600 questions; of 4 200, 0.99
+    assert 38 < fmean(map(len, words)) < 60
+    assert fmean(map(shares_participant, world.examples)) > 0.45
 
 
 # -- factors -------------------------------------------------------------------------------------------------------------
@@ -235,20 +234,15 @@ def test_shares_of_the_factors_are_the_paper_s(world: FrenchWorld) -> None:
 def test_a_text_s_focus_is_told_often_and_asked_for_seldom() -> None:
     rng, frame = random.Random(0), frames()["Attack"]
     for focus, other in (("agent", "theme"), ("theme", "agent")):
-        asked = Counter(asked_role(frame, focus, rng) for _ in range(500))
-        told = Counter(role for _ in range(500) for role in chosen_roles(frame, "time", few=True, focus=focus, rng=rng))
+        asked = Counter(draw_role(frame, focus, rng) for _ in range(500))
+        told = Counter(role for _ in range(500) for role in choose_roles(frame, "time", few=True, focus=focus, rng=rng))
         assert asked[focus] < 0.6 * asked[other]
         assert told[focus] > 4 * told[other]
 
 
-def test_an_element_in_two_parts_counts_once(world: FrenchWorld) -> None:
-    short = [example for example in world.examples if len(example.frame.elements) <= 2]
-    doubled = [replace(example, frame=replace(example.frame, elements=2 * example.frame.elements)) for example in short]
-    assert all(factor_table(replace(world, examples=doubled))["f5"])
-
-
 def test_shares_that_hang_on_the_corpora(world: FrenchWorld) -> None:
-    counts = Counter(frame.frame for text in world.adaptation for frame in text.frames)
+    adaptation = Builder(seed=0).documents("fquad-train", 600, FQUAD)
+    counts = Counter(frame.frame for text in adaptation for frame in text.annotated.frames)
     ordered = sorted(frames(), key=counts.__getitem__)
     asked = Counter(example.frame.frame for example in world.examples)
     below = [sum(asked[name] for name in ordered[:cut]) / 1200 for cut in range(len(ordered))]
@@ -262,14 +256,15 @@ def test_shares_that_hang_on_the_corpora(world: FrenchWorld) -> None:
 
 
 def test_the_answer_s_element_hangs_neither_on_f4_nor_on_f5(world: FrenchWorld) -> None:
-    figures = statistics(world)
-    assert figures["element_by_f4_corrected"] < 0.12
-    assert figures["element_by_f5_corrected"] < 0.1
+    elements = [example.answer_element for example in world.examples]
+    few = [len(example.frame.elements) <= 2 for example in world.examples]
+    assert (cramers_v(elements, [far(world, example) for example in world.examples], corrected=True) or 0) < 0.12
+    assert (cramers_v(elements, few, corrected=True) or 0) < 0.1
 
 
 def test_every_factor_has_its_share_within_every_frame() -> None:
     """By frames of a few questions and of many; where a cell changed places, it is one place off."""
-    made = cells(1200, CALOR, random.Random(0))
+    made = draw_cells(1200, CALOR, random.Random(0))
     for name, share in SHARES.items():
         assert sum(getattr(cell, name) for cell in made) == round(1200 * share)
         for frame in {cell.frame.name for cell in made} - {"Origin"}:
@@ -280,7 +275,7 @@ def test_every_factor_has_its_share_within_every_frame() -> None:
 def test_a_share_is_kept_in_groups_and_independent_within_them() -> None:
     rng = random.Random(0)
     groups = rng.choices(["few", "some", "many"], [1, 5, 20], k=800)
-    drawn = [balanced(groups, share, rng) for share in (0.59, 0.37)]
+    drawn = [balance(groups, share, rng) for share in (0.59, 0.37)]
     for share, flags in zip((0.59, 0.37), drawn, strict=True):
         assert abs(sum(flags) - share * 800) < 1
         for group in set(groups):
@@ -288,16 +283,6 @@ def test_a_share_is_kept_in_groups_and_independent_within_them() -> None:
             assert abs(sum(own) - share * len(own)) < 2
     both = fmean(one and other for one, other in zip(*drawn, strict=True))
     assert both == pytest.approx(0.59 * 0.37, abs=0.04)
-
-
-def test_statistics_agree_with_a_count_by_hand(world: FrenchWorld) -> None:
-    figures = statistics(world)
-    assert figures["f4_share"] == pytest.approx(fmean(far(world, example) for example in world.examples))
-    assert figures["f3_share"] == pytest.approx(fmean(not present(world, example) for example in world.examples))
-    assert figures["frames"] == len(frames())
-    requests = [frame for text in all_texts(world) for frame in text.frames if frame.frame == "Request"]
-    assert figures["most_lexical_units"] == len({frame.lexical_unit.name for frame in requests})
-    assert all(isinstance(value, (int, float)) for value in figures.values())
 
 
 # -- files and seeds -----------------------------------------------------------------------------------------------------

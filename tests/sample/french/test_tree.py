@@ -38,9 +38,9 @@ def test_elision_and_contraction(notation: str, expected: str) -> None:
 
 def test_a_contraction_is_one_token_and_the_tree_stays_whole() -> None:
     line = write(governed("de", phrase("le:d roi:m")))
-    assert [word.form for word in line.words] == ["Du", "roi"]
-    assert [word.head for word in line.words] == [1, -1]
-    assert line.span(line.words[1].node).of(line.text) == "Du roi"
+    assert [token.form for token in line.tokens] == ["Du", "roi"]
+    assert [token.head for token in line.tokens] == [2, 0]
+    assert line.span(line.nodes[1]).of(line.text) == "Du roi"
 
 
 def test_what_stands_apart_is_not_in_the_span() -> None:

@@ -45,8 +45,7 @@ def run(folder: Path, fquad: str = "sample", calor: str = "sample", *, out: str 
 @pytest.fixture(autouse=True)
 def _scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sample.french.french_world.build_french", small_french)
-    monkeypatch.setattr("sample.french.text_statistics.statistics", lambda world: {"examples": len(world.examples)})
+    monkeypatch.setattr("stages.complexity.world.build_french", small_french)
 
 
 @pytest.fixture
@@ -90,18 +89,9 @@ def test_sample_is_written_in_the_public_formats(tmp_path: Path):
     assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
 
 
-def test_sample_that_is_too_small_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        "sample.french.french_world.build_french", lambda **given: small_french(**(given | {"evaluation": 1}))
-    )
-    with pytest.raises(BadInput, match=r"complexity\.world\.evaluation.*the sample has only 1; got 2"):
-        run(tmp_path)
-    assert not files(tmp_path / "raw")
-
-
 def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
     metrics = run(tmp_path, "local", "local", **brought(mine))
-    assert metrics | {"sample_examples": 2, "facts": 10} == run(tmp_path, out="made")
+    assert metrics | {"facts": 10} == run(tmp_path, out="made")
     assert len(read_table(tmp_path / "raw" / "crossed" / "facts.parquet")) == metrics["facts"] == 0
     for part in ("fquad", "calor"):
         raw = tmp_path / "raw" / part
