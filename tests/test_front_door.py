@@ -68,8 +68,8 @@ def test_means_are_over_queries():
 
 
 def test_an_unknown_measure_is_refused():
-    with pytest.raises(ValueError, match=r"unknown measure 'ndcg'.*mrr"):
-        trivium.evaluate(QRELS, FIRST, ["ndcg"])
+    with pytest.raises(ValueError, match=r"unknown measure 'ndgc@5' \(choices: mrr, "):
+        trivium.evaluate(QRELS, FIRST, ["ndgc@5"])
 
 
 def test_fusions_are_those_of_the_measures():

@@ -10,6 +10,8 @@ Whoever has ranked lists comes in here; each name is imported when it is first u
     {'map@5': 0.625, 'mrr': 0.75}
     >>> trivium.per_query(qrels, text, ["mrr"])
     {'mrr': {'q1': 1.0, 'q2': 0.5}}
+    >>> trivium.evaluate(qrels, text, ["recip_rank", "P@1", "R@100"])  # by trec_eval's and ir_measures' names, too
+    {'recip_rank': 0.75, 'P@1': 0.5, 'R@100': 0.75}
     >>> both = trivium.fuse([text, image], [0.5, 0.5])
     >>> print(trivium.compare(qrels, {"text": text, "image": image, "both": both}, ["mrr", "map@5"]))
               mrr         map@5
@@ -18,9 +20,14 @@ Whoever has ranked lists comes in here; each name is imported when it is first u
     c  both   0.750       0.625
     >>> trivium.search_weights(qrels, {"text": text, "image": image}, step=0.5)
     {'text': 0.0, 'image': 1.0}
+    >>> trivium.Run.from_dict(text, name="text")
+    Run 'text': 2 queries, depth 2
+      q1  Paris, Bonn
+      q2  Bonn, Rome
 
-Judgements and runs are dictionaries as these, TREC files by their path, DataFrames of pandas, or `Qrels` and `Run`,
-which are arrays. `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's files.
+Judgements and runs are dictionaries as these, TREC files by their path, DataFrames of pandas (also with PyTerrier's
+columns), or `Qrels` and `Run`, which are arrays. `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's
+files; `to_frame` makes a DataFrame for PyTerrier.
 `difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md), `odmap` and
 `write_leaderboard` how much models of pictures and texts guess (docs/odmap.md). Whatever is wrong with a file is a
 `BadInput`.
@@ -40,10 +47,11 @@ if TYPE_CHECKING:
     from trivium.formats.front_door import evaluate as evaluate
     from trivium.formats.front_door import fuse as fuse
     from trivium.formats.front_door import per_query as per_query
+    from trivium.formats.front_door import read_qrels as read_qrels
+    from trivium.formats.front_door import read_run as read_run
     from trivium.formats.front_door import search_weights as search_weights
+    from trivium.formats.front_door import to_frame as to_frame
     from trivium.formats.front_door import write_run as write_run
-    from trivium.formats.trec import read_qrels as read_qrels
-    from trivium.formats.trec import read_run as read_run
     from trivium.formats.trec import write_qrels as write_qrels
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
@@ -61,9 +69,10 @@ LAZY: dict[str, str] = {
     "fuse": "trivium.formats.front_door",
     "odmap": "trivium.decorrelation.benchmark.leaderboard",
     "per_query": "trivium.formats.front_door",
-    "read_qrels": "trivium.formats.trec",
-    "read_run": "trivium.formats.trec",
+    "read_qrels": "trivium.formats.front_door",
+    "read_run": "trivium.formats.front_door",
     "search_weights": "trivium.formats.front_door",
+    "to_frame": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
     "write_leaderboard": "trivium.page.leaderboard",
     "write_qrels": "trivium.formats.trec",

@@ -86,8 +86,8 @@ def test_the_example_of_the_docs_runs_as_pasted(project):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Language: French, detected" in done.stdout
-    assert "Page: difficulty/index.html" in done.stdout
-    folder = project / "difficulty"
+    assert "Page: tour/difficulty/index.html" in done.stdout
+    folder = project / "tour/difficulty"
     assert {path.name for path in folder.iterdir()} == set(FILES)
 
     found = json.loads((folder / "difficulty.json").read_text("utf-8"))

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
 LEAVES = {  # what a tutorial says that there is now
     "first-run": [],
-    "own-model": ["my_embeddings/pictures.jsonl", "leaderboard/index.html"],
-    "own-answers": ["towers.json", "difficulty/index.html"],
+    "own-model": ["tour/my_embeddings/pictures.jsonl", "tour/leaderboard/index.html"],
+    "own-answers": ["tour/towers.json", "tour/difficulty/index.html"],
     "real-data": [],
     "sweep": [],
 }

@@ -65,9 +65,9 @@ def test_they_run_as_pasted(checkout, tmp_path):
 
     assert re.match(r".+   \((probability \S+, )?\S+ s\)\n", said[ASK[0]])
 
-    assert "Page: leaderboard/index.html" in said[leaderboard[0]]
-    assert {path.name for path in (checkout.folder / "leaderboard").iterdir()} == set(FILES)
-    rows = json.loads((checkout.folder / "leaderboard/leaderboard.json").read_text("utf-8"))["models"]
+    assert "Page: tour/leaderboard/index.html" in said[leaderboard[0]]
+    assert {path.name for path in (checkout.folder / "tour/leaderboard").iterdir()} == set(FILES)
+    rows = json.loads((checkout.folder / "tour/leaderboard/leaderboard.json").read_text("utf-8"))["models"]
     assert {row["model"] for row in rows} == {"coco_clip_ours_0", "before"}
 
     assert any((tmp_path / "team").rglob("*"))

@@ -69,6 +69,39 @@ def test_our_own_objects_are_taken_as_they_are() -> None:
     assert isinstance(fuse([run, run]), Run)
 
 
+def test_our_own_objects_may_bear_names(tmp_path: Path) -> None:
+    run, qrels = Run.from_dict(RUN, name="ours"), Qrels.from_dict(GRADES)
+    for judged, ranked in ((qrels, run), (GRADES, run), (qrels, RUN)):
+        assert per_query(judged, ranked, "map") == {"map": pytest.approx(EXPECTED["map"])}
+    trivium.write_run(str(tmp_path / "run"), run)
+    trivium.write_qrels(str(tmp_path / "qrels"), qrels)
+    again, judged = trivium.read_run(str(tmp_path / "run")), trivium.read_qrels(str(tmp_path / "qrels"))
+    assert per_query(judged, again, "ndcg") == per_query(GRADES, RUN, "ndcg")
+    fused = fuse([run, again], method="rrf")
+    assert isinstance(fused, Run)
+    assert trivium.to_frame(fused)["docno"].tolist() == ["b", "x", "a", "7", "a"]
+
+
+def test_what_is_shown_of_runs_and_judgements_is_short() -> None:
+    run = Run.from_dict({f"q{row}": {f"d{place}": float(place) for place in range(9)} for row in range(99)}, name="r")
+    assert repr(run).splitlines()[:2] == ["Run 'r': 99 queries, depth 9", "  q0  d8, d7, d6, …"]
+    assert len(repr(run)) < 200
+    assert repr(Qrels.from_dict(GRADES)) == "Qrels: 3 queries, 3 relevant\n  q1  a: 1, 7: 2\n  q2  c: 1\n  q3"
+    found = compare(GRADES, {"one": RUN, "other": RUN}, "nDCG@10")
+    assert repr(found) == str(found)
+    assert len(repr(found).splitlines()) == 3
+
+
+def test_a_frame_for_pyterrier_has_its_columns_and_comes_back() -> None:
+    frame = trivium.to_frame(RUN)
+    assert [list(frame[name]) for name in ("qid", "docno", "rank")] == [
+        ["q1"] * 4 + ["q2"],
+        ["b", "x", "a", "7", "a"],
+        [0, 1, 2, 3, 0],
+    ]
+    assert per_query(GRADES, frame, "ndcg") == per_query(GRADES, RUN, "ndcg")
+
+
 def test_a_run_has_the_name_that_it_is_given_else_its_own_else_that_of_its_place() -> None:
     ours, nameless = (Run.from_dict({"q": {3: 1.0}}, name=name) for name in ("ours", ""))
     for other in (nameless, {"q": {"3": 1.0}}):
@@ -85,14 +118,16 @@ lists = st.dictionaries(names, st.sampled_from([0.5, 1.0, 2.0]), min_size=1, max
 def test_as_trec_eval_with_many_equal_scores(world: dict[str, tuple[dict[str, float], set[str]]]) -> None:
     run = {query: ranked for query, (ranked, _) in world.items()}
     grades = {
-        query: {name: int(name in relevant) for name in {*ranked, *relevant}}
+        query: {name: len(name) * (name in relevant) - (name == "b") for name in {*ranked, *relevant}}
         for query, (ranked, relevant) in world.items()
     }
-    measures = {"mrr": "recip_rank", "map": "map", "precision@5": "P_5"}
-    theirs = pytrec_eval.RelevanceEvaluator(grades, {"recip_rank", "map", "P_5"}).evaluate(run)
-    ours = per_query(grades, run, list(measures))
-    for mine, other in measures.items():
-        assert ours[mine] == pytest.approx({query: theirs[query][other] for query in world})
+    names = ("recip_rank", "map", "P_5", "recall_5", "success_1", "ndcg", "ndcg_cut_5", "map_cut_5")
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        grades, {"recip_rank", "map", "P.5", "recall.5", "success.1", "ndcg", "ndcg_cut.5", "map_cut.5"}
+    )
+    theirs, ours = evaluator.evaluate(run), per_query(grades, run, names)
+    for name in names:
+        assert ours[name] == pytest.approx({query: theirs[query][name] for query in world})
 
 
 def test_a_fused_run_of_names_is_a_dictionary_best_first_and_may_be_measured() -> None:
@@ -129,6 +164,13 @@ def test_searched_weights_have_the_names_of_the_systems_and_the_best_value() -> 
     assert search_weights(qrels, {"noise": noise, "good": good}) == search_weights(
         qrels, {"noise": noise, "good": good}, step=0.1
     )
+    for measure in ("nDCG@3", "R@2", "recip_rank", "RR@2"):
+        best = search_weights(qrels, {"noise": noise, "good": good}, measure=measure, step=0.25)
+        tried = [
+            evaluate(qrels, fuse({"noise": noise, "good": good}, [share, 1 - share]), measure)[measure]
+            for share in (0, 0.25, 0.5, 0.75, 1)
+        ]
+        assert best["noise"] == tried.index(max(tried)) / 4
 
 
 def test_a_comparison_is_corrected_over_its_pairs(tmp_path: Path) -> None:
@@ -196,6 +238,8 @@ def test_what_is_no_list_of_runs_and_no_measure_is_refused() -> None:
             fuse(runs)
     with pytest.raises(ValueError, match="^no run$"):
         fuse([])
+    with pytest.raises(ValueError, match="unknown measure 'mmr'"):
+        search_weights({"q": ["a"]}, [{"q": {"a": 1.0}}], measure="mmr")
     for measures in (b"mrr", None, [None]):
         with pytest.raises(ValueError, match="is no measure's name, such as 'mrr'"):
             evaluate({"q": ["a"]}, {"q": {"a": 1.0}}, measures)
@@ -251,9 +295,7 @@ def test_what_one_call_returns_the_next_one_takes(tmp_path: Path) -> None:
     fused = trivium.fuse(runs, weights)
     assert fused == trivium.fuse(runs, [weights["a"], weights["b"]])
     trivium.write_run(str(tmp_path / "fused.trec"), fused)
-    names: dict[str, int] = {}
-    assert trivium.read_run(str(tmp_path / "fused.trec"), vocabulary=names).queries == ("q",)
-    assert list(names) == list(fused["q"])
+    assert list(trivium.read_run(str(tmp_path / "fused.trec")).names) == list(fused["q"])
     with pytest.raises(ValueError, match="weights of a, c, but the systems are a, b"):
         trivium.fuse(runs, {"a": 0.5, "c": 0.5})
 

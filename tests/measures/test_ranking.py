@@ -9,7 +9,7 @@ from trivium.formats.trec import read_qrels, read_run
 from trivium.measures.ranking import evaluate, means, select_measure
 from trivium.measures.runs import Qrels, Run
 
-NAMES = ("mrr", "mrr@2", "precision@1", "precision@5", "hits@1", "hits@5", "map", "map@2")
+NAMES = ("mrr", "mrr@2", "precision@1", "precision@5", "hits@1", "map", "map@2", "ndcg", "ndcg@2", "recall", "recall@5")
 
 
 def synthetic(seed, queries=40, depth=20, documents=60):
@@ -34,6 +34,12 @@ def test_formulas_on_five_documents():
     assert values["hits@1"] == [0.0]
     assert values["hits@2"] == [1.0]
     assert values["map"] == pytest.approx([(1 / 2 + 2 / 4) / 3])  # document 9 was never retrieved
+    graded = Qrels(("a",), ([2, 4, 9],), ([1, 3, 2],))
+    values = evaluate(run, graded, ("ndcg", "ndcg@3", "recall", "recall@2"))
+    ideal = 3 + 2 / np.log2(3)
+    assert values["ndcg"] == pytest.approx([(1 / np.log2(3) + 3 / np.log2(5)) / (ideal + 1 / 2)])
+    assert values["ndcg@3"] == pytest.approx([1 / np.log2(3) / (ideal + 1 / 2)])
+    assert [values[name].tolist() for name in ("recall", "recall@2")] == [[2 / 3], [1 / 3]]
 
 
 def test_a_query_without_relevant_or_retrieved_documents_counts_as_zero():
@@ -61,7 +67,8 @@ def test_trec_eval_gives_the_same_on_every_query(real):
     ours = {"map": "map", "recip_rank": "mrr"}
     ours |= {f"P_{k}": f"precision@{k}" for k in cutoffs}
     ours |= {f"map_cut_{k}": f"map@{k}" for k in cutoffs}
-    ours |= {f"success_{k}": f"hits@{k}" for k in (1, 5, 10)}
+    ours |= {f"recall_{k}": f"R@{k}" for k in cutoffs} | {f"ndcg_cut_{k}": f"nDCG@{k}" for k in cutoffs}
+    ours |= {f"success_{k}": f"hits@{k}" for k in (1, 5, 10)} | {"ndcg": "nDCG"}
     values = evaluate(run, qrels, ours.values())
     compared = 0
     for line in (folder / "out.test.aq").read_text().splitlines():
@@ -106,6 +113,8 @@ def test_ranx_gives_the_same(seed):
         "mrr": "mrr",
         "map": "map",
         "hits@5": "hit_rate@5",
+        "recall@5": "recall@5",
+        "ndcg@5": "ndcg@5",
     }
     values = evaluate(run, qrels, theirs)
     for name, their_name in theirs.items():
@@ -122,9 +131,27 @@ def test_the_order_of_queries_does_not_matter():
         assert [before[name][run.queries.index(query)] for query in shuffled] == after[name].tolist()
 
 
-@pytest.mark.parametrize("name", ["ndcg", "precision", "precision@", "hits@0", "mrr@x", "precision@-1", "map@"])
+@pytest.mark.parametrize(
+    ("names", "ours"),
+    [
+        ("recip_rank RR MRR mrr", "mrr"),
+        ("P_1 P@1 P.1 precision@1", "precision@1"),
+        ("R@100 recall_100 Recall@100", "recall@100"),
+        ("ndcg_cut_10 ndcg_cut.10 nDCG@10 NDCG@10", "ndcg@10"),
+        ("map AP MAP", "map"),
+        ("map_cut_5 AP@5", "map@5"),
+        ("success_5 Success@5 hit_rate@5", "hits@5"),
+    ],
+)
+def test_the_names_of_trec_eval_ir_measures_and_ranx_are_known(names, ours):
+    assert {select_measure(name) for name in names.split()} == {select_measure(ours)}
+
+
+@pytest.mark.parametrize(
+    "name", ["nDGC", "P(rel=2)@5", "", "precision", "precision@", "hits@0", "mrr@x", "precision@-1", "map@"]
+)
 def test_unknown_names_are_refused_with_what_there_is(name):
-    with pytest.raises(ValueError, match="choices: mrr, precision@K, hits@K, map|needs a cutoff"):
+    with pytest.raises(ValueError, match="choices: mrr, precision@K, recall, hits@K, map, ndcg|needs a cutoff"):
         select_measure(name)
 
 

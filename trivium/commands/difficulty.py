@@ -12,8 +12,6 @@ from typing import get_args
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.judges import LlmJudge
 from trivium.complexity.difficulty.material import DifficultySettings, Judge, Missing
-from trivium.complexity.difficulty.result import Difficulty
-from trivium.complexity.factors.free_factors import LABELS
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
@@ -89,21 +87,6 @@ def _judge(arguments: Namespace) -> LlmJudge | None:
     return LlmJudge(validate(EndpointModel, values, "judge", Path("--")), arguments.cache)
 
 
-def summary(found: Difficulty) -> list[str]:
-    """The findings in words, a line each."""
-    lines = [f"{'model':20}{'exact match':>12}{'F1':>8}{'ROUGE-L':>9}"]
-    for model in found.models:
-        means = found.of_model(model)
-        lines.append(f"{model:20}{100 * means['em']:12.1f}{100 * means['f1']:8.1f}{100 * means['rouge_l']:9.1f}")
-    worse = found.worse
-    lines.append(f"{len(worse)} of {len(found.rows)} effects make a model worse, after Holm's correction:")
-    return lines + [
-        f"  {row['model']}, {LABELS[str(row['factor'])]}: {row['delta']:+.1f} points "
-        f"[{row['low']:+.1f}, {row['high']:+.1f}], from: {row['comes_from']}"
-        for row in worse
-    ]
-
-
 def run(arguments: Namespace) -> None:
     """Analyse the set of the command line."""
     judge = _judge(arguments)
@@ -117,5 +100,5 @@ def run(arguments: Namespace) -> None:
     write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)
     if judge is not None:
         print("Judge: " + ", ".join(f"{name} {count}" for name, count in judge.counts.items()) + ".")
-    print("\n".join(summary(found)))
+    print(found)
     print(f"Page: {arguments.out / 'index.html'}")

@@ -10,12 +10,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trivium.core.errors import BadInput
-
-if TYPE_CHECKING:
-    from trivium.decorrelation.benchmark.leaderboard import Leaderboard
 
 
 def options(parser: ArgumentParser) -> None:
@@ -33,18 +29,6 @@ def options(parser: ArgumentParser) -> None:
     add("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
     told = "write the pictures and sentences to embed for npy:FOLDER, and ask no model"
     add("--inputs", type=Path, metavar="FOLDER", help=told)
-
-
-def summary(board: "Leaderboard") -> list[str]:
-    """The board in words, a line a model, and what to expect of sentences in random order."""
-    width = max(len("random order"), *(len(row.model) for row in board.rows))
-    lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named (less is better)   R@1  rank, by R@1"]
-    names = ("odmap@1", "odmap@5", "odmap@10")
-    for row in board.rows:
-        first = "".join(f"{100 * row.scores.mean(name):7.1f}" for name in names)
-        named, recall = (100 * row.scores.mean(name) for name in ("still_named", "image_to_text_r@1"))
-        lines.append(f"{row.model:{width}}  {first}{named:30.1f}{recall:6.1f}  {row.odmap_rank:4}{row.recall_rank:9}")
-    return [*lines, f"{'random order':{width}}  " + "".join(f"{100 * board.chance[name]:7.1f}" for name in names)]
 
 
 def _named(captioners: Sequence[str]) -> dict[str, str]:
@@ -84,7 +68,7 @@ def run(arguments: Namespace) -> None:
         **{name: getattr(arguments, name) for name in ("dataset", "filling", "positives")},
     )
     write_leaderboard(board, arguments.out)
-    print("\n".join(summary(board)))
+    print(board)
     print(f"Page: {arguments.out / 'index.html'}")
     for name, why in board.failed.items():
         print(f"odmap: {name} was not asked: {why}", file=sys.stderr)

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,17 @@ from trivium.core.errors import BadInput
 from trivium.formats import trec
 from trivium.formats.given_runs import Given, Judgements, Ranked, take
 from trivium.measures import fusion, ranking, weight_search
-from trivium.measures.runs import Qrels, Run
+from trivium.measures.runs import Qrels, Run, name_of
 from trivium.measures.significance import fisher_randomization, holm, superscripts
+
+if TYPE_CHECKING:
+    import pandas
 
 METHODS = ("linear", "rrf")
 Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one a system, by name or in a row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Several systems beside each other; printed, it is the table of a paper.
 
@@ -44,7 +48,7 @@ class Comparison:
     p_holm: Mapping[str, NDArray[np.float64]]
     beaten: Mapping[str, Sequence[str]]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         width = max(map(len, self.systems)) + 3
         lines = [" " * width + "".join(f"  {name:<10}" for name in self.means)]
         for row, system in enumerate(self.systems):
@@ -64,7 +68,8 @@ def per_query(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> 
     Args:
         qrels: judgements.
         run: what a system ranked.
-        measures: such as `mrr`, `map@5`, `precision@1` and `hits@20`; one, or several.
+        measures: one or several of `mrr`, `map`, `ndcg`, `recall`, `precision@1` and `hits@20`, with any cutoffs; or by
+            trec_eval's names (`recip_rank`, `P_1`, `ndcg_cut_10`) or ir_measures' (`RR`, `P@1`, `nDCG@10`, `R@100`).
 
     Raises:
         BadInput: a file that cannot be read; row and field are named.
@@ -97,7 +102,7 @@ def fuse(
         name: of the fused run.
 
     Returns:
-        A `Run` of `Run`s; of anything else {query: {document: score}}, best first.
+        A `Run` if all were; of anything else {query: {document: score}}, best first.
 
     Raises:
         BadInput: a file that cannot be read.
@@ -116,7 +121,44 @@ def fuse(
     else:
         shares = [1.0] * len(complete) if weights is None else _in_order(weights, given.runs)
         fused = fusion.linear_fusion(complete, shares, depth=depth, normalization=normalization, name=name)
-    return fused if given.names is None else given.named(fused)
+    return given.named(fused)
+
+
+def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
+    """Read a TREC run, whose documents bear any names; its tag is its name by default.
+
+    Raises:
+        BadInput: a file that cannot be read; row and field are named.
+    """
+    vocabulary: dict[str, int] = {}
+    run = trec.read_run(path, name, vocabulary)
+    return replace(run, names=tuple(vocabulary))
+
+
+def read_qrels(path: str | PathLike[str]) -> Qrels:
+    """Read TREC qrels, whose documents bear any names; a grade above 0 is relevant.
+
+    Raises:
+        BadInput: a file that cannot be read; row and field are named.
+    """
+    vocabulary: dict[str, int] = {}
+    qrels = trec.read_qrels(path, vocabulary)
+    return replace(qrels, names=tuple(vocabulary))
+
+
+def to_frame(run: Ranked) -> "pandas.DataFrame":
+    """A run as PyTerrier has it: columns qid, docno, score and rank, from 0; any kind of run."""
+    import pandas
+
+    given = take(None, [run])
+    (taken,) = given.runs
+    rows = [
+        (query, name_of(document, given.names), score, rank)
+        for query, *ranked in zip(taken.queries, taken.documents.tolist(), taken.scores.tolist(), strict=True)
+        for rank, (document, score) in enumerate(zip(*ranked, strict=True))
+        if document >= 0
+    ]
+    return pandas.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
 
 
 def write_run(path: str | PathLike[str], run: Ranked) -> None:
@@ -133,36 +175,57 @@ def write_run(path: str | PathLike[str], run: Ranked) -> None:
     path = Path(path)
     if path.is_dir():  # a folder that is written over is lost
         raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
-    given = Given(Qrels((), ()), (run,), None) if isinstance(run, Run) else take(None, {path.stem: run})
+    given = Given(Qrels((), ()), (run,), run.names) if isinstance(run, Run) else take(None, {path.stem: run})
     tag = "_".join((given.runs[0].name or path.stem).split())  # white space ends a column
     trec.write_run(path, replace(given.runs[0], name=tag), given.names)
 
 
 def search_weights(
-    qrels: Judgements, runs: Runs, *, step: float = 0.1, depth: int | None = None, normalization: str = "z_score"
+    qrels: Judgements,
+    runs: Runs,
+    *,
+    measure: str = "mrr",
+    step: float = 0.1,
+    depth: int | None = None,
+    normalization: str = "z_score",
 ) -> dict[str, float]:
-    """The weights of `fuse` with the best mean reciprocal rank, by name of the system; of equal ones the first.
+    """The weights of `fuse` with the best mean of a measure, by name of the system; of equal ones the first.
 
     They belong on a validation set: on the questions that they were chosen on, they look better than they are.
 
     Args:
         qrels: judgements.
         runs: one a system, with different names.
+        measure: as in `per_query`; the mean reciprocal rank takes the least time.
         step: of the grid of weights that sum to 1, a divisor of 1.
         depth: documents kept in the fused run; None keeps all.
         normalization: as in `fuse`.
 
     Raises:
         BadInput: a file that cannot be read.
-        ValueError: two systems of one name, a query of a run that is not judged, or a depth that is no whole number
-            from 1; see `take`.
+        ValueError: unknown measure, two systems of one name, a query of a run that is not judged, or a depth that is no
+            whole number from 1; see `take`.
     """
     _check_depth(depth)
+    (measure,) = _several(measure)
+    function, cutoff = ranking.select_measure(measure)
     given = take(qrels, runs)
-    systems = _names(given.runs)
-    complete = [run.complete(given.qrels.queries) for run in given.runs]
-    found = weight_search.search_weights(complete, given.qrels, step=step, depth=depth, normalization=normalization)
-    return dict(zip(systems, found.weights[found.best].tolist(), strict=True))
+    systems, judged = _names(given.runs), given.qrels
+    complete = [run.complete(judged.queries) for run in given.runs]
+    if function is ranking.reciprocal_rank:
+        ranks = min((k for k in (depth, cutoff) if k is not None), default=None)
+        tried = weight_search.search_weights(complete, judged, step=step, depth=ranks, normalization=normalization)
+        best = tried.weights[tried.best]
+    else:
+        units = weight_search.simplex_grid(len(complete), step)
+        values = [
+            ranking.evaluate(
+                fusion.linear_fusion(complete, weights, depth=depth, normalization=normalization), judged, [measure]
+            )[measure].mean()
+            for weights in units / units[0].sum()
+        ]
+        best = (units / units[0].sum())[int(np.argmax(values))]
+    return dict(zip(systems, best.tolist(), strict=True))
 
 
 def compare(
@@ -185,9 +248,9 @@ def compare(
         raise ValueError(f"the level {level!r} does not lie between 0 and 1")
     given = take(qrels, runs)
     systems = _names(given.runs)
-    asked = _several(measures)
-    measured = [ranking.evaluate(run.complete(given.qrels.queries), given.qrels, asked) for run in given.runs]
-    values = {name: np.array([each[name] for each in measured]) for name in asked}
+    names = _several(measures)
+    measured = [ranking.evaluate(run.complete(given.qrels.queries), given.qrels, names) for run in given.runs]
+    values = {name: np.array([values[name] for values in measured]) for name in names}
     p = {name: fisher_randomization(each, seed=seed) for name, each in values.items()}
     return Comparison(
         systems,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.formats.trec import read_grades, read_run
-from trivium.measures.runs import PADDING, Qrels, Run
+from trivium.measures.runs import PADDING, Qrels, Run, name_of
 
 
 class Table(Protocol):
@@ -48,16 +48,19 @@ class Given:
     Attributes:
         qrels: the judgements; none at all where none were given.
         runs: one a system.
-        names: of the documents by number; None where all were our objects, whose numbers are their names.
+        names: of the documents by number; None where all were our objects whose numbers are their names.
+        only_ours: whether all runs were our objects.
     """
 
     qrels: Qrels
     runs: tuple[Run, ...]
     names: tuple[str, ...] | None
+    only_ours: bool = True
 
-    def named(self, run: Run) -> dict[str, dict[str, float]]:
-        """{query: {document: score}} of a run over these documents, best first."""
-        assert self.names is not None
+    def named(self, run: Run) -> Run | dict[str, dict[str, float]]:
+        """A run over these documents as they were given: our object, or {query: {document: score}}, best first."""
+        if self.names is None or self.only_ours:
+            return replace(run, names=self.names)
         return {
             query: {self.names[document]: score for document, score in zip(found, scores, strict=True) if document >= 0}
             for query, found, scores in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
@@ -90,7 +93,8 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     if not named:
         raise ValueError("no run")
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
-    if len(ours) == len(named) and (qrels is None or isinstance(qrels, Qrels)):
+    given = [*(run for _, run in ours), *([qrels] if isinstance(qrels, Qrels) else [])]
+    if len(given) == len(named) + (qrels is not None) and all(each.names is None for each in given):
         kept = tuple(replace(run, name=_called(name or run.name, place)) for place, (name, run) in enumerate(ours, 1))
         if qrels is not None:
             _warn_of_strangers(
@@ -111,10 +115,10 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     )
     judged = {query: {int(number[document]) for document in grades} for query, grades in graded.items()}
     _warn_of_strangers(taken, judged, names.__getitem__)
-    relevant = {
-        query: [int(number[name]) for name, grade in grades.items() if grade > 0] for query, grades in graded.items()
-    }
-    return Given(Qrels.from_dict(relevant), taken, tuple(names))
+    judgements = Qrels.from_dict(
+        {query: {int(number[name]): grade for name, grade in grades.items()} for query, grades in graded.items()}
+    )
+    return Given(judgements, taken, tuple(names), only_ours=len(ours) == len(named))
 
 
 def _called(name: str, place: int) -> str:
@@ -125,8 +129,8 @@ def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int
     """{query: {document: grade}}."""
     if isinstance(given, Qrels):
         return {
-            query: dict.fromkeys(_numbers(relevant, vocabulary).tolist(), 1)
-            for query, relevant in zip(given.queries, given.relevant, strict=True)
+            query: dict(zip(_numbers(relevant, given.names, vocabulary).tolist(), grades.tolist(), strict=True))
+            for query, relevant, grades in zip(given.queries, given.relevant, given.grades, strict=True)
         }
     if isinstance(given, str | PathLike):
         found = read_grades(Path(given), vocabulary)
@@ -168,7 +172,7 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
 
 def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
     if isinstance(given, Run):
-        documents = _numbers(given.documents.ravel(), vocabulary).reshape(given.documents.shape)
+        documents = _numbers(given.documents.ravel(), given.names, vocabulary).reshape(given.documents.shape)
         return Run(given.queries, documents, given.scores, name or given.name)
     if isinstance(given, str | PathLike):
         return read_run(Path(given), name or None, vocabulary)
@@ -191,9 +195,14 @@ def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
     return Run(tuple(lists), documents, scores, name)
 
 
-def _numbers(documents: NDArray[np.int64], vocabulary: dict[str, int]) -> NDArray[np.int64]:
-    """Of documents that are numbers already: a number and its digits are the same name."""
-    found = [PADDING if each == PADDING else vocabulary.setdefault(str(each), len(vocabulary)) for each in documents]
+def _numbers(
+    documents: NDArray[np.int64], names: Sequence[str] | None, vocabulary: dict[str, int]
+) -> NDArray[np.int64]:
+    """Of documents of our objects: a number without name and its digits are the same name."""
+    found = [
+        PADDING if document == PADDING else vocabulary.setdefault(name_of(document, names), len(vocabulary))
+        for document in documents.tolist()
+    ]
     return np.array(found, np.int64)
 
 

@@ -17,7 +17,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import finite_number, read_lines, whole_number
 from trivium.measures.reorder import untie
-from trivium.measures.runs import PADDING, Qrels, Run
+from trivium.measures.runs import PADDING, Qrels, Run, name_of
 
 _ENDS_A_COLUMN = frozenset(" \t\r\n")
 _LARGEST = float(np.finfo(np.float32).max)
@@ -162,15 +162,15 @@ def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: in
 
 
 def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
-    """Write TREC qrels `query 0 document 1`; a query without relevant documents gets a line `query 0 -1 0`."""
+    """Write TREC qrels `query 0 document grade`; a query without relevant documents gets a line `query 0 -1 0`."""
     if not isinstance(qrels, Qrels):
-        raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one of numbers)")
+        raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one)")
     if Path(path).is_dir():  # a folder that is written over is lost
         raise BadInput("not a file's path", file=Path(path), got="a folder", expected="the path of a file")
     with write_atomically(Path(path)) as beside, beside.open("w", encoding="utf-8") as out:
-        for query, documents in zip(qrels.queries, qrels.relevant, strict=True):
-            for document in documents.tolist():
-                out.write(f"{query} 0 {document} 1\n")
+        for query, documents, grades in zip(qrels.queries, qrels.relevant, qrels.grades, strict=True):
+            for document, grade in zip(documents.tolist(), grades.tolist(), strict=True):
+                out.write(f"{query} 0 {name_of(document, qrels.names)} {grade}\n")
             if not len(documents):
                 out.write(f"{query} 0 -1 0\n")
 
@@ -186,9 +186,7 @@ def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = No
         BadInput: as `read_run`, a grade that is no whole number, or a document that is judged twice for a query.
     """
     graded = read_grades(Path(path), vocabulary)
-    return Qrels.from_dict(
-        {query: [name for name, grade in found.items() if grade > 0] for query, found in graded.items()}
-    )
+    return Qrels.from_dict(graded)
 
 
 def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[str, dict[int, int]]:

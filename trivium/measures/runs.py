@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from itertools import islice
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 PADDING = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """One system's ranked lists, one row a query; the order in a row is the ranking.
 
@@ -20,6 +22,8 @@ class Run:
         documents: (queries, depth) int64 document ids, none twice in a row, -1 = padding at the row's end.
         scores: (queries, depth) float64, non-increasing in a row, NaN exactly where padded.
         name: of the system.
+        names: of the documents by number; None: their numbers are their names. The functions of this room do not read
+            it: they take runs over the same numbers.
 
     Raises:
         ValueError: one of these conditions does not hold; the message names the first offending query.
@@ -29,6 +33,7 @@ class Run:
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
     name: str = ""
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queries", tuple(self.queries))
@@ -49,6 +54,13 @@ class Run:
         self._refuse(twice, "a document twice")
         self._refuse(np.isfinite(self.scores) == padded, "a score that is not finite, or a score where padded")
         self._refuse(np.diff(self.scores, axis=1) > 0, "scores that increase")
+
+    def __repr__(self) -> str:
+        lists = (
+            (query, [name_of(document, self.names) for document in documents[:4].tolist() if document != PADDING])
+            for query, documents in zip(self.queries, self.documents, strict=True)
+        )
+        return show_lists(f"Run {self.name!r}: {len(self.queries)} queries, depth {self.documents.shape[1]}", lists)
 
     def _refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
         rows = np.flatnonzero(bad.any(axis=1))
@@ -82,15 +94,20 @@ class Run:
         return cls(tuple(queries), documents, np.where(documents == PADDING, np.nan, scores), name)
 
     @classmethod
-    def from_dict(cls, ranked: Mapping[str, Mapping[int, float]], depth: int | None = None, name: str = "") -> Self:
-        """The run of `{query: {document: score}}`; queries may have no document at all."""
+    def from_dict(cls, ranked: Mapping[str, Mapping[Any, float]], depth: int | None = None, name: str = "") -> Self:
+        """The run of `{query: {document: score}}`; queries may have no document at all.
+
+        Documents are numbers, or names: these are ranked as trec_eval ranks them, of equal scores the last name first.
+        """
+        names = number_names(document for found in ranked.values() for document in found)
+        number = None if names is None else {document: place for place, document in enumerate(names)}
         longest = max(map(len, ranked.values()), default=0)
         documents = np.full((len(ranked), longest), PADDING, dtype=np.int64)
         scores = np.full((len(ranked), longest), np.nan)
         for row, found in enumerate(ranked.values()):
-            documents[row, : len(found)] = list(found.keys())
+            documents[row, : len(found)] = list(found) if number is None else [number[document] for document in found]
             scores[row, : len(found)] = list(found.values())
-        return cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name)
+        return replace(cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name), names=names)
 
     def select(self, queries: Iterable[str]) -> "Run":
         """The rows of these queries, in their order.
@@ -100,7 +117,7 @@ class Run:
         """
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, f"the run {self.name!r} lacks")
-        return Run(queries, self.documents[rows], self.scores[rows], self.name)
+        return replace(self, queries=queries, documents=self.documents[rows], scores=self.scores[rows])
 
     def complete(self, queries: Iterable[str]) -> "Run":
         """The run over exactly these queries, in their order; an empty list for a query that it lacks.
@@ -115,25 +132,33 @@ class Run:
         documents = np.full((len(queries), self.documents.shape[1]), PADDING, dtype=np.int64)
         scores = np.full(documents.shape, np.nan)
         documents[rows], scores[rows] = self.documents, self.scores
-        return Run(queries, documents, scores, self.name)
+        return replace(self, queries=queries, documents=documents, scores=scores)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Qrels:
-    """Binary relevance judgements.
+    """Relevance judgements.
 
     Attributes:
         queries: unique query ids.
         relevant: for each query its relevant document ids, int64, sorted, possibly none.
+        grades: for each query the grades of these, int64 above 0; by default all are 1. Only nDCG asks for them.
+        names: as of `Run`.
     """
 
     queries: tuple[str, ...]
     relevant: tuple[NDArray[np.int64], ...]
+    grades: tuple[NDArray[np.int64], ...] = ()
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "queries", tuple(self.queries))
-        relevant = tuple(np.unique(np.asarray(ids, dtype=np.int64)) for ids in self.relevant)
+        unique = [np.unique(np.asarray(ids, dtype=np.int64), return_index=True) for ids in self.relevant]
+        relevant = tuple(ids for ids, _ in unique)
+        grades = self.grades or [np.ones(len(ids), np.int64) for ids in self.relevant]
+        ordered = (np.asarray(own, np.int64)[first] for own, (_, first) in zip(grades, unique, strict=True))
         object.__setattr__(self, "relevant", relevant)
+        object.__setattr__(self, "grades", tuple(ordered))
         _check_unique(self.queries, "qrels")
         if len(self.queries) != len(relevant):
             raise ValueError(f"qrels: {len(self.queries)} queries, but {len(relevant)} lists of relevant documents")
@@ -141,17 +166,33 @@ class Qrels:
             if len(ids) and ids[0] < 0:
                 raise ValueError(f"qrels: query {query!r} has a negative document id")
 
+    def __repr__(self) -> str:
+        lists = (
+            (query, [f"{name_of(each, self.names)}: {grade}" for each, grade in zip(ids[:4], own, strict=False)])
+            for query, ids, own in zip(self.queries, self.relevant, self.grades, strict=True)
+        )
+        return show_lists(f"Qrels: {len(self.queries)} queries, {sum(map(len, self.relevant))} relevant", lists)
+
     @classmethod
-    def from_dict(cls, relevant: Mapping[str, Iterable[int]]) -> Self:
-        """The judgements of `{query: relevant documents}`; a query may have none.
+    def from_dict(cls, relevant: Mapping[str, Mapping[Any, int] | Iterable[Any]]) -> Self:
+        """The judgements of `{query: relevant documents}` or `{query: {document: grade}}`; a query may have none.
 
         Raises:
-            ValueError: a text, or grades, where a list of documents is meant.
+            ValueError: a text where a list of documents is meant, or a grade that is no whole number.
         """
+        graded: dict[str, dict[Any, int]] = {}
         for query, ids in relevant.items():
-            if isinstance(ids, str | bytes | Mapping):
+            if isinstance(ids, str | bytes):
                 raise ValueError(f"qrels: query {query!r}: {ids!r} is no list of documents")
-        return cls(tuple(relevant), tuple(np.array(sorted(ids), dtype=np.int64) for ids in relevant.values()))
+            grades = ids if isinstance(ids, Mapping) else dict.fromkeys(ids, 1)
+            for document, grade in grades.items():
+                if not isinstance(grade, Real) or not float(grade).is_integer():
+                    raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
+            graded[query] = {document: grade for document, grade in grades.items() if grade > 0}
+        names = number_names(document for grades in graded.values() for document in grades)
+        number = None if names is None else {document: place for place, document in enumerate(names)}
+        ids = [list(grades) if number is None else [number[each] for each in grades] for grades in graded.values()]
+        return cls(tuple(graded), tuple(ids), tuple(list(grades.values()) for grades in graded.values()), names)
 
     def select(self, queries: Iterable[str]) -> "Qrels":
         """The judgements of these queries, in their order.
@@ -161,7 +202,9 @@ class Qrels:
         """
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, "not judged:")
-        return Qrels(queries, tuple(self.relevant[row] for row in rows))
+        return Qrels(
+            queries, tuple(self.relevant[row] for row in rows), tuple(self.grades[row] for row in rows), self.names
+        )
 
 
 def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:
@@ -177,12 +220,40 @@ def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:
 
 def mark_relevant(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.bool_]:
     """Whether each document is relevant: row i of (queries, n) document ids against query i of the qrels."""
-    matrix = np.zeros(documents.shape, dtype=bool)
-    for row, relevant in enumerate(qrels.relevant):
+    return look_up_grades(documents, qrels) > 0
+
+
+def look_up_grades(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.int64]:
+    """The grade of each document, 0 where it is not relevant; as `mark_relevant`."""
+    matrix = np.zeros(documents.shape, dtype=np.int64)
+    for row, (relevant, grades) in enumerate(zip(qrels.relevant, qrels.grades, strict=True)):
         if len(relevant):
-            nearest = relevant.take(np.searchsorted(relevant, documents[row]), mode="clip")
-            matrix[row] = nearest == documents[row]
+            place = np.searchsorted(relevant, documents[row]).clip(max=len(relevant) - 1)
+            matrix[row] = np.where(relevant[place] == documents[row], grades[place], 0)
     return matrix
+
+
+def number_names(documents: Iterable[Any]) -> tuple[str, ...] | None:
+    """The names by number, last name first, so that equal scores are ranked as trec_eval does; None of numbers."""
+    names = set(documents)
+    if not any(isinstance(name, str) for name in names):
+        return None
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise ValueError(f"documents bear names or numbers, not both: {wrong[0]!r} is no text")
+    return tuple(sorted(names, reverse=True))
+
+
+def name_of(document: int, names: Sequence[str] | None) -> str:
+    """What a document is called."""
+    return str(document) if names is None else names[document]
+
+
+def show_lists(title: str, lists: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A title and the first five lists, of each the first three names."""
+    shown = [(query, [*names[:3], *["…"] * (len(names) > 3)]) for query, names in islice(lists, 6)]
+    width = max((len(query) for query, _ in shown[:5]), default=0)
+    rows = [f"  {query:<{width}}  {', '.join(names)}".rstrip() for query, names in shown[:5]]
+    return "\n".join([title, *rows, *["  …"] * (len(shown) > 5)])
 
 
 def check_same_queries(first: Sequence[str], second: Sequence[str], first_name: str, second_name: str) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trivium.complexity.difficulty.judges import HumanVerdicts, Kappa
 from trivium.complexity.difficulty.material import Answers, DifficultySettings
 from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
-from trivium.complexity.factors.free_factors import FreeFactors
+from trivium.complexity.factors.free_factors import LABELS, FreeFactors
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import FRENCH
@@ -22,7 +22,7 @@ LEAST_MODELS = 5
 """For difficulties by IRT: m models tell m + 1 difficulties apart."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difficulty:
     """All that was found; arrays over questions are in the order of `questions`.
 
@@ -65,6 +65,20 @@ class Difficulty:
     irt: Rasch | None
     verdicts: HumanVerdicts | None
     kappas: dict[str, Kappa]
+
+    def __repr__(self) -> str:
+        """The models' means in percent, and the effects that make a model worse."""
+        lines = [f"{'model':20}{'exact match':>12}{'F1':>8}{'ROUGE-L':>9}"]
+        for model in self.models:
+            means = self.of_model(model)
+            lines.append(f"{model:20}{100 * means['em']:12.1f}{100 * means['f1']:8.1f}{100 * means['rouge_l']:9.1f}")
+        lines.append(f"{len(self.worse)} of {len(self.rows)} effects make a model worse, after Holm's correction:")
+        lines += [
+            f"  {row['model']}, {LABELS[str(row['factor'])]}: {row['delta']:+.1f} points "
+            f"[{row['low']:+.1f}, {row['high']:+.1f}], from: {row['comes_from']}"
+            for row in self.worse
+        ]
+        return "\n".join(lines)
 
     @property
     def models(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Models side by side on one set: who looks at the picture, and who repeats what usually stands together.
 
     board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, project="trivium")
-    print(board.rows[0].model, board.rows[0].scores.mean("odmap@1"))
+    print(board)
 
 `my_model` is an `Embedder`; what a text may be, `family.py` says.
 """
@@ -93,7 +93,7 @@ class BoardRow:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard:
     """What was found.
 
@@ -110,6 +110,20 @@ class Leaderboard:
     chance: Mapping[str, float]
     failed: Mapping[str, str]
     captioners: Mapping[str, CaptionerScores] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The table in percent, a line a model, and what to expect of sentences in random order."""
+        width = max(len("random order"), *(len(row.model) for row in self.rows))
+        lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named (less is better)   R@1  rank, by R@1"]
+        names = ("odmap@1", "odmap@5", "odmap@10")
+        for row in self.rows:
+            first = "".join(f"{100 * row.scores.mean(name):7.1f}" for name in names)
+            named, recall = (100 * row.scores.mean(name) for name in ("still_named", "image_to_text_r@1"))
+            lines.append(
+                f"{row.model:{width}}  {first}{named:30.1f}{recall:6.1f}  {row.odmap_rank:4}{row.recall_rank:9}"
+            )
+        chance = "".join(f"{100 * self.chance[name]:7.1f}" for name in names)
+        return "\n".join([*lines, f"{'random order':{width}}  {chance}"])
 
 
 def odmap(
