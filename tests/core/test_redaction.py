@@ -20,7 +20,7 @@ from trivium.core.parameters import validate
 from trivium.core.redaction import HIDDEN, redacted
 from trivium.core.tracking import Tracker, connect, log_values
 from trivium.prompting.endpoint import Endpoint
-from trivium.sources.download import Patience, Request, download, endpoint
+from trivium.sources.download import Request, download, endpoint
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "Sesame7opens"
@@ -216,9 +216,7 @@ def test_a_download_shows_and_keeps_no_password(hub, monkeypatch, tmp_path, caps
     monkeypatch.setenv("HF_ENDPOINT", f"http://me:{PASSWORD}@{host}")
     address = f"{endpoint()}/file"
     with pytest.raises(BadInput) as error:
-        download(
-            Request(address, address, page=address), tmp_path / "file", Patience(attempts=2, pause=0, longest_pause=0)
-        )
+        download(Request(address, address, page=address), tmp_path / "file")
     assert PASSWORD not in str(error.value) + capsys.readouterr().err + contents(tmp_path)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest import mock
 from urllib.parse import unquote
 
 
@@ -126,8 +127,14 @@ def serve():
 
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The address of a server on loopback that answers by this class; it is gone afterwards."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    """The address of a server on loopback that answers by this class; it is gone afterwards, and so is our haste."""
+    from trivium.sources.download import Patience
+
+    hasty = Patience(attempts=2, pause=0.01, longest_pause=0.05, silence=2)
+    with (
+        mock.patch("trivium.sources.download.PATIENT", hasty),
+        ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+    ):
         server.daemon_threads = True
         server.handle_error = lambda *_: None  # a client that gave up is part of the play
         thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)

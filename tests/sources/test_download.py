@@ -13,13 +13,12 @@ QUICK = Patience(attempts=3, pause=0.01, longest_pause=0.05, silence=0.3)
 
 
 @pytest.fixture
-def ask(hub, tmp_path):
+def ask(hub, tmp_path, monkeypatch):
+    monkeypatch.setattr("trivium.sources.download.PATIENT", QUICK)
     hub.files["/file"] = DATA
 
     def fetch(path="/file", **pin):
-        return download(
-            Request(hub.url + path, f"test: {path} at revision abc", **pin), tmp_path / "folder" / "file", QUICK
-        )
+        return download(Request(hub.url + path, f"test: {path} at revision abc", **pin), tmp_path / "folder" / "file")
 
     return fetch
 

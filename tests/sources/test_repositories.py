@@ -6,11 +6,9 @@ import pytest
 import yaml
 from huggingface_hub import HfApi, hf_hub_download
 
-from trivium.sources.download import Patience
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 OLD, NEW = "a" * 40, "b" * 40
 
 
@@ -32,7 +30,7 @@ def pins(hub, tmp_path):
 
 
 def fetched(folder, pins):
-    with Hub(folder, pins, QUICK) as hub:
+    with Hub(folder, pins) as hub:
         return {name: hub.fetch(name) for name in ("texts", "page")}
 
 
@@ -45,7 +43,7 @@ def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_
     later = fetched(tmp_path / "d", write_pins(tmp_path / "later.yaml", f"{hub.url}/there", NEW))
     assert later["texts"]["one.txt"] == tmp_path / "d" / "texts" / NEW / "one.txt"
     assert later["page"]["two.txt"] != first["page"]["two.txt"]
-    with Hub(tmp_path / "d", pins, QUICK) as here:
+    with Hub(tmp_path / "d", pins) as here:
         assert here.bytes_there("texts") == 3
         here.drop("texts", "page")
         assert here.bytes_there("texts") == 0
@@ -54,7 +52,7 @@ def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_
 
 def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, capsys):
     other = threading.Thread(target=fetched, args=(tmp_path / "d", pins))
-    with Hub(tmp_path / "d", pins, QUICK) as first:
+    with Hub(tmp_path / "d", pins) as first:
         kept = first.fetch("texts")["one.txt"]
         asked = len(hub.requests)
         other.start()
@@ -96,7 +94,7 @@ def test_huggingface_hub_reads_the_loopback_and_asks_for_what_we_ask_for(hub, tm
         "list": "*",
     }
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"texts": source}))
-    with Hub(tmp_path / "d", Pins(tmp_path / "pins.yaml"), QUICK) as ours:
+    with Hub(tmp_path / "d", Pins(tmp_path / "pins.yaml")) as ours:
         fetched_files = ours.fetch("texts")
     assert {name: path.read_bytes() for name, path in fetched_files.items()} == files
     contents = [path for path, _ in hub.requests if "/resolve/" in path]

@@ -89,7 +89,7 @@ def authorization(url: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fetched:
+def download(request: Request, target: Path) -> Fetched:
     """Fetch a file, or go on where an earlier call stopped; a target that is already there is only checked.
 
     Raises:
@@ -103,13 +103,13 @@ def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fe
     failures, furthest = 0, _length(part)
     while True:
         try:
-            _receive(request, target, part, patience)
+            _receive(request, target, part)
             return _checked(request, part, target)
         except (httpx.RequestError, _Trouble) as trouble:
             failures = 0 if _length(part) > furthest else failures + 1
             furthest = max(furthest, _length(part))
             reason = str(trouble) or type(trouble).__name__
-            if failures >= patience.attempts:
+            if failures >= PATIENT.attempts:
                 raise BadInput(
                     f"{request.name}: gave up after {failures} tries without a new byte ({reason}); what came is kept, "
                     "run again to go on",
@@ -117,11 +117,11 @@ def download(request: Request, target: Path, patience: Patience = PATIENT) -> Fe
                     got=f"{_length(part)} bytes",
                 ) from None
             print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
-            wait = max(getattr(trouble, "wait", 0.0), patience.pause * 2 ** max(failures - 1, 0))
-            time.sleep(min(wait, patience.longest_pause))
+            wait = max(getattr(trouble, "wait", 0.0), PATIENT.pause * 2 ** max(failures - 1, 0))
+            time.sleep(min(wait, PATIENT.longest_pause))
 
 
-def _receive(request: Request, target: Path, part: Path, patience: Patience) -> None:
+def _receive(request: Request, target: Path, part: Path) -> None:
     """One request, from where the part ends; raises `_Trouble` when the body is not complete."""
     version = part.with_name(part.name + ".version")
     offset, known = _length(part), version.read_text() if version.exists() else ""
@@ -133,7 +133,7 @@ def _receive(request: Request, target: Path, part: Path, patience: Patience) -> 
         headers |= {"Range": f"bytes={offset}-"} | ({"If-Range": known} if known else {})
     # httpx drops the Authorization header when a redirect leaves the host: the storage behind the hub never sees it.
     with (
-        httpx.Client(follow_redirects=True, timeout=patience.silence) as client,
+        httpx.Client(follow_redirects=True, timeout=PATIENT.silence) as client,
         client.stream("GET", request.url, headers=headers) as response,
     ):
         if response.status_code == 416 and offset in {_complete_length(response), request.size}:

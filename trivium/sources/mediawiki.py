@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.sources.download import PATIENT, Patience, Request, download
+from trivium.sources.download import Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
 # As CITATION.cff does, it names the software and its authors: the project has no address of its own.
@@ -24,13 +24,10 @@ class MediaWiki:
     Attributes:
         url: such as `https://commons.wikimedia.org/w/api.php`.
         folder: where answers are kept.
-        patience: how long a question insists. After "too many requests" it waits as long as the server says, though
-            never longer than the longest pause.
     """
 
     url: str
     folder: Path
-    patience: Patience = PATIENT
 
     def ask(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         """One answer, as JSON.
@@ -41,7 +38,7 @@ class MediaWiki:
         query = urlencode(sorted({"format": "json", "formatversion": "2", **parameters}.items()))
         kept = self.folder / f"{hashlib.sha256(f'{self.url}?{query}'.encode()).hexdigest()[:32]}.json"
         what = f"{self.url} {parameters.get('action', '')}"
-        download(Request(f"{self.url}?{query}", what, agent=AGENT), kept, self.patience)
+        download(Request(f"{self.url}?{query}", what, agent=AGENT), kept)
         try:
             answer = read_json(kept)
         except BadInput:

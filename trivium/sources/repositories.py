@@ -23,7 +23,7 @@ from huggingface_hub.hf_api import RepoFile
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.sources.disk import require_space
-from trivium.sources.download import PATIENT, TOKEN, Patience, Request, authorization, download, endpoint
+from trivium.sources.download import TOKEN, Request, authorization, download, endpoint
 from trivium.sources.pins import FilePin, Pins
 
 # Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
@@ -41,11 +41,10 @@ class Hub:
     Args:
         folder: where downloads go; kept between runs, until they are dropped.
         pins: what the files must be; digests not pinned are recorded there.
-        patience: how long a download insists.
     """
 
-    def __init__(self, folder: Path, pins: Pins, patience: Patience = PATIENT) -> None:
-        self.folder, self.pins, self.patience = folder, pins, patience
+    def __init__(self, folder: Path, pins: Pins) -> None:
+        self.folder, self.pins = folder, pins
         self._locks: dict[str, IO[str]] = {}
 
     def __enter__(self) -> Self:
@@ -82,7 +81,7 @@ class Hub:
                 size=said.size if pin.size is None else pin.size,
                 page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
             )
-            got = download(request, self._folder_of(name) / file, self.patience)
+            got = download(request, self._folder_of(name) / file)
             self.pins.record_file(name, file, got.sha256, got.size)
             fetched[file] = got.path
         return fetched
@@ -169,9 +168,7 @@ Files = dict[str, Path]
 
 
 @contextmanager
-def fetched(
-    names: Sequence[str], out: Path, downloads: Path, pins: Pins, patience: Patience = PATIENT
-) -> Iterator[tuple[Path, dict[str, Files]]]:
+def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Iterator[tuple[Path, dict[str, Files]]]:
     """Yield a folder beside `out` and the files of each source; when the block succeeds the folder takes its place.
 
     Args:
@@ -179,12 +176,11 @@ def fetched(
         out: the folder; complete or absent.
         downloads: where they lie until everything is written, whatever interrupts the run; then they are removed.
         pins: what the files must be.
-        patience: how long a download insists.
 
     Raises:
         BadInput: see `Hub.fetch`; or there is no room for the downloads and for what is made of them.
     """
-    with Hub(downloads, pins, patience) as hub:
+    with Hub(downloads, pins) as hub:
         needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
         require_space(downloads, needed, ", ".join(names))
         files = {name: hub.fetch(name) for name in names}

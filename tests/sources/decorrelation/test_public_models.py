@@ -9,16 +9,14 @@ from trivium.core.tables import read_json
 from trivium.decorrelation.captions.captioner import Captioner
 from trivium.decorrelation.models.blip import MATCH, read_blip
 from trivium.sources.decorrelation.models import fetch_models
-from trivium.sources.download import Patience
-from trivium.sources.pins import Pins
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 PICKLED = ["captioner", "blip_itm_coco", "blip_itm_flickr"]
 
 
-def test_pickled_repositories_load_as_the_stages_load_them(hub, tmp_path: Path):
+def test_pickled_repositories_load_as_the_stages_load_them(hub, tmp_path: Path, monkeypatch):
     (tmp_path / "pins.yaml").write_text(serve_decorrelation(hub))
-    counts = fetch_models(PICKLED, tmp_path / "out", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    monkeypatch.setattr("trivium.sources.pins.PINS", tmp_path / "pins.yaml")
+    counts = fetch_models(PICKLED, tmp_path / "out", tmp_path / "work")
     assert counts.keys() == {f"{model}_bytes" for model in PICKLED}
     for model in PICKLED:
         folder = tmp_path / "out" / model

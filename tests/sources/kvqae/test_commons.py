@@ -10,11 +10,8 @@ from PIL import Image
 from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile
-from trivium.sources.download import Patience
 from trivium.sources.kvqae.commons import PictureFetcher, category_files, reduce_to_width, rendered_width
 from trivium.sources.mediawiki import MediaWiki
-
-HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
 
 
 @pytest.fixture
@@ -25,7 +22,7 @@ def wiki():
 
 @pytest.fixture
 def commons(wiki, tmp_path):
-    return MediaWiki(f"{wiki.url}/w/api.php", tmp_path / "commons", HASTY)
+    return MediaWiki(f"{wiki.url}/w/api.php", tmp_path / "commons")
 
 
 def lark(wiki):
@@ -96,7 +93,7 @@ def test_no_more_files_are_asked_than_wanted(wiki, commons):
 def test_we_say_who_we_are(wiki, commons):
     lark(wiki)
     (file, address), *_ = category_files(commons, "Ada Lark", 1, 500, Counter())
-    fetcher = PictureFetcher(commons.folder / "pictures", HASTY, Counter(), "failed")
+    fetcher = PictureFetcher(commons.folder / "pictures", Counter(), "failed")
     assert list(fetcher.fetch([(file.name, address, file.sha1)])) == [(file.name, b"picture 1")]
     assert all(headers["User-Agent"].startswith("Trivium/") for _, headers in wiki.requests)
 

@@ -14,12 +14,10 @@ from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.nets.cards import licence_of
-from trivium.sources.download import Patience
 from trivium.sources.kvqae.frozen_encoders import FROZEN, fetch_encoder
 from trivium.sources.pins import PINS, Pins
 from trivium.vision.encoder_registry import ENCODERS
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 PAGE = Path(__file__).parents[3] / "docs/pins.md"
 
 
@@ -35,7 +33,9 @@ def test_every_pin_is_of_an_encoder_and_has_a_row_in_the_docs() -> None:
 
 
 @pytest.mark.parametrize("name", ["bge", "dinov2"])
-def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_path: Path) -> None:
+def test_what_is_fetched_is_what_the_class_loads(
+    name: str, hub: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if name in TEXT_ENCODERS:
         write_tiny_sentence_encoder(tmp_path / "tiny")
     else:
@@ -48,8 +48,9 @@ def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_p
     hub.repository("who/what", files, commits=("a" * 40,))
     pin = yaml.safe_load(FROZEN.read_text())[name] | {"hub": "who/what", "bytes": 1000}
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump({name: pin}))
-    pins, out = Pins(tmp_path / "pins.yaml"), tmp_path / "out"
-    fetched = fetch_encoder(name, out, tmp_path / "downloads", pins, QUICK)
+    monkeypatch.setattr("trivium.sources.kvqae.frozen_encoders.FROZEN", tmp_path / "pins.yaml")
+    out = tmp_path / "out"
+    fetched = fetch_encoder(name, out, tmp_path / "downloads")
     assert set(fetched) <= set(files)
     assert "a" * 40 in (out / "provenance.json").read_text()
     assert licence_of(out, without_card="none") == pin["licence"]
@@ -59,7 +60,7 @@ def test_what_is_fetched_is_what_the_class_loads(name: str, hub: Loopback, tmp_p
     else:
         ENCODERS[name].load(out, torch.device("cpu"))
     with pytest.raises(BadInput, match="out: it is there already"):
-        fetch_encoder(name, out, tmp_path / "downloads", pins, QUICK)
+        fetch_encoder(name, out, tmp_path / "downloads")
 
 
 def test_the_command_lists_and_names_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:

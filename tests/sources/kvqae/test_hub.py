@@ -13,7 +13,6 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_json_lines
 from trivium.formats.questions import read_questions
 from trivium.kvqae.source_questions import check_no_leak
-from trivium.sources.download import Patience
 from trivium.sources.kvqae import hub as hub_world
 from trivium.sources.kvqae.hub import (
     INDEX_BYTES,
@@ -27,19 +26,18 @@ from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
-
 
 @pytest.fixture
-def pins(hub, tmp_path):
+def pins(hub, tmp_path, monkeypatch):
     path = tmp_path / "pins.yaml"
+    monkeypatch.setattr("trivium.sources.pins.PINS", path)
     path.write_text(serve_kvqae(hub))
     return path
 
 
 @pytest.fixture
 def fetch(pins, tmp_path):
-    return lambda **smaller: fetch_kvqae(tmp_path / "raw", tmp_path / "work", Pins(pins), QUICK, **smaller)
+    return lambda **smaller: fetch_kvqae(tmp_path / "raw", tmp_path / "work", **smaller)
 
 
 @pytest.fixture
@@ -47,7 +45,7 @@ def trivia(fetch, pins, tmp_path):
     """Fetch TriviaQA for the questions that are there."""
     fetch()
     raw = tmp_path / "raw"
-    return lambda: fetch_triviaqa(raw / "triviaqa", raw / "viquae", tmp_path / "work", Pins(pins), QUICK)
+    return lambda: fetch_triviaqa(raw / "triviaqa", raw / "viquae", tmp_path / "work")
 
 
 def rows(path):
@@ -140,7 +138,7 @@ def test_a_killed_run_of_a_smaller_base_goes_on_with_the_images(fetch, hub, tmp_
     base = SmallerBaseParameters(articles=3, heap_gib=1, threads=1)
     with serve_commons() as commons:
         commons.files = {"Ada.jpg": jpeg("red"), "Bridge.png": jpeg("green")}
-        commons.answers["api"] = [(500, "")] * QUICK.attempts
+        commons.answers["api"] = [(500, "")] * 2
         with pytest.raises(BadInput, match="gave up after 2 tries"):
             fetch(base=base, commons=commons.api)
         assert not (tmp_path / "raw").exists()
@@ -192,7 +190,6 @@ def test_nothing_is_fetched_twice_whatever_code_changes_between_two_runs(pins, h
     """Any module's change gives the stage another work folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text((Path(__file__).parents[3] / "params.yaml").read_text())
-    monkeypatch.setattr("trivium.sources.kvqae.hub.Pins", lambda: Pins(pins))
     last = f"/datasets/who/all_images/resolve/{'a' * 40}/parts/images.tar.gz.partac"
     end = hub.files.pop(last)
     arguments = ["--source", "hub", "--out", "raw", "--metrics", "world.json"]
@@ -251,7 +248,7 @@ def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
     tree["viquae_dataset"] |= change
     pins.write_text(yaml.safe_dump(tree))
     with pytest.raises(BadInput, match=message):
-        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("viquae_dataset")
+        Hub(tmp_path / "downloads", Pins(pins)).fetch("viquae_dataset")
 
 
 def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
@@ -259,7 +256,7 @@ def test_names_that_leave_the_folder_are_not_followed(hub, pins, tmp_path):
     tree = [entry | {"path": f"../../../{entry['path']}"} for entry in json.loads(hub.files[path])]
     hub.files[path] = json.dumps(tree).encode()
     with pytest.raises(BadInput, match="no file matches"):
-        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+        Hub(tmp_path / "downloads", Pins(pins)).fetch("triviaqa")
 
 
 def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
@@ -280,19 +277,19 @@ def test_unreachable_hub_is_said(pins, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("time.sleep", lambda _: None)  # huggingface_hub insists for half a minute
     with pytest.raises(BadInput, match="http://127.0.0.1:9 cannot be reached"):
-        Hub(tmp_path / "downloads", Pins(pins), QUICK).fetch("triviaqa")
+        Hub(tmp_path / "downloads", Pins(pins)).fetch("triviaqa")
 
 
-def test_base_models_in_the_layout_of_every_world(hub, tmp_path):
+def test_base_models_in_the_layout_of_every_world(hub, pins, tmp_path):
     import torch
     from safetensors.torch import load_file
 
     state = {"conv1.weight": torch.arange(6.0).reshape(2, 3), "bn1.num_batches_tracked": torch.tensor(3)}
     bert = {"config.json": b"{}", "model.safetensors": b"bert", "vocab.txt": b"a\n"}
     clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
-    (tmp_path / "pins.yaml").write_text(serve_models(hub, bert, clip, b"arcface", state))
+    pins.write_text(serve_models(hub, bert, clip, b"arcface", state))
     out = tmp_path / "base"
-    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+    sizes = fetch_base_models(out, tmp_path / "work")
     assert {path.name: path.read_bytes() for path in (out / "text").iterdir()} == bert
     assert {path.name: path.read_bytes() for path in (out / "clip").iterdir()} == clip
     assert (out / "arcface" / "model.onnx").read_bytes() == b"arcface"
@@ -303,18 +300,18 @@ def test_base_models_in_the_layout_of_every_world(hub, tmp_path):
     assert "identities_listed" not in sizes
 
 
-def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, tmp_path):
+def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, pins, tmp_path):
     files = {"model.safetensors": b"x"}
     clip = {"open_clip_config.json": b"{}", "open_clip_model.safetensors": b"clip"}
-    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, clip, b"arcface", {}))
+    pins.write_text(serve_models(hub, files, clip, b"arcface", {}))
     (tmp_path / "mine" / "overlap").mkdir(parents=True)
     (tmp_path / "mine" / "overlap" / "identities.txt").write_text("Q5\n")
     out = tmp_path / "base"
     with pytest.raises(BadInput, match=r"identities.txt: this list does not say whom .* trained on WebFace600K"):
-        fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
+        fetch_base_models(out, tmp_path / "work", brought=tmp_path / "mine")
     (tmp_path / "mine" / "arcface").mkdir()
     (tmp_path / "mine" / "arcface" / "model.onnx").write_bytes(b"mine, of MS-Celeb-1M")
-    sizes = fetch_base_models(out, tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK, brought=tmp_path / "mine")
+    sizes = fetch_base_models(out, tmp_path / "work", brought=tmp_path / "mine")
     assert (sizes["identities_listed"], (out / "overlap" / "identities.txt").read_text()) == (1, "Q5\n")
     assert (out / "arcface" / "model.onnx").read_bytes() == b"mine, of MS-Celeb-1M"
     assert list(read_json(out / "provenance.json")["arcface"]) == ["model.onnx"]
@@ -325,10 +322,10 @@ class Trap:
         return print, ("unpickled",)
 
 
-def test_pickle_with_code_is_refused(hub, tmp_path, capsys):
+def test_pickle_with_code_is_refused(hub, pins, tmp_path, capsys):
     files = {"model.safetensors": b"x"}
-    (tmp_path / "pins.yaml").write_text(serve_models(hub, files, files, b"arcface", {"conv1.weight": Trap()}))
+    pins.write_text(serve_models(hub, files, files, b"arcface", {"conv1.weight": Trap()}))
     with pytest.raises(BadInput, match="not plain tensors"):
-        fetch_base_models(tmp_path / "base", tmp_path / "work", Pins(tmp_path / "pins.yaml"), QUICK)
+        fetch_base_models(tmp_path / "base", tmp_path / "work")
     assert "unpickled" not in capsys.readouterr().out
     assert not (tmp_path / "base").exists()

@@ -13,8 +13,6 @@ from trivium.sources.kvqae import commons as thumbnails
 from trivium.sources.kvqae.commons import fetch_thumbnails, rendered_width
 from trivium.sources.mediawiki import MediaWiki
 
-QUICK = Patience(attempts=2, pause=0.01, longest_pause=0.05, silence=2)
-
 
 @pytest.fixture
 def commons():
@@ -27,8 +25,8 @@ def commons():
 def fetch(commons, tmp_path):
     def fetched(*names):
         counts = Counter()
-        shelf = MediaWiki(commons.api, tmp_path / "answers", QUICK)
-        return dict(fetch_thumbnails(names, shelf, tmp_path / "pictures", QUICK, counts)), counts
+        shelf = MediaWiki(commons.api, tmp_path / "answers")
+        return dict(fetch_thumbnails(names, shelf, tmp_path / "pictures", counts)), counts
 
     return fetched
 
@@ -53,7 +51,7 @@ def test_it_waits_as_long_as_it_is_told(fetch, commons, monkeypatch):
     monkeypatch.setattr("trivium.sources.download.time.sleep", waits.append)
     commons.answers |= {"api": [(429, "0.03"), (503, "")], "Ada.jpg": [(429, "2")]}
     patient = Patience(attempts=4, pause=0.01, longest_pause=60, silence=2)
-    monkeypatch.setattr(__name__ + ".QUICK", patient)
+    monkeypatch.setattr("trivium.sources.download.PATIENT", patient)
     assert fetch("512px-Ada.jpg")[0] == {"512px-Ada.jpg": b"ada"}
     assert 2 in waits
 

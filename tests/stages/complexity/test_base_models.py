@@ -18,10 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.squad import write_squad
 from trivium.sources.complexity.models import ARCHITECTURES, check_models, fetch_models
-from trivium.sources.download import Patience
-from trivium.sources.pins import Pins
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 SENTENCE = "À l’été\u00a01917, l'armée d'Égypte a détruit « la forêt » — déjà…"
 
 
@@ -143,12 +140,12 @@ def serve(hub, folder, tmp_path, source="camembert", extra=()):
         {source: {"hub": "who/model", "kind": "model", "revision": None, "list": "*.json model*.safetensors"}}
     )
     (tmp_path / "pins.yaml").write_text(written)
-    return Pins(tmp_path / "pins.yaml")
 
 
-def test_models_are_downloaded_as_pinned(hub, camembert, tmp_path):
-    own = serve(hub, camembert, tmp_path, extra={"tf_model.h5": b"not asked for"})
-    counts = fetch_models(["camembert", "minilm"], tmp_path / "out", tmp_path / "work", own, QUICK)
+def test_models_are_downloaded_as_pinned(hub, camembert, tmp_path, monkeypatch):
+    monkeypatch.setattr("trivium.sources.pins.PINS", tmp_path / "pins.yaml")
+    serve(hub, camembert, tmp_path, extra={"tf_model.h5": b"not asked for"})
+    counts = fetch_models(["camembert", "minilm"], tmp_path / "out", tmp_path / "work")
     weights = load_file(tmp_path / "out" / "camembert" / "model.safetensors")
     assert counts["camembert_parameters"] == sum(value.numel() for value in weights.values())
     assert counts["minilm_parameters"] > 20_000_000

@@ -25,10 +25,8 @@ from trivium.formats.picture_corpora import read_corpus
 from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.decorrelation.corpora import fetch_coco, merge_instances, take_coco, take_flickr30k
 from trivium.sources.disk import sha256_of
-from trivium.sources.download import Patience
 from trivium.sources.pins import REQUESTED, Pins
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 SIZES = {"train": 40, "validation": 4, "test": 6}
 WORLD = {
     "seed": 0, "picture_size": 48, "coco": SIZES, "flickr30k": SIZES, "control": SIZES, "co_occurrence": 0.95,
@@ -206,7 +204,7 @@ def test_parts_with_other_categories_are_not_merged(tmp_path):
 
 
 @pytest.fixture
-def served(hub, tmp_path):
+def served(hub, tmp_path, monkeypatch):
     """COCO on a loopback hub; returns a way to fetch it."""
     made = coco_as_published(tmp_path / "made")
     annotations, splits = io.BytesIO(), io.BytesIO()
@@ -230,9 +228,8 @@ def served(hub, tmp_path):
         "karpathy": {"url": f"{hub.url}/people", "files": {"caption_datasets.zip": {}}},
     }
     (tmp_path / "pins.yaml").write_text(pins_of(sources))
-    return lambda **pictured: fetch_coco(
-        tmp_path / "out", tmp_path / "work", tmp_path / "downloads", Pins(tmp_path / "pins.yaml"), QUICK, **pictured
-    )
+    monkeypatch.setattr("trivium.sources.pins.PINS", tmp_path / "pins.yaml")
+    return lambda **pictured: fetch_coco(tmp_path / "out", tmp_path / "work", tmp_path / "downloads", **pictured)
 
 
 def test_hub_gives_the_same_folder_as_local(served, tmp_path):
@@ -261,7 +258,6 @@ def test_test_pictures_alone_leave_the_archive_of_training(served, hub, tmp_path
 
 
 def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
-    monkeypatch.setattr("trivium.sources.decorrelation.corpora.Pins", lambda: Pins(Path("pins.yaml")))
     with monkeypatch.context() as broken:
         broken.setattr("stages.decorrelation.world.count_co_occurrence", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):

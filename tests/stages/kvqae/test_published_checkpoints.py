@@ -22,11 +22,8 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
-from trivium.sources.download import Patience
 from trivium.sources.kvqae.published import fetch_checkpoints
-from trivium.sources.pins import Pins
 
-QUICK = Patience(attempts=2, pause=0.01, silence=2)
 SHAPE = {
     "vocab_size": len(SPECIAL + WORDS),
     "hidden_size": 32,
@@ -61,7 +58,7 @@ def authors():
 
 
 @pytest.fixture
-def fetch(hub, tmp_path):
+def fetch(hub, tmp_path, monkeypatch):
     write_tiny_bert(tmp_path / "text")
 
     def fetched(**changed):
@@ -77,14 +74,14 @@ def fetch(hub, tmp_path):
                 "list": "*.json *.bin *.safetensors",
             }
         (tmp_path / "pins.yaml").write_text(pins(sources))
+        monkeypatch.setattr("trivium.sources.pins.PINS", tmp_path / "pins.yaml")
         return {
             name: count
             for system in ("dpr", "reader")
             for name, count in fetch_checkpoints(
-                system, tmp_path / "text", tmp_path / "out" / system, tmp_path / "work",
-                Pins(tmp_path / "pins.yaml"), QUICK,
+                system, tmp_path / "text", tmp_path / "out" / system, tmp_path / "work"
             ).items()
-        }  # fmt: skip
+        }
 
     return fetched
 

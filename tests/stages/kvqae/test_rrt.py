@@ -22,7 +22,6 @@ from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of
 from trivium.sources.kvqae.rrt import features_given, fetch_rrt, read_checkpoint
-from trivium.sources.pins import Pins
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 
 EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise", "faceless", "company"), 0.1) | {
@@ -173,15 +172,16 @@ def test_checkpoints_that_are_no_rrt(checkpoint: Path, tmp_path: Path) -> None:
             read_checkpoint(bad)
 
 
-def test_hub(checkpoint: Path, tmp_path: Path) -> None:
+def test_hub(checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as server:
         server.files["/rrt/r50_gldv2.pt"] = checkpoint.read_bytes()
         pins = tmp_path / "pins.yaml"
+        monkeypatch.setattr("trivium.sources.pins.PINS", pins)
         source = {"url": f"{server.url}/rrt", "files": {"r50_gldv2.pt": {}}, "licence": "mit"}
         pins.write_text(small_hub.pins({"rrt": source}))
         Path("mine/rrt").mkdir(parents=True)
         Path("mine/rrt/landmarks.txt").write_text("Q7\n")
-        metrics = fetch_rrt(Path("rrt"), tmp_path / "work", Path("mine"), Pins(pins))
+        metrics = fetch_rrt(Path("rrt"), tmp_path / "work", Path("mine"))
     assert metrics["parameters"] == sum(weights.numel() for weights in load_rrt(Path("rrt")).parameters())
     assert json.loads(Path("rrt/extractor/extractor.json").read_text())["kind"] == "delg_files"
     assert len(json.loads(Path("rrt/provenance.json").read_text())["sha256"]["r50_gldv2.pt"]) == 64

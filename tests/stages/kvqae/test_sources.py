@@ -23,12 +23,9 @@ from trivium.core.tracking import Tracker
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.construction.commons import read_commons
-from trivium.sources.download import Patience
 from trivium.sources.kvqae.construction import check_sources, fetch_sources
 from trivium.sources.kvqae.raw import CONCRETE_TYPES
-from trivium.sources.pins import Pins
 
-HASTY = Patience(attempts=2, pause=0.01, longest_pause=0.02, silence=2)
 PARAMETERS = KvqaeSourcesParameters(
     questions=30, linked=0.6, files=3, picture_size=64, difficulty=DIFFICULTY, annotated=20
 )
@@ -107,11 +104,12 @@ def raw(tmp_path):
 
 
 @pytest.fixture
-def public(tmp_path):
+def public(tmp_path, monkeypatch):
     """(wiki, arguments of fetch_sources)."""
     with serve() as files, serve_wiki() as wiki:
         source = {"description": "x", "licence": "x", "bytes": 1, "url": files.url + "/data"}
         pins = tmp_path / "pins.yaml"
+        monkeypatch.setattr("trivium.sources.pins.PINS", pins)
         name = "triviaqa-unfiltered.tar.gz"
         pins.write_text(yaml.safe_dump({"triviaqa_original": source | {"files": {name: {"sha256": None}}}}))
         files.files[f"/data/{name}"] = archive(
@@ -128,7 +126,7 @@ def public(tmp_path):
             "No image": [wiki.page(6, "File:Beach.jpg")],
         }
         api = f"{wiki.url}/w/api.php"
-        yield wiki, {"pins": Pins(pins), "wikidata": api, "commons": api, "patience": HASTY, "files": 5, "width": 500}
+        yield wiki, {"wikidata": api, "commons": api, "files": 5, "width": 500}
 
 
 def test_the_public_sources(public, raw, tmp_path):

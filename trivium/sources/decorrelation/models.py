@@ -26,7 +26,6 @@ from trivium.decorrelation.models.vse import Vse, read_cnn
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.decorrelation.vsepp import CHECKPOINT, RELEASED, convert_vsepp, extract
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import keep_plain, read_pickled, rename
 from trivium.sources.repositories import fetched
@@ -49,16 +48,13 @@ BLIP_BASE: dict[str, Any] = {
 }
 
 
-def fetch_models(
-    models: Sequence[str], out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
-) -> dict[str, float]:
+def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str, float]:
     """Download these models as pinned and write a checked folder each.
 
     Args:
         models: names of `PINNED`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        downloads, patience: see `fetched`.
-        pins: by default the project's.
+        downloads: see `fetched`.
 
     Returns:
         `<model>_bytes` of each folder.
@@ -66,9 +62,9 @@ def fetch_models(
     Raises:
         BadInput: see `download` and `check_model`.
     """
-    pins = pins or Pins()
+    pins = Pins()
     names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
-    with fetched(names, out, downloads, pins, patience) as (beside, files):
+    with fetched(names, out, downloads, pins) as (beside, files):
         for model in models:
             folder, own = beside / model, {file: path for name in PINNED[model] for file, path in files[name].items()}
             folder.mkdir()

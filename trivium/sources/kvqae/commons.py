@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name
-from trivium.sources.download import Patience, Request, download
+from trivium.sources.download import Request, download
 from trivium.sources.mediawiki import AGENT, TOGETHER, MediaWiki
 from trivium.vision.decoding import read_rgb
 
@@ -154,13 +154,12 @@ class PictureFetcher:
 
     Args:
         folder: where they are kept.
-        patience: how long a download insists.
         counts: counts, under `failed`, those that cannot be fetched: files disappear from Commons every day.
         failed: see `counts`.
     """
 
-    def __init__(self, folder: Path, patience: Patience, counts: Counter[str], failed: str) -> None:
-        self._folder, self._patience, self._counts, self._failed = folder, patience, counts, failed
+    def __init__(self, folder: Path, counts: Counter[str], failed: str) -> None:
+        self._folder, self._counts, self._failed = folder, counts, failed
         self._missing = 0
         counts[failed] += 0
 
@@ -190,7 +189,7 @@ class PictureFetcher:
         target = self._folder / f"{stem}{PurePosixPath(unquote(urlsplit(address).path)).suffix.lower()}"
         started, there = time.monotonic(), target.exists()
         try:
-            got = download(Request(address, name, agent=AGENT), target, self._patience)
+            got = download(Request(address, name, agent=AGENT), target)
         except BadInput as problem:
             width = _WIDTH.search(address)
             odd = width and int(width[1]) not in WIDTHS and "answered 400" in str(problem)
@@ -206,7 +205,7 @@ class PictureFetcher:
 
 
 def fetch_thumbnails(
-    names: Sequence[str], shelf: MediaWiki, folder: Path, patience: Patience, counts: Counter[str]
+    names: Sequence[str], shelf: MediaWiki, folder: Path, counts: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
     """Stream (name, encoded preview) of the images that can be had.
 
@@ -214,13 +213,12 @@ def fetch_thumbnails(
         names: of the images, as files on Commons or as previews of them, such as `512px-Flag.svg.png`.
         shelf: Commons' API.
         folder: where previews are kept.
-        patience: how long a download insists.
         counts: counts those that are `kb_images_not_on_commons` and `kb_images_not_fetched`.
 
     Raises:
         BadInput: see `MediaWiki.ask` and `PictureFetcher.fetch`.
     """
-    fetcher = PictureFetcher(folder, patience, counts, "kb_images_not_fetched")
+    fetcher = PictureFetcher(folder, counts, "kb_images_not_fetched")
     counts["kb_images_not_on_commons"] += 0
     with tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar:
         for batch in _batches(names):

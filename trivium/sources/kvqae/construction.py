@@ -21,7 +21,6 @@ from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, digests, require_files
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae.commons import COMMONS, PictureFetcher, category_files, reduce_to_width, rendered_width
 from trivium.sources.kvqae.local import bring_images
 from trivium.sources.mediawiki import MediaWiki
@@ -35,8 +34,8 @@ KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
 
 
 def fetch_sources(
-    out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, pins: Pins | None = None,
-    patience: Patience = PATIENT, wikidata: str = WIKIDATA, commons: str = COMMONS,
+    out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, wikidata: str = WIKIDATA,
+    commons: str = COMMONS,
 ) -> dict[str, float]:  # fmt: skip
     """Fetch the sources for the subjects at hand: entities that TagMe's links name, in whose article the answer stands.
 
@@ -49,8 +48,6 @@ def fetch_sources(
         types: the list of concrete types.
         files: most pictures of a category.
         width: of the pictures, pixels; previews are of the next width that Wikimedia renders.
-        pins: by default the project's.
-        patience: how long a download insists.
         wikidata, commons: addresses of the APIs.
 
     Returns:
@@ -60,13 +57,13 @@ def fetch_sources(
         BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; a member of the archive is missing; or
             see `PictureFetcher.fetch`.
     """
-    pins = pins or Pins()
+    pins = Pins()
     counts: Counter[str] = Counter()
-    with Hub(downloads, pins, patience) as hub:
+    with Hub(downloads, pins) as hub:
         archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
         kept = hub.claim(KEPT)
-        wiki = MediaWiki(wikidata, kept / "wikidata", patience)
-        shelf = MediaWiki(commons, kept / "commons", patience)
+        wiki = MediaWiki(wikidata, kept / "wikidata")
+        shelf = MediaWiki(commons, kept / "commons")
         with write_atomically(out) as beside:
             beside.mkdir(parents=True)
             shutil.copyfile(types, beside / "concrete_types.csv")
@@ -84,7 +81,7 @@ def fetch_sources(
             subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
             known: list[CommonsFile] = []
             previews = kept / f"pictures_{rendered_width(width)}"
-            fetcher = PictureFetcher(previews, patience, counts, "commons_not_fetched")
+            fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
             pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
             counts["commons_images"] = write_images(beside / "images", pictures)
             write_json_lines(beside / "commons.jsonl", map(_record, known))

@@ -27,7 +27,6 @@ from trivium.core.zips import unpack_member
 from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import FACE_MODEL, bring_identities, digests, link
 from trivium.sources.disk import require_space
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.kvqae.arcface import bring_face_model
 from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
@@ -58,17 +57,14 @@ Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
 def fetch_kvqae(
-    out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT,
-    base: SmallerBaseParameters | None = None, commons: str = COMMONS,
-) -> dict[str, float]:  # fmt: skip
+    out: Path, downloads: Path, base: SmallerBaseParameters | None = None, commons: str = COMMONS
+) -> dict[str, float]:
     """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE, but for TriviaQA.
 
     Args:
         out: the raw folder, of which TriviaQA is another stage's; each part is complete or absent. `provenance/` in it
             keeps revisions, digests and licences.
         downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
-        pins: by default the project's.
-        patience: how long a download insists.
         base: how many articles the knowledge base has, and which; None: all, with those of KILT.
         commons: address of the API that a smaller base's images are asked from.
 
@@ -79,8 +75,7 @@ def fetch_kvqae(
         BadInput: see `download`, `validate_kvqae`, `write_smaller_base` and `fetch_thumbnails`; or a record lacks a
             field.
     """
-    pins = pins or Pins()
-    with Hub(downloads, pins, patience) as hub:
+    with Hub(downloads, Pins()) as hub:
         pieces, counts = _pieces(hub, base, commons)
         with write_parts(out) as beside:
             link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
@@ -89,15 +84,13 @@ def fetch_kvqae(
     return counts
 
 
-def fetch_triviaqa(
-    out: Path, viquae: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
-) -> dict[str, float]:
+def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]:
     """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from.
 
     Args:
         out: the folder; complete or absent.
         viquae: the folder of ViQuAE's questions.
-        downloads, pins, patience: as `fetch_kvqae`.
+        downloads: as `fetch_kvqae`.
 
     Returns:
         The counts of `validate_triviaqa` and `leave_out_sources`.
@@ -105,8 +98,8 @@ def fetch_triviaqa(
     Raises:
         BadInput: see `download` and `validate_triviaqa`; or no file is of a split.
     """
-    pins = pins or Pins()
-    with Hub(downloads, pins, patience) as hub:
+    pins = Pins()
+    with Hub(downloads, pins) as hub:
         files = hub.fetch("triviaqa")
         with write_atomically(out) as beside:
             _triviaqa(beside, files)
@@ -166,16 +159,12 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple
     return raw, counts
 
 
-def fetch_base_models(
-    out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT, brought: Path | None = None
-) -> dict[str, float]:
+def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
     """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`; nothing is unpickled.
 
     Args:
         out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
         downloads: where they lie until everything is written, whatever interrupts the run.
-        pins: by default the project's.
-        patience: how long a download insists.
         brought: a folder of the user's. A face model in its `arcface/` is taken instead of the public one, and
             `overlap/identities.txt` beside it says whom that one was trained on.
 
@@ -186,8 +175,8 @@ def fetch_base_models(
         BadInput: see `fetched`, `bring_face_model` and `bring_identities`.
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
-    pins, sources = pins or Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
-    with fetched(sources, out, downloads, pins, patience) as (beside, fetched_files):
+    pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
+    with fetched(sources, out, downloads, pins) as (beside, fetched_files):
         for source, folder in (("bert", "text"), ("clip", "clip")):
             (beside / folder).mkdir()
             for file, path in fetched_files[source].items():
@@ -286,8 +275,8 @@ def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
 def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str, float]:
     wanted, kept = sorted(_kb_images(raw)), hub.claim(PREVIEWS)
     counts: Counter[str] = Counter()
-    shelf = MediaWiki(commons, kept / "answers", hub.patience)
-    fetched = fetch_thumbnails(wanted, shelf, kept / "pictures", hub.patience, counts)
+    shelf = MediaWiki(commons, kept / "answers")
+    fetched = fetch_thumbnails(wanted, shelf, kept / "pictures", counts)
     written = write_images(raw / "images" / "kb", fetched)
     counts.update(kb_images=written, kb_images_missing=len(wanted) - written)
     return {name: float(count) for name, count in counts.items()}

@@ -15,30 +15,26 @@ from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.text_encoder import save_text_encoder
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.download import PATIENT, Patience
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import PICKLED, read_pickled
 from trivium.sources.repositories import fetched
 
 
-def fetch_checkpoints(
-    system: str, base: Path, out: Path, downloads: Path, pins: Pins | None = None, patience: Patience = PATIENT
-) -> dict[str, float]:
+def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> dict[str, float]:
     """Download, convert and check the checkpoints of a system.
 
     Args:
         system: dpr, or reader.
         base: folder of the text encoder, whose tokenizer they use.
         out: the folder; complete or absent.
-        downloads, patience: see `fetched`.
-        pins: by default the project's.
+        downloads: see `fetched`.
 
     Returns:
         Weights of each.
     """
-    pins, checkpoints = pins or Pins(), CHECKPOINTS[system]
+    pins, checkpoints = Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
-    with fetched(list(checkpoints), out, downloads, pins, patience) as (beside, files):
+    with fetched(list(checkpoints), out, downloads, pins) as (beside, files):
         counts = {
             f"{name}_weights": convert(checkpoint, files[name], tokenizer, beside / checkpoint.folder)
             for name, checkpoint in checkpoints.items()

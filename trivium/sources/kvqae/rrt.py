@@ -55,7 +55,7 @@ def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, 
     )
 
 
-def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None = None) -> dict[str, float]:
+def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float]:
     """Download the authors' checkpoint and keep it as safetensors.
 
     Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
@@ -64,7 +64,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None, pins: Pins | None 
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
-    pins = pins or Pins()
+    pins = Pins()
     with fetched(["rrt"], out, downloads, pins) as (beside, files):
         (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
