@@ -1,5 +1,6 @@
 import hashlib
 import shutil
+from unittest import mock
 
 import pytest
 
@@ -13,14 +14,14 @@ QUICK = Patience(attempts=3, pause=0.01, longest_pause=0.05, silence=0.3)
 
 
 @pytest.fixture
-def ask(hub, tmp_path, monkeypatch):
-    monkeypatch.setattr("trivium.sources.download.PATIENT", QUICK)
+def ask(hub, tmp_path):
     hub.files["/file"] = DATA
 
     def fetch(path="/file", **pin):
         return download(Request(hub.url + path, f"test: {path} at revision abc", **pin), tmp_path / "folder" / "file")
 
-    return fetch
+    with mock.patch("trivium.sources.download.PATIENT", QUICK):
+        yield fetch
 
 
 def left(tmp_path):
