@@ -1,11 +1,10 @@
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from trivium.commands.cli import run
 from trivium.commands.plan import (
     Cost,
     Machines,
@@ -167,17 +166,20 @@ def test_machines_and_the_bottleneck_are_shown():
     assert lines[-2] == "First bottleneck on 20x16cores: a, 3.0 h, 75 % of all, limited by 320 cores."
 
 
-def test_the_command_prints_tables():
-    command = [sys.executable, "-m", "trivium", "plan"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_the_command_prints_tables(capsys):
+    run("plan")
+    printed = capsys.readouterr().out
     assert "kvqae-image_features × 3" in printed
     assert "ODmAP and R@k of decorrelation: after" in printed
-    command += ["--scale", "pilot", "--machines", "1xH200", "20x16cores"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    words = ["--scale", "pilot", "--machines", "1xH200", "20x16cores"]
+    run("plan", words)
+    printed = capsys.readouterr().out
     assert all(
         f"{stage} {mark}" in printed for stage, mark in (("kvqae-knowledge_base", "‖"), ("decorrelation-train", "¦"))
     )
     assert "First bottleneck on 1xH200: " in printed
-    wrong = subprocess.run([*command[:-1], "many"], capture_output=True, text=True, check=False)
-    assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert "no such machines" in wrong.stderr
+    with pytest.raises(SystemExit) as wrong:
+        run("plan", [*words[:-1], "many"])
+    said = capsys.readouterr()
+    assert (wrong.value.code, said.out) == (1, "")
+    assert "no such machines" in said.err

@@ -10,9 +10,10 @@ import time
 import networkx as nx
 import psutil
 import pytest
+from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
-from trivium.commands.repro import CONSTRUCTION, LAST, needed
+from trivium.commands.repro import CONSTRUCTION, LAST, heal, is_refused, needed
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 
@@ -52,44 +53,46 @@ def ran(output: str) -> list[str]:
 
 
 def test_all_runs_once_and_then_nothing(project):
-    assert sorted(ran(run(*COMMAND, folder=project))) == sorted(OUTPUTS)
+    assert sorted(ran(run("trivium", "repro", folder=project))) == sorted(OUTPUTS)
     assert outputs(project) == OUTPUTS
-    assert run(*COMMAND, folder=project) == "Data and pipelines are up to date.\n"
+    assert run("trivium", "repro", folder=project) == "Data and pipelines are up to date.\n"
     assert "up to date" in run("dvc", "status", folder=project)
 
 
 def test_a_failed_stage_stops_only_what_needs_it(project):
     (project / "dvc.yaml").write_text(SIX.replace("cat b.txt > d.txt", "echo no d >&2; cat b.txt > /dev/null; exit 3"))
-    said = run(*COMMAND, folder=project, fails=True)
+    said = run("trivium", "repro", folder=project, fails=True)
     assert said.endswith(
         "These stages failed:\n  d: no d\nThese did not run, because they need one of them:\n  f (needs d)\n"
         "Everything else is done; `make repro` goes on from it.\n"
     )
     assert sorted(ran(said)) == ["a", "b", "c", "d", "e"]
     (project / "dvc.yaml").write_text(SIX)
-    assert sorted(ran(run(*COMMAND, folder=project))) == ["d", "f"]
+    assert sorted(ran(run("trivium", "repro", folder=project))) == ["d", "f"]
 
 
-def test_what_a_kill_left_broken_is_healed_and_nothing_runs_again(project):
+def test_what_a_kill_left_broken_is_healed_and_nothing_runs_again(project, capsys):
     """The lock cut, emptied or of another shape, before and after a commit has it."""
-    run(*COMMAND, folder=project)
-    lock = project / "dvc.lock"
+    run("trivium", "repro", folder=project)
+    lock, rwlock = project / "dvc.lock", project / ".dvc/tmp/rwlock"
     whole = lock.read_text()
-    for left, source in (
-        (whole[: int(0.3 * len(whole))], ""),
-        ("", "removed"),
-        (whole[: int(0.6 * len(whole))], ""),
-        ("schema: '2.0'\nstages: [1]\n", "back from Git"),
-    ):
+    lock.write_text("")
+    rwlock.write_text("")
+    said = run("trivium", "repro", folder=project)
+    assert "DVC was killed while it wrote 'rwlock': the file is removed" in said
+    assert "DVC refuses 'dvc.lock': it is removed" in said
+    assert ran(said) == []
+    commit(project)
+    for left in ("schema: '2.0'\nstages: [1]\n", whole[: int(0.3 * len(whole))], whole[: int(0.6 * len(whole))]):
         lock.write_text(left)
-        (project / ".dvc/tmp/rwlock").write_text("")
-        said = run(*COMMAND, folder=project)
-        assert "DVC was killed while it wrote 'rwlock': the file is removed" in said
-        assert f"DVC refuses 'dvc.lock': it is {source}" in said or not source
-        assert ran(said) == []
-        assert outputs(project) == OUTPUTS
-        if source == "removed":
-            commit(project)
+        rwlock.write_text("")
+        with Repo(str(project)) as repo:
+            heal(repo)
+            assert not is_refused(repo)
+        assert not rwlock.exists()
+        assert "back from Git" in capsys.readouterr().err or "[1]" not in left  # what is cut may be valid
+    assert ran(run("trivium", "repro", folder=project)) == []
+    assert outputs(project) == OUTPUTS
     assert "up to date" in run("dvc", "status", folder=project)
 
 
@@ -108,7 +111,7 @@ def test_an_interruption_ends_all_processes(project, ending):
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_any_moment_the_end_is_right(project, kills):
     """Each kill hits the whole group; the folder is emptied whenever a run has ended before."""
     draw = random.Random(kills)
@@ -124,7 +127,7 @@ def test_killed_at_any_moment_the_end_is_right(project, kills):
             for name in OUTPUTS:
                 (project / f"{name}.txt").unlink()
             run("rm", "-rf", "dvc.lock", ".dvc/cache", folder=project)
-    run(*COMMAND, folder=project)
+    run("trivium", "repro", folder=project)
     assert outputs(project) == OUTPUTS
     assert "up to date" in run("dvc", "status", folder=project)
 

@@ -1,10 +1,9 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from trivium.commands.cli import run
 from trivium.commands.scale import rescale, scale_file
 from trivium.core.errors import BadInput
 
@@ -97,19 +96,16 @@ def test_a_scale_is_a_name_or_a_file_and_scales_alone_are_offered(files, monkeyp
             scale_file(wrong)
 
 
-RUN = "import sys; from trivium.commands.cli import run; run('scale', sys.argv[1:])"
-
-
-def test_command_prints_the_changes(files):
+def test_command_prints_the_changes(files, capsys):
     params, scale = files("world: {kvqae: hub}")
-    command = [sys.executable, "-c", RUN, "--params", str(params), "--scale", str(scale)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "world.kvqae: sample → hub\n1 changes" in result.stdout
+    words = ["--params", str(params), "--scale", str(scale)]
+    run("scale", words)
+    assert "world.kvqae: sample → hub\n1 changes" in capsys.readouterr().out
     scale.write_text("nothing: 1")
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert "unknown key (choices: world, kvqae)" in result.stderr
-    assert "Traceback" not in result.stderr
+    with pytest.raises(SystemExit) as wrong:
+        run("scale", words)
+    assert wrong.value.code == 1
+    assert "unknown key (choices: world, kvqae)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scale", sorted(Path("scales").glob("*.yaml")), ids=lambda path: path.stem)

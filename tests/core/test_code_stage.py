@@ -110,7 +110,7 @@ def test_an_edit_reruns_what_reaches_it(project: Path) -> None:
     assert ran(run("dvc", "repro", folder=project)) == {"first"} | CROSSED
     edit(project, "lib/square.py", "x**2", "x + x")
     assert ran(run("dvc", "repro", "cell@one-a", folder=project)) == {"cell@one-a"}
-    assert ran(run("dvc", "exp", "run", folder=project)) == {"cell@two_0.5"} | CROSSED
+    assert ran(run("dvc", "repro", folder=project)) == {"cell@two_0.5"} | CROSSED
     assert "up to date" in run("dvc", "status", "first", "cell", "crossed", folder=project)
     assert "always changed" in run("dvc", "status", folder=project)
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from filelock import FileLock
 
+from tests.tiny_project import run
 from trivium.commands.scale import rescale
 from trivium.core.arithmetic import SETTINGS
 
@@ -46,17 +47,7 @@ class Project:
 
     def run(self, *command: str, fails: bool = False, **environment: str) -> str:
         """Run a command in the project; its whole output is returned, and shown when it ends unexpectedly."""
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.environment(**environment),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode != 0) == fails, f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}"
-        return done.stdout
+        return run(*command, folder=self.folder, fails=fails, environment=self.environment(**environment))
 
     def commit(self, message: str) -> None:
         self.run("git", "add", "-A")
@@ -83,6 +74,7 @@ def copy_project(folder: Path, scale: Path = TINY) -> Project:
     project.run("git", "config", "user.email", "test@example.org")
     project.run("git", "config", "user.name", "Test")
     project.run("git", "config", "gc.auto", "0")
+    project.run("git", "config", "core.fsync", "none")  # of a thousand files
     project.commit("Small world")
     return project
 
