@@ -8,7 +8,7 @@ from bench.paper_size import __main__ as rehearsal
 from bench.paper_size.part import PARTS, Part, part_of
 from trivium.core.tables import read_json
 
-LITTLE = {"fusion": 60, "dense": 2000, "inverted": 3000, "images": 1500, "bm25": 300, "instances": 20, "captions": 200}
+LITTLE = {"fusion": 60, "dense": 2000, "inverted": 3000, "images": 400, "bm25": 300, "instances": 20, "captions": 200}
 
 
 @pytest.mark.parametrize("name", PARTS)

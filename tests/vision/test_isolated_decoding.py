@@ -86,9 +86,9 @@ def test_a_picture_that_needs_much_memory_gets_it_alone(decoders, monkeypatch):
 
 
 def test_what_was_decoded_before_takes_nothing_from_a_picture(decoders):
-    """One that needs nearly all that it may have, between others of every size."""
+    """One that needs nearly all that it may have, between a small and a large one."""
     one_row = encoded(Image.new("I;16", (40_000_000, 1)))
-    others = [encoded(noise(side, side)) for side in (30, 300, 1_000, 2_000, 3_000)]
+    others = [encoded(noise(side, side)) for side in (30, 2_000)]
     for other in others:
         assert decoders.decode(other).size in ((64, 64), (30, 30))
         assert decoders.decode(one_row).size == (64, 1)
