@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import ConstantLR
 
 from trivium.core.curves import COLUMNS, Curves, thinned
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context
+from trivium.core.stage import Context, execute
 from trivium.core.tables import read_csv
 from trivium.nets.training import Validation, train
 
@@ -113,32 +113,35 @@ def main(parameters: ToyParameters, context: Context) -> dict[str, float]:
     return {}
 
 
-STAGE = """
-from tests.core.test_curves import ToyParameters, main
+ARGUMENTS = ["--curves", "m/curves.csv"]
+STAGES = """
+import os, sys
+from pathlib import Path
+from tests.core.test_curves import ARGUMENTS, ToyParameters, main
 from trivium.core.stage import execute
-execute(main, "toy.train", ToyParameters, ["--curves", "m/curves.csv"])
+for stop in sys.argv[1:]:  # torch is loaded once
+    child = os.fork()
+    if not child:
+        os.environ["STOP"] = stop
+        execute(main, "toy.train", ToyParameters, ARGUMENTS)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), Path("m").exists())
 """
 
 
-def start(folder: Path, stop: int) -> int:
-    """Run the stage; returns its exit status."""
-    folder.mkdir(exist_ok=True)
-    (folder / "params.yaml").write_text("toy: {train: {seed: 1}}")
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "STOP": str(stop), "DVC_ROOT": str(folder)}
-    return subprocess.run([sys.executable, "-c", STAGE], cwd=folder, env=environment, check=False).returncode
-
-
-@pytest.mark.parametrize("stops", [[3], [EVERY + 3, EVERY + 2, STEPS]])
-def test_killed_and_resumed_leaves_the_table_of_an_undisturbed_training(undisturbed, tmp_path, stops):
-    for stop in stops:
-        assert start(tmp_path / "killed", stop) == -signal.SIGKILL
-        assert not (tmp_path / "killed" / "m").exists()
-    assert start(tmp_path / "killed", 0) == 0
-    assert (tmp_path / "killed" / "m" / "curves.csv").read_bytes() == undisturbed
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    assert start(folder, 0) == 0
-    return (folder / "m" / "curves.csv").read_bytes()
+def test_killed_and_resumed_leaves_the_table_of_an_undisturbed_training(tmp_path, monkeypatch):
+    for name in ("undisturbed", "killed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "params.yaml").write_text("toy: {train: {seed: 1}}")
+    monkeypatch.chdir(tmp_path / "undisturbed")
+    monkeypatch.setenv("STOP", "0")
+    execute(main, "toy.train", ToyParameters, ARGUMENTS)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DVC_ROOT": str(tmp_path / "killed"), "OMP_NUM_THREADS": "1"}
+    stops = map(str, (3, EVERY + 3, EVERY + 2, STEPS, 0))
+    command = [sys.executable, "-c", STAGES, *stops]
+    told = subprocess.run(
+        command, cwd=tmp_path / "killed", env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert told.stdout.split() == [f"{-signal.SIGKILL}", "False"] * 4 + ["0", "True"]
+    whole, resumed = ((tmp_path / name / "m" / "curves.csv").read_bytes() for name in ("undisturbed", "killed"))
+    assert resumed == whole

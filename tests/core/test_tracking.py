@@ -1,4 +1,5 @@
 import json
+import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -11,9 +12,27 @@ from tests.tiny_project import commit, run, start
 from trivium.core.curves import Curves
 from trivium.core.parameters import Parameters
 from trivium.core.stage import execute
-from trivium.core.tracking import EXPERIMENT, Tracker
+from trivium.core.tracking import EXPERIMENT, Tracker, connect
 
 PARENT = "mlflow.parentRunId"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """MLflow's tables without a run: it is long in making them."""
+    folder = tmp_path_factory.mktemp("mlflow")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DVC_ROOT", str(folder))
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        with connect():
+            return folder / "mlflow.db"
+
+
+@pytest.fixture
+def place(folder, database):
+    """The same folder with tables."""
+    shutil.copy(database, folder)
+    return folder
 
 
 @pytest.fixture
@@ -73,24 +92,24 @@ def head(folder):
     return run("git", "rev-parse", "HEAD", folder=folder).strip()
 
 
-def test_points_come_while_a_training_goes_on(folder, monkeypatch):
+def test_points_come_while_a_training_goes_on(place, monkeypatch):
     monkeypatch.setattr("trivium.core.tracking.INTERVAL", 0.0)
     with Tracker(None, "one") as tracker:
         tracker.log(1, loss=2.0)
-        _, children = runs_of(folder)
-        assert history(folder, children["repro"][0], "loss") == [(1, 2.0)]
+        _, children = runs_of(place)
+        assert history(place, children["repro"][0], "loss") == [(1, 2.0)]
         tracker.send(2, {"loss": 1.0})
-        assert history(folder, children["repro"][0], "loss") == [(1, 2.0), (2, 1.0)]
+        assert history(place, children["repro"][0], "loss") == [(1, 2.0), (2, 1.0)]
 
 
-def test_a_training_that_failed_and_goes_on_is_the_same_run_unless_its_inputs_are_others(folder):
+def test_a_training_that_failed_and_goes_on_is_the_same_run_unless_its_inputs_are_others(place):
     with pytest.raises(RuntimeError):
         train("one", stops=True)
-    assert [child.info.status for child in runs_of(folder)[1]["repro"]] == ["FAILED"]
+    assert [child.info.status for child in runs_of(place)[1]["repro"]] == ["FAILED"]
     train("one")
-    assert [child.info.status for child in runs_of(folder)[1]["repro"]] == ["FINISHED"]
+    assert [child.info.status for child in runs_of(place)[1]["repro"]] == ["FINISHED"]
     train("one", "other")
-    assert len(runs_of(folder)[1]["repro"]) == 2
+    assert len(runs_of(place)[1]["repro"]) == 2
 
 
 def test_without_a_training_or_where_it_is_off_nothing_imports_mlflow(folder):
@@ -110,10 +129,10 @@ def main(parameters: Parameters, context) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_a_stage_is_tracked_where_that_is_wanted(folder, wanted):
+def test_a_stage_is_tracked_where_that_is_wanted(place, wanted):
     Path("params.yaml").write_text(f"run: {{mlflow: {str(wanted).lower()}}}\nkvqae: {{toy: {{}}}}\n")
     execute(main, "kvqae.toy", Parameters, [])
-    assert (folder / "mlflow.db").exists() == wanted
+    assert (client_of(place).get_experiment_by_name(EXPERIMENT) is not None) == wanted
 
 
 def test_a_failure_is_told_once_and_stops_nothing(folder, monkeypatch, capsys):
@@ -162,9 +181,10 @@ plots:
 }
 
 
-def test_what_a_run_was_is_logged_when_the_graph_ends(tmp_path, monkeypatch):
+def test_what_a_run_was_is_logged_when_the_graph_ends(tmp_path, monkeypatch, database):
     """In the tree, in experiments there and in folders that vanish, and where a stage fails."""
     folder = start(tmp_path, FILES, monkeypatch)
+    shutil.copy(database, folder)
     run("dvc", "repro", folder=folder)
     commit(folder)
     assert "is not all logged" not in run("dvc", "exp", "run", "-n", "light", "-S", "fuse.weight=2", folder=folder)
@@ -193,11 +213,11 @@ def test_what_a_run_was_is_logged_when_the_graph_ends(tmp_path, monkeypatch):
     assert len(runs_of(folder)[1]["repro"]) == 1
 
 
-def test_a_run_that_cannot_be_logged_fails_no_stage_and_a_child_that_was_killed_is_ended(folder, monkeypatch):
+def test_a_run_that_cannot_be_logged_fails_no_stage_and_a_child_that_was_killed_is_ended(place, monkeypatch):
     Tracker(None, "one").log(1, loss=1.0)  # and no end
-    run(sys.executable, "-m", "stages.page.track", folder=folder)
-    parents, children = runs_of(folder)
+    run(sys.executable, "-m", "stages.page.track", folder=place)
+    parents, children = runs_of(place)
     assert [child.info.status for child in children["repro"]] == ["KILLED"]
     assert parents["repro"].info.status == "FINISHED"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuchdb://there")
-    assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.page.track", folder=folder)
+    assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.page.track", folder=place)
