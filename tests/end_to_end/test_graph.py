@@ -179,7 +179,7 @@ def test_s3_remote(clone, monkeypatch):
 def experiment(built, tmp_path_factory):
     """A clone after an experiment with a change in each pipeline, and the stages that it ran."""
     project = clone_of(built, tmp_path_factory.mktemp("experiment") / "clone")
-    weight = "kvqae.fuse.weights.dpr_few_shot_image.arcface=0.65"
+    weight = "kvqae.fuse.weights.bm25_image.arcface=0.65"  # of a row that nothing is trained or read on
     changes = (weight, "complexity.factors.f5.elements=3", "decorrelation.page.significance=0.01")
     settings = [word for change in changes for word in ("-S", change)]
     with warm(project) as environment:
@@ -194,22 +194,9 @@ def of_pipeline(stages, pipeline):
 
 def test_a_weight_reruns_only_fusion_and_what_follows(experiment):
     ran = of_pipeline(experiment[1], "kvqae")
-    assert "kvqae-fuse" in ran
-    assert ran <= {
-        "kvqae-fuse",
-        "kvqae-local_features",
-        "kvqae-rerank_finetune",
-        "kvqae-rerank",
-        "kvqae-rerank_fuse",
-        "kvqae-evaluate_reranking",
-        "kvqae-reader_finetune",
-        "kvqae-read",
-        "kvqae-difficulty",
-        "kvqae-evaluate",
-        "kvqae-page_retrieval",
-        "kvqae-page_results",
-        *SHOWN,
-    }
+    assert {"kvqae-fuse", "kvqae-evaluate"} <= ran
+    shown = {"kvqae-page_retrieval", "kvqae-page_results", *SHOWN}
+    assert ran <= {"kvqae-fuse", "kvqae-evaluate", "kvqae-evaluate_reranking", *shown}
 
 
 def test_a_threshold_reruns_only_the_analysis(experiment):
