@@ -1,3 +1,4 @@
+import re
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -10,11 +11,13 @@ from trivium.claims import verdicts
 from trivium.commands.readme import (
     PAGES,
     PARTS,
+    SAID,
     SYSTEMS,
     claims_table,
     filled,
     findings_table,
     real_table,
+    said,
 )
 from trivium.core.tables import write_json
 from trivium.measures.trainings import over_trainings
@@ -43,6 +46,25 @@ TEXT = (
 def _few_permutations(monkeypatch):
     """No table here shows a p, and those of all claims take a minute."""
     monkeypatch.setattr(verdicts, "over_trainings", partial(over_trainings, permutations=100))
+
+
+def test_the_first_paragraph_that_each_command_prints_stands_below_the_block():
+    block = "```console\n$ printf 'a\\n\\nb\\n'\n$ cat <<'END'\nc\nEND\n```\n\n```text\n"
+    other = "```console\n$ exit 1\n```\n\nNothing stands below this one.\n"
+    assert SAID.sub(said, f"{block}old\n```\n{other}") == f"{block}a\nc\n```\n{other}"
+
+
+def test_the_doors_pages_show_what_their_text_says():
+    """`make readme O=1` writes it."""
+    _, ours, before, chance = (
+        line.split()
+        for line in (ROOT / "docs/odmap.md").read_text("utf-8").split("\nbefore: ODmAP")[1].splitlines()[1:5]
+    )
+    assert float(ours[1]) > float(before[1]) > 2 * float(chance[2])
+    assert "Language: French, detected" in (ROOT / "docs/difficulty.md").read_text("utf-8")
+    shown = (ROOT / "docs/own_pictures.md").read_text("utf-8")
+    if person := re.search(r"^The new picture shows (.+)$", shown, re.MULTILINE):
+        assert re.search(rf"^picture: {person[1]} +\(probability [\d.]+\)$", shown, re.MULTILINE)
 
 
 def test_parts_are_renewed_and_the_rest_stays(tmp_path):

@@ -1,5 +1,13 @@
-"""Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`."""
+"""Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`.
 
+With --outputs also what needs a built project: README's picture of the page, and what the first commands of the doors'
+pages print, which stands below them.
+"""
+
+import os
+import re
+import subprocess
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import cache
@@ -169,6 +177,9 @@ frames, with {found["elements"]} elements. Linear models took {found["linear_sec
 
 
 PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
+DOORS = ("docs/own_pictures.md", "docs/odmap.md", "docs/difficulty.md")  # how each begins shows what is printed
+SAID = re.compile(r"^```console\n((?:(?!```).*\n)+)```\n\n```text\n(?:(?!```).*\n)*```\n", re.MULTILINE)
+PICTURE, PAGE = "docs/page.png", "metrics/report/index.html"
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,
     "claims": claims_table,
@@ -194,9 +205,32 @@ def filled(text: str, root: Path) -> str:
     return text
 
 
+def said(block: re.Match[str]) -> str:
+    """A block of commands, run anew, and the first paragraph that each of them prints."""
+    printed = ""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for command in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+        done = subprocess.run(["bash", "-ec", command], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        printed += done.stdout.partition("\n\n")[0].rstrip("\n") + "\n" * bool(done.stdout)
+    return f"```console\n{block[1]}```\n\n```text\n{printed}```\n"
+
+
+def photograph(root: Path) -> None:
+    """README's picture: the first screen of the page, in Chromium."""
+    browser = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    picture = [f"--screenshot={(root / PICTURE).absolute()}", "--window-size=1280,900"]
+    try:
+        subprocess.run([*browser, *picture, f"file://{(root / PAGE).absolute()}"], capture_output=True, check=True)
+    except FileNotFoundError:
+        problem = "Chromium is needed (Debian: apt-get install chromium)"
+        raise BadInput(problem, file=root / PICTURE) from None
+
+
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
+    told = "in a built project: also renew README's picture of the page, and what the first commands of the doors print"
+    parser.add_argument("--outputs", action="store_true", help=told)
 
 
 def run(arguments: Namespace) -> None:
@@ -207,5 +241,11 @@ def run(arguments: Namespace) -> None:
         if new != old and arguments.check:
             raise BadInput("not in step with dvc.yaml and metrics/: run `make readme`", file=page)
         if new != old:
+            with write_atomically(page) as beside:
+                beside.write_text(new, encoding="utf-8")
+    if arguments.outputs:
+        photograph(Path.cwd())
+        for page in map(Path, DOORS):
+            new = SAID.sub(said, page.read_text(encoding="utf-8"))
             with write_atomically(page) as beside:
                 beside.write_text(new, encoding="utf-8")
