@@ -198,11 +198,6 @@ class Canvas:
         unit = (abs(self.frame.a) + abs(self.frame.b) + abs(self.frame.d) + abs(self.frame.e)) / 2
         self._draw.line(self._pixels(points), fill=fill, width=max(1, round(width * unit * scale)), joint="curve")
 
-    def soften(self) -> None:
-        """Put what is drawn so far out of focus."""
-        side = self.image.width
-        self.image.paste(self.image.reduce(6).resize((side, side), Image.Resampling.BICUBIC))
-
     def finish(self) -> Image.Image:
         """The picture at its final size."""
         return self.image.reduce(OVERSAMPLING)

@@ -49,7 +49,7 @@ def develop(image: Image.Image, dice: Dice, difficulty: Difficulty) -> Image.Ima
     blur = noise * dice.uniform(0, 1.2)
     if blur > 0.2:
         image = image.filter(ImageFilter.GaussianBlur(round(blur * 8) / 8))
-    pixels = np.asarray(image, dtype=np.int32)
+    pixels = np.array(image, dtype=np.int32)
     height, width = pixels.shape[:2]
     # Gains in 1/1024: exposure × cast, falling off linearly across the picture.
     exposure = 1 + light * dice.bell(0.22)
@@ -57,28 +57,24 @@ def develop(image: Image.Image, dice: Dice, difficulty: Difficulty) -> Image.Ima
     slope_x, slope_y = (round(1024 * light * dice.bell(0.35)) for _ in range(2))
     across = np.arange(width, dtype=np.int32) * slope_x // width - slope_x // 2
     down = np.arange(height, dtype=np.int32) * slope_y // height - slope_y // 2
-    falloff = np.clip(1024 + across[None, :] + down[:, None], 300, 1700)
-    pixels = (pixels * gains >> 10) * falloff[:, :, None] >> 10
+    pixels *= np.clip(1024 + across[None, :] + down[:, None], 300, 1700)[:, :, None] * gains >> 10
+    pixels >>= 10
     contrast, lift = round(1024 * (1 + light * dice.bell(0.16))), round(light * dice.bell(14))
-    pixels = ((pixels - 128) * contrast >> 10) + 128 + lift
+    pixels -= 128
+    pixels *= contrast
+    pixels >>= 10
+    pixels += 128 + lift
     amplitude = round(noise * dice.uniform(2, 22))
     if amplitude:
         grain = np.random.Generator(np.random.PCG64(dice.integer(0, 2**62)))
         pixels += grain.integers(-amplitude, amplitude + 1, size=pixels.shape, dtype=np.int32)
-    return _compressed(
-        Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)), round(92 - noise * dice.uniform(0, 60))
-    )
+    developed = Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+    file = encode(developed, quality=round(92 - noise * dice.uniform(0, 60)))
+    return Image.open(io.BytesIO(file)).convert("RGB")
 
 
-def _compressed(image: Image.Image, quality: int) -> Image.Image:
-    """The picture after a round trip through JPEG."""
+def encode(image: Image.Image, quality: int = 90) -> bytes:
+    """The bytes of the JPEG file that holds a picture."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality)
-    return Image.open(io.BytesIO(buffer.getvalue())).convert("RGB")
-
-
-def encode(image: Image.Image) -> bytes:
-    """The bytes of the file that holds a picture: JPEG, quality 90."""
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=90)
     return buffer.getvalue()
