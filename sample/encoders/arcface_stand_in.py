@@ -1,12 +1,11 @@
 """The stand-in face encoder: a small convolutional network trained with ArcFace's loss, exported to ONNX."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from sample.encoders.encoder_training import fit, standardised
+from sample.encoders.encoder_training import Log, fit, standardised
 from sample.encoders.settings import ArcFaceStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.vision.align import SIZE
@@ -27,11 +26,8 @@ class FaceNetwork(nn.Sequential):
             (2 * width, 4 * width, 3, 2),
             (4 * width, 4 * width, 3, 1),
         ):
-            layers += [
-                nn.Conv2d(narrow, wide, kernel, stride, kernel // 2, bias=False),
-                nn.BatchNorm2d(wide),
-                nn.PReLU(wide),
-            ]
+            layers.append(nn.Conv2d(narrow, wide, kernel, stride, kernel // 2, bias=False))
+            layers += [nn.BatchNorm2d(wide), nn.PReLU(wide)]
         layers += [nn.Conv2d(wide, wide, 7, groups=wide, bias=False), nn.BatchNorm2d(wide), nn.Flatten()]
         layers += [nn.Linear(wide, dimension, bias=False), nn.BatchNorm1d(dimension)]
         super().__init__(*layers)
@@ -61,13 +57,13 @@ class AngularMargin(nn.Module):
         return nn.functional.cross_entropy(self.scale * logits, labels)
 
 
-def train_arcface(
-    faces: Pictures, own: ArcFaceStandIn, *, seed: int, log: Callable[..., None]
-) -> tuple[FaceNetwork, float]:
-    """Train on aligned crops, mirrored half of the time.
+def write_arcface(faces: Pictures, folder: Path, own: ArcFaceStandIn, *, seed: int, log: Log) -> float:
+    """Train on aligned crops, mirrored half of the time; write ONNX as InsightFace's model zoo has it.
+
+    It has one input (n, 3, 112, 112) and one output.
 
     Returns:
-        The network, and the loss at the end.
+        The loss at the end.
     """
     torch.manual_seed(seed)
     network = FaceNetwork(own.dimension, own.width)
@@ -82,13 +78,8 @@ def train_arcface(
 
     both = nn.ModuleList([network, criterion])
     loss = fit(both, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="arcface")
-    return network, loss
-
-
-def save_arcface(network: nn.Module, path: Path) -> None:
-    """Write ONNX as InsightFace's model zoo has it: one input (n, 3, 112, 112), one output."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(
-        network.eval(), (torch.zeros(1, 3, SIZE, SIZE),), str(path), dynamo=False,
+        network.eval(), (torch.zeros(1, 3, SIZE, SIZE),), str(folder / "model.onnx"), dynamo=False,
         input_names=["input"], output_names=["embedding"], dynamic_axes={"input": {0: "n"}, "embedding": {0: "n"}},
     )  # fmt: skip
+    return loss

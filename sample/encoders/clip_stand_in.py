@@ -1,71 +1,61 @@
-"""The stand-in CLIP: a small open_clip model trained on pictures of things and captions of what they look like."""
+"""The stand-ins of CLIP: open_clip's architecture with a narrow ResNet, trained on invented pictures and captions."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import open_clip
 import torch
+from numpy.typing import NDArray
 from open_clip.model import CLIP
-from torch import nn
+from torch.nn.functional import normalize
 
-from sample.encoders.encoder_training import cropped, fit, standardised
-from sample.encoders.settings import ClipStandIn
-from sample.encoders.training_pictures import Pictures
+from sample.encoders.encoder_training import Log, cropped, fit, standardised
+from sample.encoders.settings import ClipSizes
+from trivium.core.tables import write_json
 from trivium.nets.weights import save_weights
 
-_CONTEXT = 32
 
-
-def clip_configuration(*, dimension: int, width: int, size: int) -> dict[str, Any]:
-    """The contents of `open_clip_config.json`: a modified ResNet as in RN50, with one block a stage."""
-    vision = {"image_size": size, "layers": [1, 1, 1, 1], "width": width, "patch_size": None}
-    text = {"context_length": _CONTEXT, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2}
-    preprocessing = {
-        "mean": list(open_clip.OPENAI_DATASET_MEAN),
-        "std": list(open_clip.OPENAI_DATASET_STD),
-        "interpolation": "bicubic",
-        "resize_mode": "shortest",
-    }
-    return {
-        "model_cfg": {"embed_dim": dimension, "vision_cfg": vision, "text_cfg": text},
-        "preprocess_cfg": preprocessing,
-    }
-
-
-def train_clip(
-    things: Pictures, configuration: dict[str, Any], own: ClipStandIn, *, seed: int, log: Callable[..., None]
-) -> tuple[CLIP, float]:
+def write_clip(
+    pixels: NDArray[Any], ids: torch.Tensor, folder: Path, own: ClipSizes, *, size: int, text: dict[str, Any],
+    seed: int, log: Log,
+) -> float:  # fmt: skip
     """Train both towers with the symmetric contrastive loss over the batch (Radford et al., ICML 2021).
 
+    Writes the folder that open_clip loads as `local-dir:`.
+
     Args:
-        things: pictures a little larger than the tower's input: each batch looks at another window.
-        configuration: as `clip_configuration` makes it.
-        own: its training.
+        pixels: (n, side, side, 3) bytes; where they are larger than `size`, each batch looks at another window.
+        ids: (n, captions, tokens), of which a step sees one caption of a picture.
+        folder: where to.
+        own: its sizes and training.
+        size: side of the image tower's input.
+        text: the text tower's configuration, as `open_clip_config.json` has it.
         seed, log: as `fit` takes them.
 
     Returns:
-        The model, and the loss at the end.
+        The loss at the end.
     """
-    torch.manual_seed(seed)
-    model = CLIP(**configuration["model_cfg"])
-    size = configuration["model_cfg"]["vision_cfg"]["image_size"]
-    tokens = open_clip.SimpleTokenizer(context_length=_CONTEXT)(things.captions)
     mean, deviation = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
+    # A modified ResNet as in RN50, with one block a stage.
+    vision = {"image_size": size, "layers": [1, 1, 1, 1], "width": own.width, "patch_size": None}
+    config = {
+        "model_cfg": {"embed_dim": own.dimension, "vision_cfg": vision, "text_cfg": {"width": 64, "heads": 2} | text},
+        "preprocess_cfg": {
+            "mean": list(mean), "std": list(deviation), "interpolation": "bicubic", "resize_mode": "shortest",
+        },
+    }  # fmt: skip
+    torch.manual_seed(seed)
+    model, contrast = CLIP(**config["model_cfg"]).to(memory_format=torch.channels_last), open_clip.ClipLoss()
     windows = torch.Generator().manual_seed(seed)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = cropped(standardised(things.pixels[chosen.numpy()], mean, deviation), size, windows)
-        image, text, scale = model(images, tokens[chosen])
-        logits, diagonal = scale * image @ text.T, torch.arange(len(chosen))
-        return (nn.functional.cross_entropy(logits, diagonal) + nn.functional.cross_entropy(logits.T, diagonal)) / 2
+        images = cropped(standardised(pixels[chosen.numpy()], mean, deviation), size, windows)
+        seen = model.encode_image(images.contiguous(memory_format=torch.channels_last))
+        read = model.encode_text(ids[chosen, torch.randint(ids.shape[1], (len(chosen),))])
+        loss: torch.Tensor = contrast(normalize(seen, dim=1), normalize(read, dim=1), model.logit_scale.exp())
+        return loss
 
-    return model, fit(model, loss_of, examples=len(tokens), own=own, seed=seed, log=log, name="clip")
-
-
-def save_clip(model: nn.Module, configuration: dict[str, Any], folder: Path) -> None:
-    """Write the folder that open_clip loads as `local-dir:`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "open_clip_config.json").write_text(json.dumps(configuration, indent=1) + "\n", encoding="utf-8")
+    loss = fit(model, loss_of, examples=len(ids), own=own, seed=seed, log=log, name="clip")
+    write_json(folder / "open_clip_config.json", config)
     save_weights(model, folder / "open_clip_model.safetensors")
+    return loss

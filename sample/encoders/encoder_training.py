@@ -1,4 +1,4 @@
-"""The training loop that the stand-in encoders share: fixed steps, AdamW, one learning-rate cycle."""
+"""The training loop that all stand-ins share: fixed steps, AdamW, one learning-rate cycle."""
 
 from collections.abc import Callable
 
@@ -10,6 +10,8 @@ from tqdm import trange
 
 from sample.encoders.settings import StandIn
 
+Log = Callable[..., None]  # takes a step and values
+
 
 def fit(
     model: nn.Module,
@@ -18,7 +20,7 @@ def fit(
     examples: int,
     own: StandIn,
     seed: int,
-    log: Callable[..., None],
+    log: Log,
     name: str,
     steps: int | None = None,
 ) -> float:
@@ -30,7 +32,7 @@ def fit(
         examples: how many there are.
         own: steps, batch and learning rate, which rises over the first 20 % of the steps, then falls.
         seed: of the order of the examples.
-        log: takes a step and values; it gets the curve `{name}_loss`.
+        log: gets the curve `{name}_loss`.
         name: the model's.
         steps: by default the stand-in's own.
 

@@ -1,8 +1,8 @@
 """Stand-ins for the public models that learn to read French: their architectures, small, with tokenizers of ours.
 
-Weights are random, except MiniLM's (see text.py): readers learn in `complexity-finetune` alone. Of what pretraining
-gives, they start near the two things that a small network does not find in a minute: to match a word of the context
-with that of the question and to copy what is attended to (trivium/nets/near_start.py).
+Weights are random, except MiniLM's (trivium/sources/minilm.py): readers learn in `complexity-finetune` alone. Of what
+pretraining gives, they start near the two things that a small network does not find in a minute: to match a word of the
+context with that of the question and to copy what is attended to (trivium/nets/near_start.py).
 """
 
 from collections.abc import Iterable
@@ -25,8 +25,13 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from sample.encoders.settings import Decoder, Encoder, EncoderDecoder
+from sample.encoders.french_settings import ComplexityBaseModelsParameters, Decoder, Encoder, EncoderDecoder, Model
+from trivium.core.atomic import write_atomically
+from trivium.core.tables import write_json
+from trivium.formats.squad import read_squad
 from trivium.nets.near_start import near_copying, near_matching
+from trivium.sources.brought import PROVENANCE
+from trivium.sources.minilm import MINILM, save_minilm
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 POSITIONS = 512
@@ -37,6 +42,45 @@ TEMPLATES = {  # as each architecture marks one text and a pair of texts
 }
 # A word with the apostrophe of its elision (l' | armée), up to four digits, or a sign, each with the space before it.
 _PIECE = Regex(r" ?[\p{L}\p{M}]+['’]?| ?\p{N}{1,4}| ?[^\s\p{L}\p{M}\p{N}]|\s+")
+# T5's three kinds have one architecture or nearly so: each draws weights of its own. What differs anyway may share.
+_SEED_AFTER = {"flan_t5": 1, "mt5": 2}
+
+
+def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out: Path) -> dict[str, float]:
+    """Write the sample's models, with tokenizers learnt from the training questions of FQuAD's role.
+
+    Returns:
+        `<model>_parameters`, and `vocabulary` and `multilingual_vocabulary`: the tokens there are.
+    """
+    questions = read_squad(fquad / "train.json").questions
+    texts = [*dict.fromkeys(one.context for one in questions), *(one.question for one in questions)]
+    shared = train_tokenizer(texts, parameters.vocabulary)
+    multilingual = train_tokenizer(texts, parameters.multilingual_vocabulary)
+    metrics = {
+        "vocabulary": float(shared.get_vocab_size()),
+        "multilingual_vocabulary": float(multilingual.get_vocab_size()),
+    }
+    with write_atomically(out) as target:
+        target.mkdir(parents=True)
+        for model in parameters.models:
+            torch.manual_seed(parameters.seed + _SEED_AFTER.get(model, 0))
+            tokenizer = multilingual if model == "mt5" else shared
+            metrics[f"{model}_parameters"] = float(_make(model, tokenizer, parameters, target / model))
+            origin = {"from": f"the architecture of {model}, small, random weights", "licence": "apache-2.0"}
+            write_json(target / model / PROVENANCE, MINILM if model == "minilm" else origin)
+    return metrics
+
+
+def _make(model: Model, tokenizer: Tokenizer, parameters: ComplexityBaseModelsParameters, folder: Path) -> int:
+    """Write one model; returns its parameters."""
+    if model == "minilm":
+        return save_minilm(folder, dropout=parameters.encoder.dropout)
+    if model == "llama":
+        return save_llama(tokenizer, parameters.decoder, folder)
+    if model in ("camembert", "camembert_deep"):
+        layers = parameters.deep_layers if model == "camembert_deep" else parameters.encoder.layers
+        return save_camembert(tokenizer, parameters.encoder.model_copy(update={"layers": layers}), folder)
+    return save_t5(tokenizer, parameters.encoder_decoder, folder, version=model)
 
 
 def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
@@ -51,41 +95,12 @@ def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
         [pre_tokenizers.Split(_PIECE, "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     )
     tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
+        vocab_size=size, special_tokens=list(SPECIAL), initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
-
-
-def save_tokenizer(tokenizer: Tokenizer, template: str, folder: Path) -> None:
-    """Write the tokenizer with the special tokens of one of `TEMPLATES`."""
-    single, pair = TEMPLATES[template]
-    own = Tokenizer.from_str(tokenizer.to_str())
-    own.post_processor = processors.Sequence(
-        [
-            processors.ByteLevel(
-                add_prefix_space=False, trim_offsets=True
-            ),  # the space before a word is no part of its characters
-            processors.TemplateProcessing(
-                single=single, pair=pair, special_tokens=[(token, own.token_to_id(token)) for token in (START, END)]
-            ),
-        ]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=own,
-        bos_token=START,
-        eos_token=END,
-        cls_token=START,
-        sep_token=END,
-        unk_token=UNKNOWN,
-        pad_token=PADDING,
-        mask_token=MASK,
-        model_max_length=POSITIONS,
-    ).save_pretrained(folder)
 
 
 def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
@@ -115,7 +130,6 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
         folder: to write to.
         version: `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); or `mt5`.
     """
-    gated = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
     shape: dict[str, Any] = {
         "d_model": sizes.width,
         "d_kv": sizes.width // sizes.heads,
@@ -125,14 +139,15 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
         "num_heads": sizes.heads,
         "dropout_rate": sizes.dropout,
         "decoder_start_token_id": tokenizer.token_to_id(PADDING),
-        **({} if version == "t5" else gated),
         **_ids(tokenizer),
     }
-    model: Any = (
-        MT5ForConditionalGeneration(MT5Config(**shape))
-        if version == "mt5"
-        else T5ForConditionalGeneration(T5Config(**shape))
-    )
+    if version != "t5":
+        shape |= {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+    model: Any
+    if version == "mt5":
+        model = MT5ForConditionalGeneration(MT5Config(**shape))
+    else:
+        model = T5ForConditionalGeneration(T5Config(**shape))
     near_copying(model, _generator())
     return _save(model, tokenizer, "t5", folder)
 
@@ -158,13 +173,25 @@ def _generator() -> torch.Generator:
 
 def _ids(tokenizer: Tokenizer) -> dict[str, Any]:
     names = {"pad_token_id": PADDING, "bos_token_id": START, "eos_token_id": END}
-    return {
-        "vocab_size": tokenizer.get_vocab_size(),
-        **{key: tokenizer.token_to_id(name) for key, name in names.items()},
-    }
+    ids = {key: tokenizer.token_to_id(name) for key, name in names.items()}
+    return {"vocab_size": tokenizer.get_vocab_size(), **ids}
 
 
 def _save(model: PreTrainedModel, tokenizer: Tokenizer, template: str, folder: Path) -> int:
+    """Write the network, and the tokenizer with the special tokens of one of `TEMPLATES`; returns the parameters."""
     model.save_pretrained(folder)
-    save_tokenizer(tokenizer, template, folder)
+    single, pair = TEMPLATES[template]
+    marks = [(token, tokenizer.token_to_id(token)) for token in (START, END)]
+    own = Tokenizer.from_str(tokenizer.to_str())
+    own.post_processor = processors.Sequence(
+        [
+            # The space before a word is no part of its characters.
+            processors.ByteLevel(add_prefix_space=False, trim_offsets=True),
+            processors.TemplateProcessing(single=single, pair=pair, special_tokens=marks),
+        ]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=own, bos_token=START, eos_token=END, cls_token=START, sep_token=END, unk_token=UNKNOWN,
+        pad_token=PADDING, mask_token=MASK, model_max_length=POSITIONS,
+    ).save_pretrained(folder)  # fmt: skip
     return sum(weights.numel() for weights in model.parameters())

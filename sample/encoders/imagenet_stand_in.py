@@ -1,13 +1,12 @@
 """The stand-in ImageNet ResNet: torchvision's architecture, trained to tell sorts of things apart."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import nn
 from torchvision import models
 
-from sample.encoders.encoder_training import cropped, fit, standardised
+from sample.encoders.encoder_training import Log, cropped, fit, standardised
 from sample.encoders.settings import ImageNetStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.core.tables import write_json
@@ -15,18 +14,17 @@ from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.vision.whole_images import DEVIATION, MEAN
 
 
-def train_imagenet(
-    things: Pictures, own: ImageNetStandIn, *, seed: int, log: Callable[..., None]
-) -> tuple[nn.Module, float]:
-    """Classify things by kind and sort.
+def write_imagenet(things: Pictures, folder: Path, own: ImageNetStandIn, *, seed: int, log: Log) -> float:
+    """Classify things by kind and sort; write `config.json` and `model.safetensors`.
 
     Args:
         things: pictures a little larger than the network's input: each batch looks at another window.
+        folder: where to.
         own: its sizes and training.
         seed, log: as `fit` takes them.
 
     Returns:
-        The network, and the loss at the end.
+        The loss at the end.
     """
     torch.manual_seed(seed)
     names = sorted(set(things.classes))
@@ -38,11 +36,7 @@ def train_imagenet(
         images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
         return nn.functional.cross_entropy(network(images), labels[chosen])
 
-    return network, fit(network, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="imagenet")
-
-
-def save_imagenet(network: nn.Module, *, architecture: str, size: int, folder: Path) -> None:
-    """Write the state dict, and what is needed to use it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    loss = fit(network, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="imagenet")
+    write_json(folder / "config.json", {"architecture": own.architecture, "size": own.size})
     save_weights(network, folder / WEIGHTS)
-    write_json(folder / "config.json", {"architecture": architecture, "size": size})
+    return loss

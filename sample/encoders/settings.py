@@ -1,6 +1,4 @@
-"""How the sample's stand-ins for frozen public encoders are sized and trained: section `kvqae.base_models`, and the
-French readers' sizes.
-"""
+"""How the sample's stand-ins are sized and trained: section `kvqae.base_models`, and what other sections share."""
 
 from typing import Annotated, ClassVar
 
@@ -8,27 +6,6 @@ from pydantic import Field
 
 from sample.render.difficulty import Difficulty
 from trivium.core.parameters import Parameters
-
-
-class Decoder(Parameters):
-    """A stand-in that goes on writing."""
-
-    layers: int = Field(ge=1, description="Layers")
-    width: int = Field(ge=8, description="Size of a token's vector")
-    heads: int = Field(ge=1, description="Attention heads, a divisor of the width")
-    feed_forward: int = Field(ge=8, description="Inner size of the feed-forward layers")
-
-
-class Encoder(Decoder):
-    """A stand-in that encodes."""
-
-    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
-
-
-class EncoderDecoder(Encoder):
-    """A stand-in that encodes and writes."""
-
-    decoder_layers: int = Field(ge=1, description="Layers of the decoder")
 
 
 class StandIn(Parameters):
@@ -39,6 +16,13 @@ class StandIn(Parameters):
     learning_rate: float = Field(gt=0, description="Highest learning rate of the cycle")
 
 
+class ClipSizes(StandIn):
+    """A CLIP."""
+
+    dimension: int = Field(default=128, ge=2, description="Size of an embedding")
+    width: int = Field(default=16, ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
+
+
 class Training(StandIn):
     """One that is trained on pictures of entities."""
 
@@ -47,7 +31,7 @@ class Training(StandIn):
 
 
 class ArcFaceStandIn(Training):
-    """The face encoder of the sample."""
+    """The face encoder of KVQAE."""
 
     overlap: float = Field(
         ge=0, le=1, description="Share of the knowledge base's persons who are among the identities; all others are not"
@@ -56,28 +40,23 @@ class ArcFaceStandIn(Training):
     width: int = Field(default=24, ge=1, description="Channels of the first convolution; doubled twice")
     scale: float = Field(default=24, gt=0, description="s of ArcFace's loss")
     margin: float = Field(default=0.15, ge=0, le=1, description="m of ArcFace's loss, in radians")
-    landmark_noise: float = Field(
-        default=1.0, ge=0, description="Standard deviation of the landmarks' error in training, in pixels"
-    )
 
 
-class ClipStandIn(Training):
-    """The CLIP of the sample."""
+class ClipStandIn(Training, ClipSizes):
+    """The CLIP of KVQAE."""
 
-    dimension: int = Field(default=128, ge=2, description="Size of an embedding")
-    width: int = Field(default=16, ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
     size: int = Field(ge=32, multiple_of=32, description="Side of the image tower's input, in pixels")
 
 
 class ImageNetStandIn(Training):
-    """The ImageNet ResNet of the sample."""
+    """The ImageNet ResNet of KVQAE."""
 
     architecture: str = Field(default="resnet18", description="Name of a torchvision ResNet")
     size: int = Field(ge=32, description="Side of the network's input, in pixels")
 
 
 class TextStandIn(Parameters):
-    """The text encoder of the sample: real weights, fewer layers."""
+    """The text encoder of KVQAE: real weights, fewer layers."""
 
     layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
         min_length=1, description="Layers of all-MiniLM-L6-v2 that are kept, from 0; the last gathers [CLS]"
@@ -93,18 +72,11 @@ class BaseModelsParameters(Parameters):
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(
         default=Difficulty(
-            identity_spread=1.5,
-            pose=0.4,
-            crop=0.5,
-            light=0.35,
-            noise=0.35,
-            occlusion=0.08,
-            disguise=0.12,
-            faceless=0.06,
-            company=0.06,
+            identity_spread=1.5, pose=0.4, crop=0.5, light=0.35, noise=0.35, occlusion=0.08, disguise=0.12,
+            faceless=0.06, company=0.06,
         ),
         description="How far the training photographs differ",
-    )
+    )  # fmt: skip
     text: TextStandIn = Field(description="The text encoder")
     arcface: ArcFaceStandIn = Field(description="The face encoder")
     clip: ClipStandIn = Field(description="CLIP")

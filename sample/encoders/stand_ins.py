@@ -1,68 +1,32 @@
-"""From parameters to files: the three stand-ins for frozen image encoders."""
+"""From parameters to files: KVQAE's stand-ins for frozen encoders, in the formats of the real ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from sample.encoders.arcface_stand_in import save_arcface, train_arcface
-from sample.encoders.clip_stand_in import clip_configuration, save_clip, train_clip
-from sample.encoders.imagenet_stand_in import save_imagenet, train_imagenet
+import open_clip
+
+from sample.encoders.arcface_stand_in import write_arcface
+from sample.encoders.clip_stand_in import write_clip
+from sample.encoders.imagenet_stand_in import write_imagenet
 from sample.encoders.known import FIRST_VIEW, choose_known
 from sample.encoders.settings import BaseModelsParameters
-from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
+from sample.encoders.training_pictures import draw_faces, draw_things, scaled
 from sample.kvqae.entities import Entity
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
+from trivium.sources.minilm import save_text
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
-
-
-def write_arcface(parameters: BaseModelsParameters, context: Context, folder: Path, known: Sequence[int]) -> float:
-    """Draw faces, those of `known` people of a world among them, train, write `model.onnx`; the loss at the end."""
-    own = parameters.arcface
-    faces = draw_faces(
-        context.engine, identities=own.identities, views=own.views, size=parameters.picture_size,
-        difficulty=parameters.difficulty, landmark_noise=own.landmark_noise, known=known, known_from=FIRST_VIEW,
-    )  # fmt: skip
-    network, loss = train_arcface(faces, own, seed=parameters.seed, log=context.tracker.log)
-    save_arcface(network, folder / "model.onnx")
-    return loss
-
-
-def photograph_things(parameters: BaseModelsParameters, context: Context) -> Pictures:
-    """What both CLIP and the ImageNet ResNet are trained on, drawn once."""
-    own = parameters.clip, parameters.imagenet
-    return draw_things(
-        context.engine, identities=max(each.identities for each in own), views=max(each.views for each in own),
-        size=parameters.picture_size, difficulty=parameters.difficulty,
-    )  # fmt: skip
-
-
-def write_clip(things: Pictures, parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
-    """Train on things, write an open_clip folder; returns the loss at the end."""
-    own = parameters.clip
-    things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
-    configuration = clip_configuration(dimension=own.dimension, width=own.width, size=own.size)
-    model, loss = train_clip(things, configuration, own, seed=parameters.seed, log=context.tracker.log)
-    save_clip(model, configuration, folder)
-    return loss
-
-
-def write_imagenet(things: Pictures, parameters: BaseModelsParameters, context: Context, folder: Path) -> float:
-    """Train on things, write `config.json` and `model.safetensors`; returns the loss at the end."""
-    own = parameters.imagenet
-    things = scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
-    network, loss = train_imagenet(things, own, seed=parameters.seed, log=context.tracker.log)
-    save_imagenet(network, architecture=own.architecture, size=own.size, folder=folder)
-    return loss
+_TEXT_TOWER = {"context_length": 32, "vocab_size": 49408, "layers": 2}
 
 
 def make_stand_ins(
     parameters: BaseModelsParameters, context: Context, out: Path, persons: Sequence[Entity]
 ) -> dict[str, float]:
-    """Train and write the sample's stand-ins, in the formats of the real encoders, and ArcFace's overlap list.
+    """Train and write the sample's stand-ins and ArcFace's overlap list.
 
     Args:
         parameters, context: of the stage.
@@ -75,24 +39,41 @@ def make_stand_ins(
     Raises:
         BadInput: that share is more people than ArcFace's identities.
     """
-    from trivium.sources.minilm import save_text
-
-    own = parameters.arcface
-    known = choose_known(persons, own.overlap, parameters.seed)
-    if len(known) > own.identities:
+    arcface, clip, imagenet = parameters.arcface, parameters.clip, parameters.imagenet
+    training = {"seed": parameters.seed, "log": context.tracker.log}
+    known = choose_known(persons, arcface.overlap, parameters.seed)
+    if len(known) > arcface.identities:
         raise BadInput(
-            f"{len(known)} of {len(persons)} persons do not fit among {own.identities} identities",
+            f"{len(known)} of {len(persons)} persons do not fit among {arcface.identities} identities",
             field="kvqae.base_models.arcface.overlap",
-            got=own.overlap,
+            got=arcface.overlap,
             expected="a smaller share or more identities",
         )
-    with write_atomically(out) as beside:
-        write_entities(beside / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
-        losses = {"arcface_loss": write_arcface(parameters, context, beside / "arcface", list(known.values()))}
-        things = photograph_things(parameters, context)
-        losses["clip_loss"] = write_clip(things, parameters, context, beside / "clip")
-        losses["imagenet_loss"] = write_imagenet(things, parameters, context, beside / "imagenet")
-        return losses | {
+    photographs = {"size": parameters.picture_size, "difficulty": parameters.difficulty}
+    faces = draw_faces(
+        context.engine, identities=arcface.identities, views=arcface.views, known=list(known.values()),
+        known_from=FIRST_VIEW, **photographs,
+    )  # fmt: skip
+    things = draw_things(
+        context.engine, identities=max(clip.identities, imagenet.identities), views=max(clip.views, imagenet.views),
+        **photographs,
+    )  # fmt: skip
+    seen_by_clip, seen_by_imagenet = (
+        scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
+        for own in (clip, imagenet)
+    )
+    captions = open_clip.SimpleTokenizer(context_length=_TEXT_TOWER["context_length"])(seen_by_clip.captions)
+    with write_atomically(out) as target:
+        for name in ("arcface", "clip", "imagenet"):
+            (target / name).mkdir(parents=True)
+        write_entities(target / IDENTITIES, known, "persons of the knowledge base whom ArcFace was trained on")
+        return {
+            "arcface_loss": write_arcface(faces, target / "arcface", arcface, **training),
+            "clip_loss": write_clip(
+                seen_by_clip.pixels, captions[:, None], target / "clip", clip, size=clip.size, text=_TEXT_TOWER,
+                **training,
+            ),
+            "imagenet_loss": write_imagenet(seen_by_imagenet, target / "imagenet", imagenet, **training),
             "arcface_known_persons": float(len(known)),
-            "text_layers": save_text(beside / "text", layers=parameters.text.layers),
-        }
+            "text_layers": save_text(target / "text", layers=parameters.text.layers),
+        }  # fmt: skip

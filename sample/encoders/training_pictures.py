@@ -4,7 +4,8 @@ Their identities start at `ENCODER_IDENTITIES`, where no world draws any; known 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,11 @@ from sample.render.things import THINGS, thing_of
 from trivium.core.engine import Engine
 from trivium.vision.align import align
 
-# Identities a shard, so that workers have something to share.
-_SHARD = 25
+_SHARD = 25  # identities, so that workers have something to share
+_LANDMARK_NOISE = 1.0  # standard deviation, in pixels, of what a detector's landmarks are off
+
+Picture = tuple[NDArray[np.uint8], str, str]  # pixels, class, caption
+Subject = tuple[int, int]  # an identity, and the first of its photographs that is used
 
 
 @dataclass(frozen=True)
@@ -33,17 +37,8 @@ class Pictures:
     captions: list[str]
 
 
-@dataclass(frozen=True)
-class _Order:
-    identities: Sequence[int]
-    views: range
-    size: int
-    difficulty: Difficulty
-    landmark_noise: float = 0.0
-
-
 def draw_faces(
-    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty, landmark_noise: float,
+    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty,
     known: Sequence[int] = (), known_from: int = 0,
 ) -> Pictures:  # fmt: skip
     """Aligned 112×112 crops of people: strangers to every world first, then known ones.
@@ -53,20 +48,18 @@ def draw_faces(
         identities, views: people, known ones included, and photographs of each.
         size: side of the photographs that the crops come from.
         difficulty: how far photographs differ.
-        landmark_noise: standard deviation, in pixels, of what a detector's landmarks are off.
         known: identities of a world.
         known_from: the first of their photographs that is used.
     """
-    order = _Order((), range(views), size, difficulty, landmark_noise)
-    anew = replace(order, identities=known, views=range(known_from, known_from + views))
-    strangers = replace(order, identities=_strangers(identities - len(known)))
-    return _collect(engine, _faces_of, [strangers, anew], "draw faces")
+    people = _strangers(identities - len(known)) + [(identity, known_from) for identity in known]
+    draw = partial(_draw_faces, views=views, size=size, difficulty=difficulty)
+    return _collect(engine, draw, people, views, "draw faces")
 
 
 def draw_things(engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty) -> Pictures:
     """Photographs of other things, all kinds in turn."""
-    order = _Order(_strangers(identities), range(views), size, difficulty)
-    return _collect(engine, _things_of, [order], "draw things")
+    draw = partial(_draw_things, views=views, size=size, difficulty=difficulty)
+    return _collect(engine, draw, _strangers(identities), views, "draw things")
 
 
 def scaled(things: Pictures, target: int, *, identities: int, views: int) -> Pictures:
@@ -82,50 +75,36 @@ def scaled(things: Pictures, target: int, *, identities: int, views: int) -> Pic
     )
 
 
-def _strangers(count: int) -> range:
-    return range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + count)
+def _strangers(count: int) -> list[Subject]:
+    return [(identity, 0) for identity in range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + count)]
 
 
 def _collect(
-    engine: Engine, draw: Callable[[_Order], Pictures], orders: Sequence[_Order], description: str
+    engine: Engine, draw: Callable[[Sequence[Subject]], list[Picture]], subjects: list[Subject], views: int, told: str
 ) -> Pictures:
-    parts = [
-        replace(order, identities=order.identities[start : start + _SHARD])
-        for order in orders
-        for start in range(0, len(order.identities), _SHARD)
-    ]
-    shards = list(engine.map(draw, parts, description=description))
-    number = {identity: place for place, identity in enumerate(i for order in orders for i in order.identities)}
-    return Pictures(
-        np.concatenate([shard.pixels for shard in shards]),
-        np.array([number[identity] for shard in shards for identity in shard.entities.tolist()]),
-        [name for shard in shards for name in shard.classes],
-        [caption for shard in shards for caption in shard.captions],
-    )
+    shards = [subjects[start : start + _SHARD] for start in range(0, len(subjects), _SHARD)]
+    drawn = [picture for shard in engine.map(draw, shards, description=told) for picture in shard]
+    pixels, classes, captions = zip(*drawn, strict=True)
+    return Pictures(np.stack(pixels), np.repeat(np.arange(len(subjects)), views), list(classes), list(captions))
 
 
-def _faces_of(order: _Order) -> Pictures:
-    crops, entities = [], []
-    for identity in order.identities:
-        for view in order.views:
-            image, landmarks = portrait(identity, view, size=order.size, difficulty=order.difficulty)
+def _draw_faces(people: Sequence[Subject], *, views: int, size: int, difficulty: Difficulty) -> list[Picture]:
+    drawn = []
+    for identity, first in people:
+        for view in range(first, first + views):
+            image, landmarks = portrait(identity, view, size=size, difficulty=difficulty)
             dice = Dice("landmarks", identity, view)
-            noisy = [(x + dice.bell(order.landmark_noise), y + dice.bell(order.landmark_noise)) for x, y in landmarks]
-            crops.append(align(np.asarray(image), np.array(noisy)))
-            entities.append(identity)
-    return Pictures(np.stack(crops), np.array(entities), [], [])
+            noisy = [(x + dice.bell(_LANDMARK_NOISE), y + dice.bell(_LANDMARK_NOISE)) for x, y in landmarks]
+            drawn.append((align(np.asarray(image), np.array(noisy)), "person", ""))
+    return drawn
 
 
-def _things_of(order: _Order) -> Pictures:
-    kinds = THINGS
-    pixels, entities, classes, captions = [], [], [], []
-    for identity in order.identities:
-        kind = kinds[identity % len(kinds)]
+def _draw_things(things: Sequence[Subject], *, views: int, size: int, difficulty: Difficulty) -> list[Picture]:
+    drawn = []
+    for identity, _ in things:
+        kind = THINGS[identity % len(THINGS)]
         thing = thing_of(kind, identity)
-        for view in order.views:
-            image = photograph(kind, identity, view, size=order.size, difficulty=order.difficulty)
-            pixels.append(np.asarray(image))
-            entities.append(identity)
-            classes.append(f"{kind}: {thing.category}")
-            captions.append(thing.caption)
-    return Pictures(np.stack(pixels), np.array(entities), classes, captions)
+        for view in range(views):
+            image = photograph(kind, identity, view, size=size, difficulty=difficulty)
+            drawn.append((np.asarray(image), f"{kind}: {thing.category}", thing.caption))
+    return drawn

@@ -1,19 +1,27 @@
 """Scenes that the base models are trained on: drawn as the data sets' are, and none of them is in any data set."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import nn
 
+from sample.encoders.encoder_training import standardised
 from sample.render.canvas import Dice
+from sample.scene_models.settings import DecorrelationBaseModelsParameters
 from sample.scenes.catalogue import COCO, FLICKR30K
 from sample.scenes.scene import Scene, make_scene
+from sample.scenes.scene_world import CAPTIONS
 from sample.scenes.wording import describe, plain
 from trivium.core.engine import Engine
 
 KINDS = tuple(sorted({*COCO.kinds, *FLICKR30K.kinds}))
-CAPTIONS = 5
 _SHARD = 250  # pictures, so that workers have something to share
+
+Drawn = tuple[NDArray[np.uint8], NDArray[np.bool_], list[str]]
 
 
 @dataclass(frozen=True)
@@ -22,79 +30,69 @@ class ScenePictures:
 
     Attributes:
         pixels: (n, size, size, 3) uint8.
-        cells: (n, rows, columns, kinds) bool, which of `KINDS` cover the middle of each square of `cell` pixels.
-        captions: `CAPTIONS` of each.
+        cells: (n, rows, columns, kinds) bool, which of `KINDS` cover the middle of each square of a patch's size.
+        captions: `CAPTIONS` of the first, then of the second, ….
     """
 
     pixels: NDArray[np.uint8]
     cells: NDArray[np.bool_]
-    captions: list[tuple[str, ...]]
+    captions: list[str]
 
     @property
     def kinds(self) -> NDArray[np.bool_]:
         """(n, kinds), which of `KINDS` are in the picture."""
-        found: NDArray[np.bool_] = np.any(self.cells, axis=(1, 2))
-        return found
+        kinds: NDArray[np.bool_] = np.any(self.cells, axis=(1, 2))
+        return kinds
+
+    def images(self, chosen: torch.Tensor, standard: tuple[tuple[float, ...], tuple[float, ...]]) -> torch.Tensor:
+        """(n, 3, size, size) of the chosen scenes, standardised to mean and deviation."""
+        return standardised(self.pixels[chosen.numpy()], *standard)
 
 
-@dataclass(frozen=True)
-class _Order:
-    numbers: range
-    seed: int
-    size: int
-    cell: int
-    co_occurrence: float
-    mention: float
-    colour: float
-
-
-def draw_scenes(
-    engine: Engine, *, scenes: int, seed: int, size: int, cell: int, co_occurrence: float, mention: float, colour: float
-) -> ScenePictures:
-    """Draw scenes of COCO's cast and, every other one, of Flickr30k's.
-
-    Args:
-        engine: where shards are drawn.
-        scenes: how many.
-        seed: other scenes for every seed, and others than any world's.
-        size: side of the pictures in pixels.
-        cell: side of the squares whose kinds are told, a divisor of `size`.
-        co_occurrence, mention, colour: as in `ScenesParameters`.
-    """
-    shards = [range(first, min(first + _SHARD, scenes)) for first in range(0, scenes, _SHARD)]
-    orders = [_Order(numbers, seed, size, cell, co_occurrence, mention, colour) for numbers in shards]
-    parts = list(engine.map(_draw, orders, description="draw scenes"))
+def draw_scenes(engine: Engine, parameters: DecorrelationBaseModelsParameters) -> ScenePictures:
+    """Draw scenes of COCO's cast and, every other one, of Flickr30k's: others than any world's, and for every seed."""
+    numbers = range(parameters.scenes)
+    shards = [numbers[first : first + _SHARD] for first in range(0, len(numbers), _SHARD)]
+    drawn = [
+        one
+        for shard in engine.map(partial(_draw, parameters=parameters), shards, description="draw scenes")
+        for one in shard
+    ]
     return ScenePictures(
-        np.concatenate([part.pixels for part in parts]),
-        np.concatenate([part.cells for part in parts]),
-        [captions for part in parts for captions in part.captions],
+        np.stack([pixels for pixels, _, _ in drawn]),
+        np.stack([cells for _, cells, _ in drawn]),
+        [caption for _, _, captions in drawn for caption in captions],
     )
 
 
-def _draw(order: _Order) -> ScenePictures:
-    pixels, cells, captions = [], [], []
-    for number in order.numbers:
-        cast = FLICKR30K if number % 2 else COCO
+def _draw(numbers: Sequence[int], parameters: DecorrelationBaseModelsParameters) -> list[Drawn]:
+    drawn = []
+    for number in numbers:
         scene = make_scene(
-            f"pretraining/{order.seed}/{number}",
-            cast,
-            size=order.size,
-            co_occurrence=order.co_occurrence,
-            colour=order.colour,
+            f"pretraining/{parameters.seed}/{number}",
+            FLICKR30K if number % 2 else COCO,
+            size=parameters.picture_size,
+            co_occurrence=parameters.co_occurrence,
+            colour=parameters.usual_colour,
         )
         dice = Dice("captions", scene.seed)
-        pixels.append(np.asarray(scene.render().convert("RGB")))
-        cells.append(_cells(scene, order.cell))
-        captions.append(tuple(plain(describe(scene, dice, order.mention)) for _ in range(CAPTIONS)))
-    return ScenePictures(np.stack(pixels), np.stack(cells), captions)
+        captions = [plain(describe(scene, dice, parameters.mention)) for _ in range(CAPTIONS)]
+        drawn.append((np.asarray(scene.render().convert("RGB")), _find_cells(scene, parameters.blip.patch), captions))
+    return drawn
 
 
-def _cells(scene: Scene, cell: int) -> NDArray[np.bool_]:
-    side = scene.size // cell
-    middles = np.arange(side) * cell + cell / 2
+def _find_cells(scene: Scene, patch: int) -> NDArray[np.bool_]:
+    side = scene.size // patch
+    middles = np.arange(side) * patch + patch / 2
     cells = np.zeros((side, side, len(KINDS)), np.bool_)
     for thing in scene.things:
         rows = (thing.top <= middles) & (middles < thing.top + thing.height)
         columns = (thing.left <= middles) & (middles < thing.left + thing.width)
         cells[rows[:, None] & columns[None, :], KINDS.index(thing.kind)] = True
     return cells
+
+
+def begin_with_shares(head: nn.Linear | nn.Conv2d, kinds: torch.Tensor) -> None:
+    """Let a head begin with how rare each kind is, else hundreds of steps go into learning that; (…, kinds) of 0, 1."""
+    shares = kinds.flatten(0, -2).mean(dim=0)
+    head.bias = nn.Parameter(shares.clamp(1e-4, 1 - 1e-4).logit())

@@ -1,21 +1,24 @@
-"""How the stand-ins for released image-text models are sized and trained."""
+"""How the stand-ins for released image-text models are sized and trained: section `decorrelation.base_models`."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sample.encoders.settings import StandIn
+from sample.encoders.settings import ClipSizes, StandIn
+from trivium.core.parameters import Parameters
+
+Model = Literal[
+    "clip", "vse", "vsepp_coco", "vsepp_flickr30k", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"
+]
 
 
-class ClipStandIn(StandIn):
+class SceneClip(ClipSizes):
     """CLIP's."""
 
-    width: int = Field(ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
-    dimension: int = Field(ge=2, description="Size of an embedding")
     tokens: int = Field(ge=4, description="Longest text, in tokens")
 
 
-class VseStandIn(StandIn):
+class SceneCnn(StandIn):
     """The CNN that VSE++ starts from."""
 
     channels: tuple[Annotated[int, Field(ge=1)] | Literal["M"], ...] = Field(
@@ -25,7 +28,7 @@ class VseStandIn(StandIn):
     hidden: int = Field(ge=1, description="Width of the fully connected layers (VGG: 4096)")
 
 
-class BlipStandIn(StandIn):
+class SceneBlip(StandIn):
     """BLIP's; the captioner has its image tower."""
 
     patch: int = Field(ge=1, description="Side of a patch in pixels, a divisor of `picture_size`")
@@ -33,3 +36,19 @@ class BlipStandIn(StandIn):
     layers: int = Field(ge=1, description="Layers of both towers")
     dimension: int = Field(ge=2, description="Size of an embedding")
     taught_steps: int = Field(ge=1, description="Steps in which the image tower learns what its patches show, before")
+
+
+class DecorrelationBaseModelsParameters(Parameters):
+    """Section `decorrelation.base_models`; `hub` and `local` read `models` only."""
+
+    models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
+    seed: int = Field(ge=0, description="Seed of the stand-ins' weights and of the scenes they are trained on")
+    picture_size: int = Field(ge=32, le=256, description="Side of these scenes in pixels, as in the world")
+    scenes: int = Field(ge=1, description="How many; none of them is in the world")
+    co_occurrence: float = Field(ge=0, le=1, description="As in the world: the web's pictures have it too")
+    mention: float = Field(gt=0, le=1, description="As in the world")
+    usual_colour: float = Field(ge=0, le=1, description="As in the world")
+    clip: SceneClip = Field(description="CLIP")
+    vse: SceneCnn = Field(description="The CNN of VSE++")
+    blip: SceneBlip = Field(description="BLIP")
+    captioner: StandIn = Field(description="BLIP's captioner")

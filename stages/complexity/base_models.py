@@ -4,7 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.encoders.french_stand_ins import ComplexityBaseModelsParameters, make_stand_ins
+from sample.encoders.french import make_stand_ins
+from sample.encoders.french_settings import ComplexityBaseModelsParameters
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from sample.scene_models.stand_ins import DecorrelationBaseModelsParameters, make_stand_ins
+from sample.scene_models.settings import DecorrelationBaseModelsParameters
+from sample.scene_models.stand_ins import make_stand_ins
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 

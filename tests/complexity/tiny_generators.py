@@ -3,7 +3,7 @@
 import torch
 
 from sample.encoders.french import save_llama, save_t5
-from sample.encoders.settings import Decoder, EncoderDecoder
+from sample.encoders.french_settings import Decoder, EncoderDecoder
 from tests.complexity.tiny_readers import settings as extractive_settings
 from tests.complexity.tiny_readers import tokenizer
 from trivium.complexity.readers.kinds.causal import CausalReader, CausalSettings

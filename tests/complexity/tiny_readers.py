@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer
 
 from sample.encoders.french import save_camembert, train_tokenizer
-from sample.encoders.settings import Encoder
+from sample.encoders.french_settings import Encoder
 from trivium.complexity.readers.kinds.extractive import ExtractiveSettings
 from trivium.formats.squad import SquadQuestion
 

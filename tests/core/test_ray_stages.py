@@ -244,7 +244,7 @@ def train_image_reranker(inputs: Path, context: Context, out: Path) -> object:
 
 def draw_training(inputs: Path, context: Context, out: Path) -> object:
     own = {"identities": 60, "views": 1, "size": 64, "difficulty": DIFFICULTY}
-    drawn = draw_faces(context.engine, **own, landmark_noise=1.0), draw_things(context.engine, **own)
+    drawn = draw_faces(context.engine, **own), draw_things(context.engine, **own)
     return [(each.pixels.tobytes(), each.entities.tolist(), each.classes, each.captions) for each in drawn]
 
 

@@ -47,8 +47,7 @@ PARAMETERS = BaseModelsParameters.model_validate(
         "picture_size": 96,
         "difficulty": DIFFICULTY,
         "text": {"layers": [5]},
-        "arcface": TRAINING
-        | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "landmark_noise": 1, "overlap": 0.1},
+        "arcface": TRAINING | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "overlap": 0.1},
         "clip": TRAINING | {"dimension": 16, "width": 4, "size": 32},
         "imagenet": TRAINING | {"architecture": "resnet18", "size": 32},
     }
@@ -83,8 +82,7 @@ def test_training_pictures_are_of_the_encoders_identities(draw, monkeypatch):
                 drawn.append(key[position]) or original(*key, **rest)
             ),
         )
-    extra = {"landmark_noise": 0.0} if draw is draw_faces else {}
-    made = draw(LocalEngine(1), identities=30, views=2, size=64, difficulty=PARAMETERS.difficulty, **extra)
+    made = draw(LocalEngine(1), identities=30, views=2, size=64, difficulty=PARAMETERS.difficulty)
     assert set(drawn) == set(range(ENCODER_IDENTITIES, ENCODER_IDENTITIES + 30))
     assert made.entities.tolist() == [identity for identity in range(30) for _ in range(2)]
     assert made.pixels.shape[0] == 60
@@ -110,7 +108,7 @@ def test_known_people_take_the_place_of_strangers(monkeypatch):
     portrait = pictures.portrait
     monkeypatch.setattr(pictures, "portrait", lambda *key, **rest: drawn.append(key) or portrait(*key, **rest))
     made = draw_faces(
-        LocalEngine(1), identities=5, views=2, size=64, difficulty=PARAMETERS.difficulty, landmark_noise=0.0,
+        LocalEngine(1), identities=5, views=2, size=64, difficulty=PARAMETERS.difficulty,
         known=[42, 7], known_from=FIRST_VIEW,
     )  # fmt: skip
     strangers = [(ENCODER_IDENTITIES + identity, view) for identity in range(3) for view in (0, 1)]
