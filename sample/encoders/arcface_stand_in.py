@@ -12,6 +12,7 @@ from trivium.vision.align import SIZE
 
 # InsightFace standardises to (x - 127.5) / 127.5.
 CENTRE = (0.5, 0.5, 0.5)
+_SCALE, _MARGIN = 24.0, 0.15  # s and m of ArcFace's loss, m in radians
 
 
 class FaceNetwork(nn.Sequential):
@@ -67,7 +68,7 @@ def write_arcface(faces: Pictures, folder: Path, own: ArcFaceStandIn, *, seed: i
     """
     torch.manual_seed(seed)
     network = FaceNetwork(own.dimension, own.width)
-    criterion = AngularMargin(own.dimension, int(faces.entities.max()) + 1, own.scale, own.margin)
+    criterion = AngularMargin(own.dimension, int(faces.entities.max()) + 1, _SCALE, _MARGIN)
     labels = torch.from_numpy(faces.entities)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:

@@ -10,20 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE
-from transformers import (
-    CamembertConfig,
-    CamembertModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MT5Config,
-    MT5ForConditionalGeneration,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
 
 from sample.encoders.french_settings import ComplexityBaseModelsParameters, Decoder, Encoder, EncoderDecoder, Model
 from trivium.core.atomic import write_atomically
@@ -105,7 +94,7 @@ def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
 
 def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
     """Write a CamemBERT encoder of random weights that starts near matching; returns its parameters."""
-    config = CamembertConfig(
+    config = transformers.CamembertConfig(
         hidden_size=sizes.width,
         num_hidden_layers=sizes.layers,
         num_attention_heads=sizes.heads,
@@ -116,7 +105,7 @@ def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
         type_vocab_size=2,  # near_matching tells question and context apart by it
         **_ids(tokenizer),
     )
-    model = CamembertModel(config, add_pooling_layer=False)
+    model = transformers.CamembertModel(config, add_pooling_layer=False)
     near_matching(model, _generator())
     return _save(model, tokenizer, "camembert", folder)
 
@@ -143,18 +132,16 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
     }
     if version != "t5":
         shape |= {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
-    model: Any
-    if version == "mt5":
-        model = MT5ForConditionalGeneration(MT5Config(**shape))
-    else:
-        model = T5ForConditionalGeneration(T5Config(**shape))
+    family = "MT5" if version == "mt5" else "T5"
+    config = getattr(transformers, f"{family}Config")(**shape)
+    model = getattr(transformers, f"{family}ForConditionalGeneration")(config)
     near_copying(model, _generator())
     return _save(model, tokenizer, "t5", folder)
 
 
 def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
     """Write a Llama language model of random weights; returns its parameters."""
-    config = LlamaConfig(
+    config = transformers.LlamaConfig(
         hidden_size=sizes.width,
         num_hidden_layers=sizes.layers,
         num_attention_heads=sizes.heads,
@@ -164,7 +151,7 @@ def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
         initializer_range=sizes.width**-0.5,  # LoRA leaves the head as it is: at 0.02 it could not tell tokens apart
         **_ids(tokenizer),
     )
-    return _save(LlamaForCausalLM(config), tokenizer, "llama", folder)
+    return _save(transformers.LlamaForCausalLM(config), tokenizer, "llama", folder)
 
 
 def _generator() -> torch.Generator:
@@ -177,7 +164,7 @@ def _ids(tokenizer: Tokenizer) -> dict[str, Any]:
     return {"vocab_size": tokenizer.get_vocab_size(), **ids}
 
 
-def _save(model: PreTrainedModel, tokenizer: Tokenizer, template: str, folder: Path) -> int:
+def _save(model: transformers.PreTrainedModel, tokenizer: Tokenizer, template: str, folder: Path) -> int:
     """Write the network, and the tokenizer with the special tokens of one of `TEMPLATES`; returns the parameters."""
     model.save_pretrained(folder)
     single, pair = TEMPLATES[template]
@@ -190,7 +177,7 @@ def _save(model: PreTrainedModel, tokenizer: Tokenizer, template: str, folder: P
             processors.TemplateProcessing(single=single, pair=pair, special_tokens=marks),
         ]
     )
-    PreTrainedTokenizerFast(
+    transformers.PreTrainedTokenizerFast(
         tokenizer_object=own, bos_token=START, eos_token=END, cls_token=START, sep_token=END, unk_token=UNKNOWN,
         pad_token=PADDING, mask_token=MASK, model_max_length=POSITIONS,
     ).save_pretrained(folder)  # fmt: skip

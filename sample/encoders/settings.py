@@ -38,8 +38,6 @@ class ArcFaceStandIn(Training):
     )
     dimension: int = Field(default=128, ge=2, description="Size of an embedding")
     width: int = Field(default=24, ge=1, description="Channels of the first convolution; doubled twice")
-    scale: float = Field(default=24, gt=0, description="s of ArcFace's loss")
-    margin: float = Field(default=0.15, ge=0, le=1, description="m of ArcFace's loss, in radians")
 
 
 class ClipStandIn(Training, ClipSizes):
@@ -51,7 +49,6 @@ class ClipStandIn(Training, ClipSizes):
 class ImageNetStandIn(Training):
     """The ImageNet ResNet of KVQAE."""
 
-    architecture: str = Field(default="resnet18", description="Name of a torchvision ResNet")
     size: int = Field(ge=32, description="Side of the network's input, in pixels")
 
 

@@ -4,22 +4,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import open_clip
+import torch
+from torch import nn
+from torchvision import models
 
 from sample.encoders.arcface_stand_in import write_arcface
 from sample.encoders.clip_stand_in import write_clip
-from sample.encoders.imagenet_stand_in import write_imagenet
+from sample.encoders.encoder_training import Log, cropped, fit, standardised
 from sample.encoders.known import FIRST_VIEW, choose_known
-from sample.encoders.settings import BaseModelsParameters
-from sample.encoders.training_pictures import draw_faces, draw_things, scaled
+from sample.encoders.settings import BaseModelsParameters, ImageNetStandIn
+from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
 from sample.kvqae.entities import Entity
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
+from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
+from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.sources.minilm import save_text
+from trivium.vision.whole_images import DEVIATION, MEAN
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
+_RESNET = "resnet18"
 _TEXT_TOWER = {"context_length": 32, "vocab_size": 49408, "layers": 2}
 
 
@@ -73,7 +80,35 @@ def make_stand_ins(
                 seen_by_clip.pixels, captions[:, None], target / "clip", clip, size=clip.size, text=_TEXT_TOWER,
                 **training,
             ),
-            "imagenet_loss": write_imagenet(seen_by_imagenet, target / "imagenet", imagenet, **training),
+            "imagenet_loss": _write_imagenet(seen_by_imagenet, target / "imagenet", imagenet, **training),
             "arcface_known_persons": float(len(known)),
             "text_layers": save_text(target / "text", layers=parameters.text.layers),
         }  # fmt: skip
+
+
+def _write_imagenet(things: Pictures, folder: Path, own: ImageNetStandIn, *, seed: int, log: Log) -> float:
+    """Classify things by kind and sort; write `config.json` and `model.safetensors`.
+
+    Args:
+        things: pictures a little larger than the network's input: each batch looks at another window.
+        folder: where to.
+        own: its sizes and training.
+        seed, log: as `fit` takes them.
+
+    Returns:
+        The loss at the end.
+    """
+    torch.manual_seed(seed)
+    names = sorted(set(things.classes))
+    labels = torch.tensor([names.index(name) for name in things.classes])
+    network = models.get_model(_RESNET, weights=None, num_classes=len(names))
+    windows = torch.Generator().manual_seed(seed)
+
+    def loss_of(chosen: torch.Tensor) -> torch.Tensor:
+        images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
+        return nn.functional.cross_entropy(network(images), labels[chosen])
+
+    loss = fit(network, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="imagenet")
+    write_json(folder / "config.json", {"architecture": _RESNET, "size": own.size})
+    save_weights(network, folder / WEIGHTS)
+    return loss

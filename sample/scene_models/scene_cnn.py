@@ -4,10 +4,10 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from torch.nn.functional import adaptive_max_pool2d, binary_cross_entropy_with_logits
+from torch.nn.functional import adaptive_max_pool2d
 
 from sample.encoders.encoder_training import Log, fit
-from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares
+from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares, kinds_loss
 from sample.scene_models.settings import SceneCnn
 from trivium.core.tables import write_json
 from trivium.decorrelation.models.interface import IMAGENET
@@ -39,8 +39,7 @@ def write_cnn(scenes: ScenePictures, folder: Path, own: SceneCnn, *, seed: int, 
         maps = network.features(images.contiguous(memory_format=torch.channels_last))
         logits = network.classifier(network.avgpool(maps).flatten(1))
         where = adaptive_max_pool2d(cells[chosen], maps.shape[2:])
-        losses = [binary_cross_entropy_with_logits(*pair) for pair in ((logits, kinds[chosen]), (places(maps), where))]
-        return torch.stack(losses).sum() * len(KINDS)
+        return kinds_loss((logits, kinds[chosen]), (places(maps), where))
 
     both = nn.ModuleList([network, places])
     loss = fit(both, loss_of, examples=len(kinds), own=own, seed=seed, log=log, name="cnn")

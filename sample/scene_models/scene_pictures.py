@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from sample.encoders.encoder_training import standardised
 from sample.render.canvas import Dice
@@ -53,16 +54,10 @@ def draw_scenes(engine: Engine, parameters: DecorrelationBaseModelsParameters) -
     """Draw scenes of COCO's cast and, every other one, of Flickr30k's: others than any world's, and for every seed."""
     numbers = range(parameters.scenes)
     shards = [numbers[first : first + _SHARD] for first in range(0, len(numbers), _SHARD)]
-    drawn = [
-        one
-        for shard in engine.map(partial(_draw, parameters=parameters), shards, description="draw scenes")
-        for one in shard
-    ]
-    return ScenePictures(
-        np.stack([pixels for pixels, _, _ in drawn]),
-        np.stack([cells for _, cells, _ in drawn]),
-        [caption for _, _, captions in drawn for caption in captions],
-    )
+    draw = partial(_draw, parameters=parameters)
+    drawn = [scene for shard in engine.map(draw, shards, description="draw scenes") for scene in shard]
+    pixels, cells, captions = zip(*drawn, strict=True)
+    return ScenePictures(np.stack(pixels), np.stack(cells), [caption for own in captions for caption in own])
 
 
 def _draw(numbers: Sequence[int], parameters: DecorrelationBaseModelsParameters) -> list[Drawn]:
@@ -96,3 +91,8 @@ def begin_with_shares(head: nn.Linear | nn.Conv2d, kinds: torch.Tensor) -> None:
     """Let a head begin with how rare each kind is, else hundreds of steps go into learning that; (…, kinds) of 0, 1."""
     shares = kinds.flatten(0, -2).mean(dim=0)
     head.bias = nn.Parameter(shares.clamp(1e-4, 1 - 1e-4).logit())
+
+
+def kinds_loss(*pairs: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """Cross-entropy of each kind, summed over the kinds and over pairs of logits and 0 or 1, (…, kinds) each."""
+    return torch.stack([binary_cross_entropy_with_logits(*pair) for pair in pairs]).sum() * len(KINDS)

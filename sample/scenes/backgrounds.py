@@ -1,15 +1,12 @@
 """Textured backgrounds: integer arithmetic and Pillow's integer code, the same bytes on every machine."""
 
 import random
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from sample.render.canvas import Colour, Dice, jitter, shade
-
-Drawer = Callable[[ImageDraw.ImageDraw, Dice, int, int], None]
 
 
 def _grass(draw: ImageDraw.ImageDraw, dice: Dice, size: int, horizon: int) -> None:
@@ -103,19 +100,7 @@ def _ground(draw: ImageDraw.ImageDraw, colour: Colour, size: int, horizon: int) 
         draw.rectangle((0, y, size, y + 3), fill=shade(colour, 0.9 + 0.2 * (y - horizon) / size))
 
 
-BACKGROUNDS: dict[str, Drawer] = {
-    "grass": _grass,
-    "beach": _beach,
-    "street": _street,
-    "room": _room,
-    "snow": _snow,
-    "kitchen": _kitchen,
-}
-
-
-def horizon_of(dice: Dice, size: int) -> int:
-    """The row where the ground begins."""
-    return dice.integer(size * 22 // 100, size * 36 // 100)
+BACKGROUNDS = {"grass": _grass, "beach": _beach, "street": _street, "room": _room, "snow": _snow, "kitchen": _kitchen}
 
 
 @lru_cache(maxsize=1)  # a scene that is rendered again stands before the same one

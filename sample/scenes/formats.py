@@ -4,14 +4,12 @@ import io
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from sample.scenes.catalogue import KINDS
 from sample.scenes.scene import Scene, Thing
-from sample.scenes.sprites import sprite
 from sample.scenes.wording import MENTION, SCENE, clothes_of, plain
 
 
@@ -73,21 +71,14 @@ def karpathy(shots: Sequence[Shot]) -> dict[str, Any]:
 
 def outline(thing: Thing) -> list[float]:
     """The polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
-    shape = _outline(thing.kind, thing.look, thing.colour, thing.side, thing.flip)
-    return np.add(shape, (thing.left, thing.top)).ravel().tolist()
-
-
-@cache
-def _outline(*looks: Any) -> np.ndarray:
-    """The outline of a sprite, (points, 2): down its right side and up its left side."""
-    visible = np.asarray(sprite(*looks).getchannel("A")) > 0
-    rows = np.arange(len(visible))
+    visible = np.asarray(thing.picture().getchannel("A")) > 0
+    y = np.repeat(np.arange(len(visible) + 1), 2)[1:-1]  # of both ends of each row's sides
     lefts, rights = visible.argmax(axis=1), visible.shape[1] - visible[:, ::-1].argmax(axis=1)
-    down = np.stack([np.repeat(rights, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)
-    up = np.stack([np.repeat(lefts, 2), np.stack([rows, rows + 1], axis=1).ravel()], axis=1)[::-1]
-    points = np.concatenate([down, up]).astype(np.float64)
+    down, up = np.stack([np.repeat(rights, 2), y]), np.stack([np.repeat(lefts, 2), y])[:, ::-1]
+    points = np.add(np.concatenate([down, up], axis=1).T, (thing.left, thing.top), dtype=np.float64)
     x = points[:, 0]
-    return points[(x != np.roll(x, 1)) | (x != np.roll(x, -1))]  # corners only
+    corners: list[float] = points[(x != np.roll(x, 1)) | (x != np.roll(x, -1))].ravel().tolist()
+    return corners
 
 
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:

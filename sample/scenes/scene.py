@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from PIL import Image
 
 from sample.render.canvas import Dice
-from sample.scenes.backgrounds import BACKGROUNDS, background, horizon_of
+from sample.scenes.backgrounds import BACKGROUNDS, background
 from sample.scenes.catalogue import KINDS, MOUNTS, Cast, Mount
 from sample.scenes.sprites import sprite
 
@@ -93,7 +93,7 @@ def make_scene(seed: str, cast: Cast, *, size: int, co_occurrence: float, colour
         colour: probability that an object has its kind's usual colour.
     """
     dice = Dice(seed)
-    horizon = horizon_of(dice, size)
+    horizon = dice.integer(size * 22 // 100, size * 36 // 100)
     things = [_make_thing(dice, kind, size, colour) for kind in _choose_kinds(dice, cast, co_occurrence)]
     mounted = _choose_mount(dice, [thing.kind for thing in things])
     rider = mounted[0] if mounted else None
@@ -116,7 +116,7 @@ def _choose_kinds(dice: Dice, cast: Cast, co_occurrence: float) -> list[str]:
     """Kinds of the objects, with repetitions: planted pairs come together, at most four objects."""
     wanted = dice.integer(2, 4)
     # Pairs are entered twice, so that most scenes hold one.
-    units: list[tuple[tuple[str, ...], ...]] = [*cast.pairs, *cast.pairs, *(((name,),) for name in cast.free)]
+    units = [*cast.pairs, *cast.pairs, *([[name]] for name in cast.free)]
     chosen: list[str] = []
     while units and len(chosen) < wanted:
         unit = dice.choice(units)

@@ -69,7 +69,7 @@ def _fill(template: str, scene: Scene, named: list[Group], dice: Dice) -> str:
     many = len(named[0]) > 1
     # Who is on a horse does not stand on the street.
     is_rider = scene.mounted is not None and scene.mounted[0] in named[0]
-    verb = VERBS["seen"] if is_rider else dice.choice(KINDS[scene.things[named[0][0]].kind].verbs)
+    verb = VERBS["seen" if is_rider else dice.choice(KINDS[scene.things[named[0][0]].kind].verbs)]
     rides = scene.mounted[2].verb if scene.mounted else verb
     text = template.format(
         **phrases,
@@ -104,7 +104,7 @@ def _phrase(scene: Scene, group: Group, dice: Dice) -> str:
     things = [scene.things[index] for index in group]
     first, kind, many = things[0], KINDS[things[0].kind], len(things) > 1
     same_look = len({thing.look for thing in things}) == 1
-    words = dice.choice(kind.looks[first.look].nouns)[many] if same_look else "people"
+    words = dice.choice(kind.looks[first.look].nouns).split("/")[many] if same_look else "people"
     if kind.colours and len({thing.colour for thing in things}) == 1 and dice.chance(_COLOUR):
         words = f"{first.colour} {words}"
     if kind.type != "people" and dice.chance(_SIZE):

@@ -47,9 +47,9 @@ PARAMETERS = BaseModelsParameters.model_validate(
         "picture_size": 96,
         "difficulty": DIFFICULTY,
         "text": {"layers": [5]},
-        "arcface": TRAINING | {"dimension": 24, "width": 4, "scale": 16, "margin": 0.2, "overlap": 0.1},
+        "arcface": TRAINING | {"dimension": 24, "width": 4, "overlap": 0.1},
         "clip": TRAINING | {"dimension": 16, "width": 4, "size": 32},
-        "imagenet": TRAINING | {"architecture": "resnet18", "size": 32},
+        "imagenet": TRAINING | {"size": 32},
     }
 )
 WORLD = {"world_seed": 3, "world_articles": 120, "world_imageless": 20}

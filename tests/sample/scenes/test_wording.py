@@ -9,7 +9,9 @@ from sample.scenes.formats import Shot
 from sample.scenes.scene import Scene
 from sample.scenes.wording import MENTION, kinds_named, plain
 
-KIND_OF = {noun: kind.name for kind in KINDS.values() for look in kind.looks for pair in look.nouns for noun in pair}
+KIND_OF = {
+    noun: kind.name for kind in KINDS.values() for look in kind.looks for pair in look.nouns for noun in pair.split("/")
+}
 KIND_OF["people"] = "person"
 NOUN = re.compile(r"\b(" + "|".join(sorted(map(re.escape, KIND_OF), key=len, reverse=True)) + r")\b")
 
