@@ -1,4 +1,4 @@
-"""Simulated annotators whose disagreement is known.
+"""Simulated annotators whose disagreement is known, and their work as Label Studio exports it.
 
 Of each question there is a truth for each of three things: whether it ought to be discarded, to be rephrased, to get
 another image. It holds with the prevalence p, independently, and each annotator sees it wrongly with probability e,
@@ -8,61 +8,92 @@ many words each edit changes.
 
 import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 
-from trivium.kvqae.annotation.export import Annotation
+from trivium.core.parameters import Parameters
 from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
-from trivium.kvqae.annotation.project import DISCARD_REASONS
-from trivium.measures.agreement import fleiss_kappa
+from trivium.kvqae.annotation.project import DECISION, DISCARD_REASONS, IMAGE, KEEP, QUESTION
 
 _LEADS = ("In this picture:", "About what is shown here:", "Look at the person or thing in this picture:")
-_WH_WORDS = (
-    "who",
-    "whom",
-    "whose",
-    "what",
-    "which",
-    "where",
-    "when",
-    "how",
-    "in",
-    "on",
-    "at",
-    "of",
-    "to",
-    "for",
-    "under",
+_ASKING = re.compile(
+    r"(.*\. )((?:who|whom|whose|what|which|where|when|how|in|on|at|of|to|for|under) .*)", re.IGNORECASE
 )
-_DRAWS = 400
-States = list[tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Trait:
-    """Something that is true of a question with probability `prevalence`, and seen wrongly with probability `flip`."""
+class Trait(Parameters):
+    """Something that is true of some questions, and that annotators see imperfectly."""
 
-    prevalence: float
-    flip: float
-
-    def seen(self, truth: bool, rng: np.random.Generator) -> bool:
-        """What one annotator says."""
-        return bool(truth != (rng.random() < self.flip))
+    prevalence: float = Field(ge=0, le=1, description="Share of questions of which it is true")
+    flip: float = Field(ge=0, le=0.5, description="Chance that an annotator sees the opposite")
 
 
-class Traits(NamedTuple):
-    """What is true of a question: it ought to be discarded, to be rephrased, to get another image."""
+class AnnotationsParameters(Parameters):
+    """Section `kvqae.annotations`: the simulated annotators; `local` reads none of it."""
 
-    discard: Trait
-    change_question: Trait
-    change_image: Trait
+    discard: Trait = Field(description="The question ought to be discarded")
+    change_question: Trait = Field(description="The question ought to be rephrased")
+    change_image: Trait = Field(description="Another image ought to be chosen")
+    cancelled: float = Field(ge=0, lt=1, description="Chance that an annotator skips a task")
+    seed: int = Field(default=0, ge=0, description="Of truths, annotators and edits")
 
 
-def any_seen(*traits: Trait) -> States:
+def simulate(
+    parameters: AnnotationsParameters, questions: Mapping[str, GeneratedQuestion], tasks: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Annotate tasks as the simulated annotators do.
+
+    Returns:
+        The export, and what is expected of its statistics: kappa_{decision} over the tasks of several annotators;
+        edited_share of what an annotator keeps; edit_words, the mean over all edits that were made.
+    """
+    rng = np.random.default_rng(parameters.seed)
+    traits = (parameters.discard, parameters.change_question, parameters.change_image)
+    exported: list[dict[str, Any]] = []
+    words: list[int] = []
+    has_choice: list[bool] = []  # of the tasks of several annotators, whether there is another image
+    numbers = itertools.count(1)
+    for position, task in enumerate(tasks, 1):
+        question, names = questions[task["data"]["id"]], task["data"]["annotators"].split()
+        has_choice += [len(question.images) > 1] if len(names) > 1 else []
+        truths = [rng.random() < trait.prevalence for trait in traits]
+        annotations = []
+        for name in names:
+            seen = [truth != (rng.random() < trait.flip) for truth, trait in zip(truths, traits, strict=True)]
+            result = _decide(question, seen, words, rng)
+            cancelled = bool(rng.random() < parameters.cancelled)
+            annotations.append({
+                "id": next(numbers),
+                "completed_by": {"id": int(name[1:]), "email": name},
+                "was_cancelled": cancelled,
+                "ground_truth": False,
+                "result": [] if cancelled else result,
+            })  # fmt: skip
+        # Pictures are left out: the export would be as large as the tasks.
+        images = [{"value": image["value"]} for image in task["data"]["images"]]
+        data = {**task["data"], "images": images, "reference": ""}
+        exported.append({"id": position, "data": data, "annotations": annotations, "predictions": []})
+    discard, change, other = traits
+    choice = float(np.mean(has_choice)) if has_choice else 1.0
+    # A discard counts as a change of both; where there is no other image, nobody can choose it.
+    with_choice = [(share * choice, yes) for share, yes in any_seen(discard, other)]
+    expected = {
+        "kappa_discard": expected_kappa(any_seen(discard)),
+        "kappa_change_question": expected_kappa(any_seen(discard, change)),
+        "kappa_change_image": expected_kappa(
+            with_choice + [(share * (1 - choice), yes) for share, yes in any_seen(discard)]
+        ),
+        "edited_share": change.prevalence * (1 - change.flip) + (1 - change.prevalence) * change.flip,
+        "edit_words": float(np.mean(words)) if words else None,
+    }
+    return exported, {name: value for name, value in expected.items() if value is not None}
+
+
+def any_seen(*traits: Trait) -> list[tuple[float, float]]:
     """For each combination of truths: its probability, and that of an annotator who sees at least one of them."""
     states = []
     for truths in itertools.product((False, True), repeat=len(traits)):
@@ -74,118 +105,54 @@ def any_seen(*traits: Trait) -> States:
     return states
 
 
-def expected_kappa(states: States) -> float | None:
-    """Fleiss' κ of yes-or-no annotations over infinitely many questions.
+def expected_kappa(states: list[tuple[float, float]]) -> float | None:
+    """Fleiss' κ of yes-or-no annotations over infinitely many questions: Var(r) / (p (1 - p)), with p = Σ π_z r_z.
 
-    A question is in state z with probability π_z; each annotator of it then says yes with probability r_z, on their
-    own. Two annotators agree with probability `P̄ = Σ π_z (r_z² + (1 - r_z)²)`; with `p = Σ π_z r_z` they would by
-    chance with `P̄ₑ = p² + (1 - p)²`; `κ = (P̄ - P̄ₑ) / (1 - P̄ₑ)`, which is Var(r) / (p (1 - p)). It does not depend
-    on the number of annotators.
+    It does not depend on the number of annotators; docs/kvqae-annotation.md derives it.
 
     Args:
-        states: (π_z, r_z), the probabilities add up to 1.
+        states: (π_z, r_z): a question is in state z with probability π_z, each annotator then says yes with r_z.
 
     Returns:
         κ; None when everybody always says the same.
     """
-    agree = sum(probability * (yes**2 + (1 - yes) ** 2) for probability, yes in states)
     share = sum(probability * yes for probability, yes in states)
-    chance = share**2 + (1 - share) ** 2
-    return (agree - chance) / (1 - chance) if 0 < share < 1 else None
+    variance = sum(probability * (yes - share) ** 2 for probability, yes in states)
+    return variance / (share * (1 - share)) if 0 < share < 1 else None
 
 
-def kappa_deviation(states: States, questions: int, annotators: int, rng: np.random.Generator) -> float | None:
-    """Standard deviation of κ when it is computed on so many questions of so many annotators, from _DRAWS draws.
-
-    Returns:
-        It; None where κ is hardly ever defined: fewer than two questions or annotators, or all say the same.
-    """
-    if min(questions, annotators) < 2:
-        return None
-    probabilities, yes = np.array(states).T
-    said = yes[rng.choice(len(states), size=(_DRAWS, questions), p=probabilities / probabilities.sum())]
-    counts = rng.binomial(annotators, said)
-    kappas = [fleiss_kappa(np.column_stack([annotators - each, each])) for each in counts]
-    defined = [kappa for kappa in kappas if kappa is not None]
-    return float(np.std(defined)) if len(defined) > _DRAWS / 2 else None
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A rephrased question, and in how many words it differs from the generated one."""
-
-    text: str
-    words: int
+def _decide(
+    question: GeneratedQuestion, seen: list[bool], words: list[int], rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """The results of one annotation; `words` receives how many words an edit changes."""
+    discarded, rephrased, other = seen
+    if discarded:
+        return [_result(DECISION, "choices", str(rng.choice(DISCARD_REASONS)))]
+    text = question.text
+    if rephrased:
+        text, changed = _rephrase(question, rng)
+        words.append(changed)
+    # The next one: those after it are worse, and annotators see that.
+    image = question.images[1 if other and len(question.images) > 1 else 0]
+    return [_result(DECISION, "choices", KEEP), _result(QUESTION, "text", text), _result(IMAGE, "choices", image)]
 
 
-class Annotators:
-    """They decide, rephrase and choose.
-
-    Args:
-        traits: what they see.
-        rng: the only source of chance.
-    """
-
-    def __init__(self, traits: Traits, rng: np.random.Generator) -> None:
-        self._traits, self._rng = traits, rng
-
-    def annotate(
-        self, question: GeneratedQuestion, names: Sequence[str], first: int
-    ) -> tuple[list[Annotation], list[int]]:
-        """What each of these annotators makes of a question.
-
-        Args:
-            question: with one candidate image there is nothing to change about the image.
-            names: of the annotators.
-            first: number of the first annotation; the others follow.
-
-        Returns:
-            Annotations, and of each edit of a kept question, how many words it changes.
-        """
-        rng = self._rng
-        truths = [bool(rng.random() < trait.prevalence) for trait in self._traits]
-        made: list[Annotation] = []
-        words: list[int] = []
-        for number, name in enumerate(names, first):
-            discarded, rephrased, other = (
-                trait.seen(truth, rng) for trait, truth in zip(self._traits, truths, strict=True)
-            )
-            if discarded:
-                made.append(Annotation(number, name, str(rng.choice(DISCARD_REASONS)), None, None))
-                continue
-            edit = self.rephrase(question) if rephrased else Edit(question.text, 0)
-            words += [edit.words] if rephrased else []
-            # The next one: those after it are worse, and annotators see that.
-            image = question.images[1] if other and len(question.images) > 1 else question.images[0]
-            made.append(Annotation(number, name, None, edit.text, image))
-        return made, words
-
-    def rephrase(self, question: GeneratedQuestion) -> Edit:
-        """One change that annotators make: another mention, what comes before the question left out, a lead added."""
-        changes = [self._led(question), *filter(None, (self._other_mention(question), _shortened(question)))]
-        return changes[int(self._rng.integers(len(changes)))]
-
-    def _led(self, question: GeneratedQuestion) -> Edit:
-        lead = str(self._rng.choice(_LEADS))
-        return Edit(f"{lead} {question.text}", len(lead.split()))
-
-    def _other_mention(self, question: GeneratedQuestion) -> Edit | None:
-        others = [mention for mention in question.other_mentions if mention != question.ambiguous_mention]
-        found = re.search(rf"\b{re.escape(question.ambiguous_mention)}(?!\w)", question.text, re.IGNORECASE)
-        if found is None or not others:
-            return None
-        other = str(self._rng.choice(others))
-        text = question.text[: found.start()] + _in_case(other, found[0]) + question.text[found.end() :]
-        return Edit(text, Levenshtein.distance(question.text.split(), text.split()))
+def _result(name: str, key: str, value: str) -> dict[str, Any]:
+    kind = "textarea" if key == "text" else key
+    return {"from_name": name, "to_name": "original", "type": kind, "value": {key: [value]}, "origin": "manual"}
 
 
-def _in_case(text: str, model: str) -> str:
-    return text[0].upper() + text[1:] if model[0].isupper() else text
-
-
-def _shortened(question: GeneratedQuestion) -> Edit | None:
-    """Without the sentences before the one that asks."""
-    before, dot, asking = question.text.rpartition(". ")
-    if not dot or not asking.lower().startswith(tuple(f"{word} " for word in _WH_WORDS)):
-        return None
-    return Edit(asking, len(before.split()))
+def _rephrase(question: GeneratedQuestion, rng: np.random.Generator) -> tuple[str, int]:
+    """A changed text and in how many words: a lead, another mention, or only the sentence that asks."""
+    lead = str(rng.choice(_LEADS))
+    changes = [(f"{lead} {question.text}", len(lead.split()))]
+    mention = re.search(rf"\b{re.escape(question.ambiguous_mention)}(?!\w)", question.text, re.IGNORECASE)
+    others = [other for other in question.other_mentions if other != question.ambiguous_mention]
+    if mention and others:
+        other = str(rng.choice(others))
+        other = other[0].upper() + other[1:] if mention[0][0].isupper() else other
+        text = question.text[: mention.start()] + other + question.text[mention.end() :]
+        changes.append((text, Levenshtein.distance(question.text.split(), text.split())))
+    if sentences := _ASKING.fullmatch(question.text):
+        changes.append((sentences[2], len(sentences[1].split())))
+    return changes[int(rng.integers(len(changes)))]

@@ -1,34 +1,20 @@
-"""The sentence bank: what can be said and asked of each kind of entity, read from the YAML files in `bank/`."""
+"""The bank: kinds of entities, what can be said and asked of each, and what names are made of, from `bank/*.yaml`."""
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-BANK = Path(__file__).parent / "bank"
-PERSONS = (
-    "politician",
-    "prime minister",
-    "painter",
-    "writer",
-    "composer",
-    "footballer",
-    "scientist",
-    "film director",
-    "explorer",
-)
-GROUPS: dict[str, tuple[str, ...]] = {
-    "person": PERSONS,
-    "settlement": ("city", "town"),
-    "building": ("castle", "church", "museum"),
-    "landscape": ("mountain", "lake", "island"),
-}
+
+@cache
+def read(name: str) -> Any:
+    """A YAML file of the bank."""
+    return yaml.safe_load((Path(__file__).parent / "bank" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A Wikidata item that stands for a type or an occupation."""
 
     id: str
@@ -37,108 +23,71 @@ class Item:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of entity.
-
-    Attributes:
-        share: articles of the knowledge base out of the sum over kinds.
-        types: Wikidata classes (P31); for persons, occupations (P106).
-        labels: how an ambiguous question calls a thing ("this vessel").
-        lead: first sentences of an article.
-        fillers: sentences that answer nothing.
-        images: for each image property of Wikidata, what is drawn and how often; the last one if no other.
-        looks: categories of drawings that fit; empty: all.
-        asked: whether questions may be about it.
-    """
+    """A kind of entity; `bank/kinds.yaml` explains the fields. `fillers`: sentences that answer nothing."""
 
     name: str
     share: int
     types: tuple[Item, ...]
-    labels: tuple[str, ...]
-    lead: tuple[str, ...]
-    fillers: tuple[str, ...]
+    lead: list[str]
     images: dict[str, tuple[str, float]]
-    looks: tuple[str, ...]
-    asked: bool
+    fillers: list[str]
+    group: str = ""
+    labels: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    the: bool = False
+    looks: tuple[str, ...] = ()
+    asked: bool = True
+    years: tuple[int, int] = (1650, 1880)
+    ner: str = ""
 
     @property
     def is_person(self) -> bool:
         """Whether entities of this kind are human."""
-        return self.name in PERSONS
+        return self.group == "person"
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A fact that an article tells and a question asks for.
-
-    Attributes:
-        kinds: names of the kinds that have it.
-        pool: where its answers come from (`pools.RECIPES`).
-        article: wordings in articles.
-        question: wordings in ViQuAE.
-        trivia: wordings in TriviaQA's training set; `inverse`: those that ask for the entity's name.
-        clue: wordings that tell the fact in a question about another one.
-    """
+    """A fact that an article tells and a question asks for; `bank/persons.yaml` explains the wordings."""
 
     name: str
-    kinds: tuple[str, ...]
+    of: tuple[str, ...]
     pool: str
     section: str
-    article: tuple[str, ...]
-    question: tuple[str, ...]
-    trivia: tuple[str, ...]
-    inverse: tuple[str, ...]
-    clue: tuple[str, ...]
-
-
-def _read(name: str) -> dict[str, Any]:
-    return yaml.safe_load((BANK / f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-def _lines(text: str | None) -> tuple[str, ...]:
-    return tuple((text or "").splitlines())
+    article: list[str]
+    question: list[str]
+    trivia: list[str]
+    inverse: list[str]
+    clue: list[str]
 
 
 @cache
 def kinds() -> dict[str, Kind]:
     """Every kind by name."""
-    fillers = _read("fillers")
-    groups = {member: group for group, members in GROUPS.items() for member in members}
+    fillers = read("fillers")
     return {
         name: Kind(
             name=name,
-            share=entry["share"],
-            types=tuple(Item(**item) for item in entry.get("occupations", entry.get("types"))),
-            labels=tuple(entry.get("label", ())),
-            lead=tuple(entry["lead"]),
-            fillers=(*fillers.get(name, ()), *fillers.get(groups.get(name, ""), ())),
-            images={key: (picture, share) for key, (picture, share) in entry["images"].items()},
-            looks=tuple(entry.get("looks", ())),
-            asked=entry.get("asked", True),
+            types=tuple(Item(*item) for item in entry["types"].items()),
+            fillers=fillers.get(name, []) + fillers.get(entry.get("group"), []),
+            **{key: value for key, value in entry.items() if key != "types"},
         )
-        for name, entry in _read("kinds").items()
+        for name, entry in read("kinds").items()
+        if "share" in entry
     }
 
 
 @cache
 def relations() -> dict[str, Relation]:
     """Every relation by name."""
+    wordings = ("article", "question", "trivia", "inverse", "clue")
     return {
-        name: Relation(
-            name=name,
-            kinds=tuple(kind for group in entry["of"] for kind in GROUPS.get(group, (group,))),
-            pool=entry["pool"],
-            section=entry["section"],
-            article=_lines(entry["article"]),
-            question=_lines(entry["question"]),
-            trivia=_lines(entry.get("trivia")),
-            inverse=_lines(entry.get("inverse")),
-            clue=_lines(entry.get("clue")),
-        )
-        for name, entry in {**_read("persons"), **_read("things")}.items()
+        name: Relation(name, **entry["is"], **{key: entry.get(key, "").splitlines() for key in wordings})
+        for name, entry in {**read("persons"), **read("things")}.items()
     }
 
 
 @cache
-def relations_of(kind: str) -> tuple[Relation, ...]:
+def relations_of(kind: str) -> list[Relation]:
     """The relations that entities of a kind may have."""
-    return tuple(relation for relation in relations().values() if kind in relation.kinds)
+    return [relation for relation in relations().values() if {kind, kinds()[kind].group} & set(relation.of)]

@@ -1,17 +1,15 @@
 """The sample world's Commons: photographs of the subjects, described well and badly, free and not (kvqae.md §2)."""
 
-import hashlib
 import io
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from PIL import Image
 
 from sample.kvqae.entities import Entity
-from sample.kvqae.write import Picture, draw
+from sample.kvqae.write import Picture, draw_pictures
 from sample.render.difficulty import Difficulty
 from trivium.core.engine import Engine
 from trivium.core.image_shards import Images
@@ -26,7 +24,6 @@ _LICENSES = {
     "cc-by-sa-4.0": 0.3, "cc-by-sa-3.0": 0.2, "cc-by-2.0": 0.1, "pd": 0.14, "cc0": 0.08, "fal": 0.02,
     "cc-by-nc-2.0": 0.05, "fairuse": 0.06, "": 0.05,
 }  # fmt: skip
-_BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,6 @@ class File:
     name: str
     record: dict[str, Any]
     view: int = 0
-    copy: bool = False
 
 
 def plan_files(subjects: Sequence[Entity], seed: int, most: int) -> list[File]:
@@ -54,35 +50,27 @@ def plan_files(subjects: Sequence[Entity], seed: int, most: int) -> list[File]:
 
 def _category(subject: Entity, rng: random.Random, most: int) -> list[File]:
     own = str(subject.image)
-    special = [File(subject, own, _record(subject, own, rng))] if rng.random() < _REFERENCE else []
-    if rng.random() < _NEAR_DUPLICATE:
-        name = f"{own.removesuffix('.jpg')} (small).jpg"
-        special.append(File(subject, name, _record(subject, name, rng), copy=True))
-    photographs = []
-    for number in range(rng.randint(1, most - len(special))):
-        name = f"{subject.title} {number + 1:02d}.jpg"
-        if rng.random() >= _NAMED["title"]:
-            name = f"DSC {subject.number:05d} {number + 1:02d}.jpg"
-        photographs.append(File(subject, name, _record(subject, name, rng), view=FIRST_VIEW + number))
-    files = special + photographs
+    names = [own] if rng.random() < _REFERENCE else []
+    names += [f"{own.removesuffix('.jpg')} (small).jpg"] if rng.random() < _NEAR_DUPLICATE else []
+    views = dict.fromkeys(names, 0)
+    for number in range(rng.randint(1, most - len(names))):
+        start = subject.title if rng.random() < _NAMED["title"] else f"DSC {subject.number:05d}"
+        views[f"{start} {number + 1:02d}.jpg"] = FIRST_VIEW + number
+    files = [File(subject, name, _record(subject, name, rng), view) for name, view in views.items()]
     rng.shuffle(files)
     return files
 
 
 def _record(subject: Entity, name: str, rng: random.Random) -> dict[str, Any]:
     """A line of `commons.jsonl`, but for the sha1."""
-    year = rng.randint(subject.start, subject.end)
-    described = rng.random() < _NAMED["description"]
-    category = subject.title
-    if rng.random() < _NAMED["categories"]:
-        categories = [category, *([f"{category} in {year}"] if rng.random() < 0.3 else [])]
-    else:
-        categories = [category, f"{year} in {subject.country.name}"]
+    year, category = rng.randint(subject.start, subject.end), subject.title
+    described = subject.name if rng.random() < _NAMED["description"] else f"From an album of {subject.country.name}"
+    other = [] if rng.random() < _NAMED["categories"] else [f"{year} in {subject.country.name}"]
     return {
         "category": category,
         "title": f"File:{name}",
-        "description": f"{subject.name}, {year}" if described else f"From an album of {subject.country.name}, {year}",
-        "categories": categories,
+        "description": f"{described}, {year}",
+        "categories": [category, *other],
         "depicts": [subject.wikidata_id] if rng.random() < _NAMED["depicts"] else [],
         "license": rng.choices(list(_LICENSES), list(_LICENSES.values()))[0],
     }
@@ -90,22 +78,13 @@ def _record(subject: Entity, name: str, rng: random.Random) -> dict[str, Any]:
 
 def draw_files(
     files: Sequence[File], references: Images, engine: Engine, *, size: int, difficulty: Difficulty
-) -> Iterator[tuple[File, bytes]]:
-    """Encode the files: photographs are drawn in parallel, references taken from the knowledge base's images."""
-    for file in files:
-        if not file.view:
-            data = references.read(file.name if not file.copy else str(file.entity.image))
-            yield file, _smaller(data) if file.copy else data
-    views = {file.name: file for file in files if file.view}
-    pictures = [Picture(name, *file.entity.picture, file.view) for name, file in views.items() if file.entity.picture]
-    shards = [pictures[start : start + _BATCH] for start in range(0, len(pictures), _BATCH)]
-    for shard in engine.map(partial(draw, size=size, difficulty=difficulty), shards, description="images/commons"):
-        yield from ((views[name], data) for name, data in shard)
-
-
-def sha1_of(data: bytes) -> str:
-    """Commons names the bytes of a file by their SHA-1."""
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+) -> Iterator[tuple[str, bytes]]:
+    """(name, JPEG) of the files: references from the knowledge base's images, photographs drawn in parallel."""
+    for file in (file for file in files if not file.view):
+        data = references.read(str(file.entity.image))
+        yield file.name, data if file.name == file.entity.image else _smaller(data)
+    pictures = [Picture(one.name, *one.entity.picture, one.view) for one in files if one.view and one.entity.picture]
+    yield from draw_pictures(pictures, engine, size=size, difficulty=difficulty, description="images/commons")
 
 
 def _smaller(data: bytes) -> bytes:

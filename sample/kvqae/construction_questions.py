@@ -3,19 +3,13 @@
 import random
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import yaml
-
-from sample.kvqae.bank import BANK
-from sample.kvqae.cast import create_entities
-from sample.kvqae.construction_trees import Name, Sentence, analyse
-from sample.kvqae.entities import Entity
-from sample.kvqae.facts import tell_facts
-from sample.kvqae.names import Names
-from sample.kvqae.pools import Pools
-from sample.kvqae.wording import PRONOUNS, decade
+from sample.kvqae.bank import read
+from sample.kvqae.construction_trees import Sentence, analyse, bracket_name
+from sample.kvqae.entities import Entity, create_entities, tell_facts
+from sample.kvqae.names import Pools
+from sample.kvqae.wording import PRONOUNS
 
 # How often a question names no entity, two, or uses a short form of the name.
 _NONE, _TWO, _ALIAS = 0.1, 0.08, 0.06
@@ -31,15 +25,18 @@ class Candidate:
     Attributes:
         entity: what it is about, named in it or not.
         links: titles of the pages that TagMe found.
-        linked: whether the entity's own page is among them.
     """
 
     id: str
     entity: Entity
     relation: str
     sentence: Sentence
-    links: tuple[str, ...]
-    linked: bool
+    links: list[str]
+
+    @property
+    def linked(self) -> bool:
+        """Whether the entity's own page is among the links."""
+        return self.entity.title in self.links
 
     def record(self) -> dict[str, Any]:
         """As TriviaQA writes it."""
@@ -52,20 +49,10 @@ class Candidate:
         }
 
 
-@cache
-def _bank() -> dict[str, Any]:
-    return yaml.safe_load((BANK / "construction.yaml").read_text(encoding="utf-8"))
-
-
 def facts_to_ask(entities: Sequence[Entity]) -> list[tuple[Entity, str]]:
     """(entity, relation) that there are wordings for."""
-    return [
-        (entity, name)
-        for entity in entities
-        if entity.kind.asked
-        for name in entity.facts
-        if name in _bank()["relations"]
-    ]
+    relations = read("construction")["relations"]
+    return [(entity, name) for entity in entities if entity.kind.asked for name in entity.facts if name in relations]
 
 
 def ask_candidates(
@@ -87,22 +74,16 @@ def ask_candidates(
         if entity.facts[relation].text not in told.get(entity.wikipedia_id, "")
         and (entity.image or rng.random() < _IMAGELESS)
     ]
-    chosen = rng.sample(facts, min(number, len(facts)))
-    by_kind = _by_kind(entities)
     candidates = []
-    for position, (entity, relation) in enumerate(chosen):
-        other = rng.choice([each for each in by_kind[entity.kind.name] if each is not entity] or [entity])
-        kind, sentence = _sentence(entity, relation, other, rng)
-        right = kind != "none" and rng.random() < linked
-        links = [entity.title] if right else []
-        links += [other.title] if kind == "two" and rng.random() < _OTHER else []
+    for position, (entity, relation) in enumerate(rng.sample(facts, min(number, len(facts)))):
+        other = _other(entity, entities, rng)
+        naming, sentence = _ask(entity, relation, other, rng)
+        links = [entity.title] if naming != "none" and rng.random() < linked else []
+        links += [other.title] if naming == "two" and rng.random() < _OTHER else []
         links += [rng.choice(entities).title] if rng.random() < _NOISE else []
         links += [f"{entity.name} (disambiguation)"] if rng.random() < _NO_ARTICLE else []
         rng.shuffle(links)
-        links = list(dict.fromkeys(links))
-        candidates.append(
-            Candidate(f"sample_{position:05d}", entity, relation, sentence, tuple(links), entity.title in links)
-        )
+        candidates.append(Candidate(f"sample_{position:05d}", entity, relation, sentence, list(dict.fromkeys(links))))
     return candidates
 
 
@@ -112,52 +93,42 @@ def annotate_sentences(seed: int, number: int, known: Set[str]) -> list[Sentence
     They come entity by entity: the last ones are about others than the first ones.
     """
     rng = random.Random(f"annotation {seed}")
-    pools = Pools(Names(rng), rng)
-    entities = create_entities(rng, pools, max(60, number // 2))
+    pools = Pools(rng)
+    entities = create_entities(pools, max(60, number // 2))
     tell_facts(entities, pools)
     entities = [entity for entity in entities if known.isdisjoint((entity.name, *entity.aliases))]
-    by_kind = _by_kind(entities)
     facts = facts_to_ask(entities)
-    sentences = []
-    for position in range(number):  # in order, each fact as often as any other
-        entity, relation = facts[position * len(facts) // number]
-        sentences.append(_sentence(entity, relation, rng.choice(by_kind[entity.kind.name]), rng)[1])
-    return sentences
+    chosen = (facts[position * len(facts) // number] for position in range(number))  # each as often as any other
+    return [_ask(entity, relation, _other(entity, entities, rng), rng)[1] for entity, relation in chosen]
 
 
-def _by_kind(entities: Sequence[Entity]) -> dict[str, list[Entity]]:
-    by_kind: dict[str, list[Entity]] = {}
-    for entity in entities:
-        by_kind.setdefault(entity.kind.name, []).append(entity)
-    return by_kind
+def _other(entity: Entity, entities: Sequence[Entity], rng: random.Random) -> Entity:
+    """Another one of its kind; itself, where there is none."""
+    return rng.choice([one for one in entities if one.kind is entity.kind and one is not entity] or [entity])
 
 
-def _sentence(entity: Entity, relation: str, other: Entity, rng: random.Random) -> tuple[str, Sentence]:
+def _ask(entity: Entity, relation: str, other: Entity, rng: random.Random) -> tuple[str, Sentence]:
     """A question in one of the relation's wordings: (kind of wording, sentence)."""
-    fragments: dict[str, str] = _bank()["relations"][relation]
+    fragments: dict[str, str] = read("construction")["relations"][relation]
     drawn = rng.random()
-    if drawn < _NONE:
-        kinds = ["none"]
-    elif drawn < _NONE + _TWO:
-        kinds = ["two"]
+    if drawn < _NONE + _TWO:
+        kind = "none" if drawn < _NONE else "two"
     else:
-        kinds = ["noun", *(kind for kind in ("by", "did", "done") if kind in fragments)]
-    kind = rng.choice(kinds)
-    wording = rng.choice(_bank()["wordings"][kind])
-    label = entity.occupations[0].label if entity.gender else entity.kind.labels[0]
-    *before, noun = label.split()
+        kind = rng.choice(["noun", *(kind for kind in ("by", "did", "done") if kind in fragments)])
+    *before, noun = entity.label.split()
     slots = {
         "label": "".join(f"[compound {word}/NN] " for word in before) + f"{noun}/NN",
         "demonym": entity.country.demonym,
-        "decade": decade(entity.end - 15).removeprefix("early "),
+        "decade": f"{(entity.end - 15) // 10 * 10}s",
         "year": str(rng.randint(entity.end - 30, entity.end - 1)),
         "his": PRONOUNS[entity.gender]["his"],
         "who": "who/WP" if entity.gender else "which/WDT",
+        "name": _name(entity, rng),
+        "other": _name(other, rng),
     }
-    wording = wording.format_map({**fragments, **slots})
-    return kind, analyse(wording, {"name": _name(entity, rng), "other": _name(other, rng)})
+    return kind, analyse(rng.choice(read("construction")["wordings"][kind]).format_map({**fragments, **slots}))
 
 
-def _name(entity: Entity, rng: random.Random) -> Name:
+def _name(entity: Entity, rng: random.Random) -> str:
     text = rng.choice(entity.aliases) if entity.gender and rng.random() < _ALIAS else entity.named
-    return Name(text, "PERSON" if entity.gender else _bank()["labels"].get(entity.kind.name, ""))
+    return bracket_name(text, entity.kind.ner)

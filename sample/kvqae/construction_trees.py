@@ -1,20 +1,11 @@
 """Sentences with their gold analysis, from bracketed wordings (`bank/construction.yaml`)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _PIECE = re.compile(r"\[\S+|\]|[^\s\[\]]+")
 _TIGHT = {",", ".", "?", "'s", "'"}  # words that stand close to the one before
-_JOINED_BY = {"of", "and", "&"}
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name to put in: its words as in a sentence ("the Velmor Bridge"), and its entity label, empty for none."""
-
-    text: str
-    label: str
 
 
 @dataclass
@@ -39,52 +30,35 @@ class Sentence:
 
     def record(self) -> dict[str, object]:
         """A line of `annotated.jsonl`."""
-        return {
-            "words": self.words,
-            "spaces": self.spaces,
-            "heads": self.heads,
-            "deps": self.deps,
-            "tags": self.tags,
-            "entities": [list(entity) for entity in self.entities],
-        }
+        return {**vars(self), "spaces": self.spaces, "entities": [list(entity) for entity in self.entities]}
 
     def add(self, word: str, tag: str, label: str = "") -> int:
-        """Append a word, its head not yet known; a word with the label of the one before continues its entity."""
+        """Append a word, a root for now; a word with the label of the one before continues its entity."""
         place = len(self.words)
-        self.words.append(word)
+        if tag == "POS" and self.words[-1].endswith("s"):
+            word = "'"
+        self.words.append(word if place else word[0].upper() + word[1:])
         self.tags.append(tag)
         self.heads.append(place)
         self.deps.append("ROOT")
         if label:
-            start = place
-            if self.entities and self.entities[-1][1:] == (place, label):
-                start = self.entities.pop()[0]
+            continues = bool(self.entities) and self.entities[-1][1:] == (place, label)
+            start = self.entities.pop()[0] if continues else place
             self.entities.append((start, place + 1, label))
         return place
 
-    def attach(self, child: int, head: int, dep: str) -> None:
-        """Make `child` depend on `head`."""
-        self.heads[child], self.deps[child] = head, dep
 
-
-def analyse(wording: str, names: Mapping[str, Name]) -> Sentence:
-    """Read a bracketed wording, its names put in.
-
-    Args:
-        wording: see `bank/construction.yaml`, its other placeholders filled.
-        names: what stands for `@name` and `@other`.
-    """
+def analyse(wording: str) -> Sentence:
+    """Read a bracketed wording; see `bank/construction.yaml`, its placeholders filled."""
     sentence, pieces = Sentence(), iter(_PIECE.findall(wording))
     for piece in pieces:
         if not piece.startswith("["):
             raise ValueError(f"no bracket at {piece!r} in {wording!r}")
-        _bracket(sentence, pieces, names)
-    first = sentence.words[0]
-    sentence.words[0] = first[0].upper() + first[1:]
+        _bracket(sentence, pieces)
     return sentence
 
 
-def _bracket(sentence: Sentence, pieces: Iterator[str], names: Mapping[str, Name]) -> int:
+def _bracket(sentence: Sentence, pieces: Iterator[str]) -> int:
     """Read up to the closing bracket; returns the place of the head, whose own head is still open."""
     children: list[tuple[int, str]] = []
     head = -1
@@ -92,41 +66,35 @@ def _bracket(sentence: Sentence, pieces: Iterator[str], names: Mapping[str, Name
         if piece == "]":
             break
         if piece.startswith("["):
-            children.append((_bracket(sentence, pieces, names), piece[1:]))
+            children.append((_bracket(sentence, pieces), piece[1:]))
         elif head >= 0:
             raise ValueError(f"second head {piece!r}")
-        elif piece.startswith("@"):
-            head = _name(sentence, names[piece[1:]])
         else:
-            word, tag, *label = piece.split("/")
-            if tag == "POS" and sentence.words[-1].endswith("s"):
-                word = "'"
-            head = sentence.add(word, tag, *label)
+            head = sentence.add(*piece.split("/"))
     if head < 0:
         raise ValueError(f"a bracket without head before word {len(sentence.words)}")
-    for child, dep in children:
-        sentence.attach(child, head, dep)
+    for child, dependency in children:
+        sentence.heads[child], sentence.deps[child] = head, dependency
     return head
 
 
-def _name(sentence: Sentence, name: Name) -> int:
-    """Put in a name; returns the place of its head: its last word, but the first of "House of X" and "X & Sons"."""
-    words = name.text.split()
-    first = len(sentence.words)
-    for word in words:
-        tag = {"the": "DT", "of": "IN", "and": "CC", "&": "CC"}.get(word, "NNP" if name.label else "NN")
-        sentence.add(word, tag)
-    end = len(sentence.words)
-    if name.label:
-        sentence.entities.append((first, end, name.label))
-    joint = next((place for place in range(first, end) if sentence.words[place] in _JOINED_BY), end)
-    head = joint - 1
-    for place in range(first, head):
-        sentence.attach(place, head, "det" if sentence.words[place] == "the" else "compound")
-    if joint < end:
-        of = sentence.words[joint] == "of"
-        sentence.attach(joint, head, "prep" if of else "cc")
-        sentence.attach(end - 1, joint if of else head, "pobj" if of else "conj")
-        for place in range(joint + 1, end - 1):
-            sentence.attach(place, end - 1, "det" if sentence.words[place] == "the" else "compound")
-    return head
+def bracket_name(name: str, label: str) -> str:
+    """A name's brackets: its head is the last word, but the first of "House of X" and of "X & Sons".
+
+    Args:
+        name: as in a sentence ("the Velmor Bridge").
+        label: of the named entity; empty for a common noun.
+    """
+    first, joint, rest = re.match(r"(.*?)(?: (of|and|&) (.*))?$", name).groups()  # type: ignore[union-attr]
+    *before, head = first.split()
+
+    def tagged(word: str) -> str:
+        tag = {"the": "DT", "of": "IN", "and": "CC", "&": "CC"}.get(word, "NNP" if label else "NN")
+        return f"{word}/{tag}/{label}" if label else f"{word}/{tag}"
+
+    words = [f"[{'det' if word == 'the' else 'compound'} {tagged(word)}]" for word in before] + [tagged(head)]
+    if joint == "of":
+        words.append(f"[prep {tagged(joint)} [pobj {bracket_name(rest, label)}]]")
+    elif joint:
+        words.append(f"[cc {tagged(joint)}] [conj {bracket_name(rest, label)}]")
+    return " ".join(words)

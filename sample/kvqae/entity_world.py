@@ -5,15 +5,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field
+
 from sample.kvqae.articles import article
-from sample.kvqae.cast import create_entities
-from sample.kvqae.entities import Entity
-from sample.kvqae.entity_pictures import give_pictures
-from sample.kvqae.facts import tell_facts
-from sample.kvqae.names import Names
-from sample.kvqae.pools import Pools
+from sample.kvqae.entities import Entity, populate
 from sample.kvqae.questions import Asked, ask_triviaqa, ask_viquae
 from sample.kvqae.wording import Writer
+from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
+
+
+class Sizes(Parameters):
+    """Questions a split of ViQuAE."""
+
+    train: int = Field(ge=1, description="Training questions")
+    validation: int = Field(ge=1, description="Validation questions")
+    test: int = Field(ge=1, description="Test questions")
+
+
+class SampleSizes(Parameters):
+    """All that the entities, articles and questions of the sample world follow from."""
+
+    seed: int = Field(ge=0, le=998, description="World seed: other seeds have other entities and other faces")
+    articles: int = Field(ge=50, description="Articles with an image: the knowledge base")
+    imageless: int = Field(ge=0, description="Articles without image: in Wikipedia, not in the knowledge base")
+    sentences: int = Field(ge=4, le=40, description="About how many sentences an article has")
+    questions: Sizes = Field(description="ViQuAE's questions a split")
+    triviaqa: int = Field(ge=1, description="Most TriviaQA training questions; none about a fact that ViQuAE asks for")
 
 
 @dataclass(frozen=True)
@@ -29,24 +47,31 @@ class World:
 def build_world(
     seed: int, *, articles: int, imageless: int, sentences: int, viquae: Mapping[str, int], triviaqa: int
 ) -> World:
-    """Build the world of a seed; the same on every machine.
-
-    Args:
-        seed: everything follows from it; other seeds have other entities and other identities to draw.
-        articles: articles with an image: the knowledge base.
-        imageless: articles without.
-        sentences: about how many sentences an article has.
-        viquae: questions a split ("train", "validation", "test").
-        triviaqa: training questions that name their entity.
-    """
-    rng = random.Random(f"entities {seed}")
-    pools = Pools(Names(rng), rng)
-    entities = create_entities(rng, pools, articles + imageless)
-    give_pictures(entities, rng, seed, imageless=imageless)
-    tell_facts(entities, pools)
+    """Build the world of a seed, the same on every machine; `SampleSizes` explains the arguments."""
+    entities, pools = populate(seed, articles=articles, imageless=imageless)
     writer = Writer(entities, random.Random(f"articles {seed}"), pools)
     texts = [article(entity, writer, sentences=sentences) for entity in entities]
     writer.rng = random.Random(f"questions {seed}")
     asked = ask_viquae(entities, writer, viquae)
     without = {(question.entity.number, question.relation) for split in asked.values() for question in split}
     return World(entities, texts, asked, ask_triviaqa(entities, writer, triviaqa, without))
+
+
+def sample_world(sizes: SampleSizes) -> World:
+    """The sample world of these sizes.
+
+    Raises:
+        BadInput: the articles hold too few facts for that many questions.
+    """
+    given = sizes.model_dump(include=set(SampleSizes.model_fields))
+    wanted = given.pop("questions")
+    world = build_world(viquae=wanted, **given)
+    for split, asked in world.viquae.items():
+        if len(asked) < wanted[split]:
+            raise BadInput(
+                f"only {len(asked)} {split} questions can be asked about {sizes.articles} articles",
+                field=f"kvqae.world.questions.{split}",
+                got=wanted[split],
+                expected="fewer questions or more articles",
+            )
+    return world

@@ -1,163 +1,181 @@
-"""Invented names from syllable grammars: four tongues, each with its own sounds, so that a name hints at a country."""
+"""Invented names and answers: words of syllables, templates filled with them, pools that hand values out again."""
 
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sample.kvqae.bank import read
+
+_REPEATED = re.compile(r"([aiu])\1+|(.)\2{2,}")
+_LOCAL = re.compile(r"\{(place|root|stem|man|woman|person|given)\}")  # what differs from country to country
+_ATTEMPTS = 400
 
 
 @dataclass(frozen=True)
-class Tongue:
-    """The sounds of a language: a word is a head, perhaps a middle, and an ending that tells what is named."""
+class Value:
+    """An answer: its usual form and other accepted forms."""
 
-    heads: tuple[str, ...]
-    middles: tuple[str, ...]
-    male: tuple[str, ...]
-    female: tuple[str, ...]
-    family: tuple[str, ...]
-    place: tuple[str, ...]
-
-    def word(self, rng: random.Random, endings: tuple[str, ...], *, middle: float) -> str:
-        """One capitalised word; with probability `middle` it has three parts."""
-        parts = [rng.choice(self.heads), rng.choice(self.middles) if rng.random() < middle else "", rng.choice(endings)]
-        return _REPEATED.sub(lambda match: match[1] or match[2] * 2, "".join(parts))
+    text: str
+    aliases: tuple[str, ...] = ()
 
 
-def _split(*columns: str) -> Tongue:
-    return Tongue(*(tuple(column.split()) for column in columns))
+@dataclass(frozen=True)
+class Country:
+    """A country that need not have an article of its own, and the number of its language."""
+
+    name: str
+    demonym: str
+    tongue: int
 
 
-_REPEATED = re.compile(r"([aiu])\1+|(.)\2{2,}")
-TONGUES = (
-    _split(
-        "Hal Bren Tor Sig Var Eld Mar Ing Ros Stor Fal Grim Hav Jor Kal Lin Mol Nor Odd Rand Sel Skar Sten "
-        "Sval Thor Ulv Vest Vin Ask Birk Dal Frost Gran Hel Kvist Lund Myr Orm",
-        "er en a ing el",
-        "ar ulf mund stein",
-        "a hild run dis",
-        "sen berg strand mark quist feldt",
-        "vik holm dal havn stad nes",
-    ),
-    _split(
-        "Mar Val Cor Bel Fer San Ter Vil Lor Mon Pal Ros Cas Del Gal Luc Man Por Sal Tor Vern Bor Cal Fior "
-        "Gran Lav Mir Nov Pin Quar Rin Sor Tal Alb Cam Dor",
-        "al an el ol er av",
-        "o io ino ante esto",
-        "a ia ella ina etta",
-        "ani elli etti osa ucci aro é ese",
-        "ona ara ento iano osa",
-    ),
-    _split(
-        "Bor Drag Vlad Mil Stan Rad Kras Zor Lub Dob Gor Jar Kol Les Mir Nov Ost Pet Rog Sok Tver Vel Yar "
-        "Zlat Brez Chern Dun Grab Hrad Kam Lip Mos Pol Rud Slav Tur Vys Zel",
-        "in on en at ov ev",
-        "imir an ek omil",
-        "a ena ka ila mira",
-        "ov ek ić ar enko sky",
-        "grad ovo itsa ets pol",
-    ),
-    _split(
-        "Ash Brack Corn Dun Eld Fen Gor Hart Holl Kest Lang Mar Nor Oak Pen Quen Rush Sed Thorn Und Wal Whit "
-        "Wick Yar Ald Birch Cald Dray Fair Grim Haz Ives Lark Mall Neth Old Pick Rav Sal Tarn",
-        "en er ing el om",
-        "er on win mer ard ric",
-        "a een wyn ith ora",
-        "ley wood well worth man",
-        "ton bury ford mouth wick combe",
-    ),
-)
-COUNTRY_ENDINGS = (
-    ("ia", "ian"),
-    ("ora", "oran"),
-    ("ana", "anan"),
-    ("ar", "arian"),
-    ("esia", "esian"),
-    ("enia", "enian"),
-)
-_AVOIDED = (
-    "ass",
-    "cum",
-    "fag",
-    "fuck",
-    "cock",
-    "hell",
-    "shit",
-    "tit",
-    "anus",
-    "rape",
-    "slut",
-    "damn",
-    "dick",
-    "coon",
-    "nazi",
-)
+@dataclass(frozen=True)
+class Recipe:
+    """How a pool fills; `bank/pools.yaml` explains the fields."""
+
+    make: list[str]
+    aliases: tuple[str, ...] = ()
+    reuse: float = 0.0
 
 
-class ExhaustedError(RuntimeError):
-    """A grammar has no new name left."""
+@cache
+def recipes() -> dict[str, Recipe]:
+    """Every recipe by the name of its pool."""
+    return {name: Recipe(**entry) for name, entry in read("pools").items()}
 
 
-@dataclass
-class Names:
-    """A source of names none of which comes twice.
+class Pools:
+    """All names and answers of one world; no invented name comes twice.
 
-    Attributes:
+    Given and family names are few, so that many people share them.
+
+    Args:
         rng: drives everything; the same generator gives the same names.
-        first: given names a tongue and gender, small enough a set that many people share them.
-        family: family names a tongue.
     """
 
-    rng: random.Random
-    taken: set[str] = field(default_factory=set)
-    first: dict[tuple[int, str], list[str]] = field(default_factory=dict)
-    family: dict[int, list[str]] = field(default_factory=dict)
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self._taken: set[str] = set()
+        self._values: defaultdict[tuple[str, str], list[Value]] = defaultdict(list)
+        tongues = range(len(read("tongues")))
+        self.given = {
+            (tongue, gender): [self.word(tongue, gender, middle=0.15) for _ in range(40)]
+            for tongue in tongues
+            for gender in ("male", "female")
+        }
+        self._families = {tongue: [self.word(tongue, "family", middle=0.6) for _ in range(110)] for tongue in tongues}
 
-    def __post_init__(self) -> None:
-        for number, tongue in enumerate(TONGUES):
-            for gender, endings in (("male", tongue.male), ("female", tongue.female)):
-                self.first[number, gender] = self._words(tongue, endings, 40, middle=0.15)
-            self.family[number] = self._words(tongue, tongue.family, 110, middle=0.6)
+    def _claim(self, name: str) -> bool:
+        """Whether a name is new, whatever its case, and fit for print; from now on it is taken."""
+        key = name.lower()
+        fits = key not in self._taken and not any(word in key for word in read("lexicon")["avoided"])
+        if fits:
+            self._taken.add(key)
+        return fits
 
-    def _words(self, tongue: Tongue, endings: tuple[str, ...], count: int, *, middle: float) -> list[str]:
-        return [self.unique(lambda: tongue.word(self.rng, endings, middle=middle)) for _ in range(count)]
-
-    def unique(self, make: Callable[[], str]) -> str:
-        """Draw until a name is new (whatever its case) and fit for print.
-
-        Raises:
-            ExhaustedError: hundreds of draws gave nothing new.
-        """
-        for _ in range(400):
-            name = make()
-            key = name.lower()
-            if key not in self.taken and not any(word in key for word in _AVOIDED):
-                self.taken.add(key)
+    def _new(self, make: Callable[[], str]) -> str:
+        for name in (make() for _ in range(_ATTEMPTS)):
+            if self._claim(name):
                 return name
-        raise ExhaustedError(f"no new name left of the kind {name!r}")
+        raise RuntimeError(f"no new name left of the kind {make()!r}")
 
-    def person(self, tongue: int, gender: str) -> str:
-        """A given name and a family name; both recur, their combination does not."""
-        return self.unique(
-            lambda: f"{self.rng.choice(self.first[tongue, gender])} {self.rng.choice(self.family[tongue])}"
-        )
+    def word(self, tongue: int, *endings: str, middle: float) -> str:
+        """A new capitalised word; with probability `middle` it has three parts. `endings`: keys of tongues.yaml."""
+        sounds = read("tongues")[tongue]
+        ends = [end for key in endings for end in sounds[key].split()]
 
-    def place(self, tongue: int) -> str:
-        """A town, river or peak in one word."""
-        return self.unique(lambda: TONGUES[tongue].word(self.rng, TONGUES[tongue].place, middle=0.8))
+        def draw() -> str:
+            parts = [self.rng.choice(sounds["heads"].split()), self.rng.choice(ends)]
+            if self.rng.random() < middle:
+                parts.insert(1, self.rng.choice(sounds["middles"].split()))
+            return _REPEATED.sub(lambda match: match[1] or match[2] * 2, "".join(parts))
 
-    def root(self, tongue: int) -> str:
-        """A bare invented word for institutions and firms."""
-        return self.unique(
-            lambda: TONGUES[tongue].word(self.rng, TONGUES[tongue].male + TONGUES[tongue].female, middle=1.0)
-        )
+        return self._new(draw)
 
-    def country(self, tongue: int) -> tuple[str, str]:
-        """(country, demonym)."""
-        ending, adjective = self.rng.choice(COUNTRY_ENDINGS)
-        stem = self.unique(lambda: TONGUES[tongue].word(self.rng, ("v", "l", "m", "r", "th"), middle=1.0))
-        self.taken.add((stem + ending).lower())
-        return stem + ending, stem + adjective
+    def country(self, tongue: int) -> Country:
+        """A new country."""
+        ending = self.rng.choice(read("lexicon")["country_endings"])
+        stem = self.word(tongue, "country", middle=1.0)
+        return Country(stem + ending, stem + ending.removesuffix("a") + ("ian" if ending == "ar" else "an"), tongue)
 
-    def phrase(self, *choices: tuple[str, ...]) -> str:
-        """One word of each list, as a title."""
-        return self.unique(lambda: " ".join(self.rng.choice(words) for words in choices if words))
+    def person(self, country: Country, gender: str) -> Value:
+        """A given name and a family name, both of which recur, but not together; `J. Family` is a short form."""
+        given, families = self.given[country.tongue, gender], self._families[country.tongue]
+        name = self._new(lambda: f"{self.rng.choice(given)} {self.rng.choice(families)}")
+        return Value(name, (f"{name[0]}. {name.split(' ', 1)[1]}",))
+
+    def make(self, pool: str, country: Country) -> Value:
+        """A value of a pool, which `draw` may find from now on; a new one, but in a very large world."""
+        recipe = recipes()[pool]
+        for _ in range(_ATTEMPTS):
+            slots = _Slots(self, country)
+            text = self.rng.choice(recipe.make).format_map(slots)
+            if slots.has_new_word or self._claim(text):
+                break
+        aliases = (*slots.short_forms, *(alias.format_map(slots) for alias in recipe.aliases))
+        return self.add(pool, country, Value(text, aliases))
+
+    def add(self, pool: str, country: Country, value: Value) -> Value:
+        """Put a value where `draw` may find it."""
+        self._known(pool, country).append(value)
+        return value
+
+    def _known(self, pool: str, country: Country) -> list[Value]:
+        return self._values[pool, country.name if _LOCAL.search(recipes()[pool].make[0]) else ""]
+
+    def draw(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> Value:
+        """An answer for an entity of that country; none of the texts in `but`."""
+        if pool not in recipes():
+            return Value(self.rng.choice([word for word in read("lexicon")[pool] if word not in but]))
+        free = [value for value in self._known(pool, country) if value.text not in but]
+        reused = free and self.rng.random() < recipes()[pool].reuse
+        return self.rng.choice(free) if reused else self.make(pool, country)
+
+    def decoy(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> str:
+        """A plausible value of the pool that is not the answer."""
+        if pool not in recipes():
+            return self.draw(pool, country, but=but).text
+        free = [value.text for value in self._known(pool, country) if value.text not in but]
+        return self.rng.choice(free) if free else self.make(pool, country).text
+
+
+class _Slots(dict[str, str]):
+    """What stands in the braces of a template, drawn when needed, each once.
+
+    Attributes:
+        has_new_word: whether a drawn word makes the whole text new.
+        short_forms: of the person in it.
+    """
+
+    def __init__(self, pools: Pools, country: Country) -> None:
+        super().__init__()
+        self.pools, self.home = pools, country
+        self.has_new_word = False
+        self.short_forms: tuple[str, ...] = ()
+
+    def __missing__(self, key: str) -> str:
+        pools, tongue = self.pools, self.home.tongue
+        self.has_new_word |= key not in read("lexicon")
+        if key == "place":
+            text = pools.word(tongue, "place", middle=0.8)
+        elif key in ("root", "other_root"):
+            text = pools.word((tongue + (key != "root")) % 4, "male", "female", middle=1.0)
+        elif key == "stem":
+            text = pools.word(tongue, "male", "female", middle=1.0).rstrip("aeiou").lower()
+        elif key == "country":
+            text = self.home.name
+        elif key == "given":
+            text = pools.rng.choice(pools.given[tongue, pools.rng.choice(("male", "female"))])
+        elif key in _GENDERS:
+            person = pools.person(self.home, pools.rng.choice(_GENDERS[key]))
+            text, self.short_forms = person.text, person.aliases
+            self["full"] = text
+        else:
+            text = pools.rng.choice(read("lexicon")[key])
+        self[key] = text
+        return text
+
+
+_GENDERS = {"man": ("male",), "woman": ("female",), "person": ("male", "female")}

@@ -1,12 +1,15 @@
-"""Writing a world: the raw files of KVQAE, photographs drawn in parallel."""
+"""Writing a world in the public formats: KILT, Wikidata, ViQuAE, TriviaQA; photographs are drawn in parallel."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from sample.kvqae.articles import description
+from sample.kvqae.bank import kinds, read
+from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import World
-from sample.kvqae.raw_records import image_name, triviaqa_record, viquae_record, wikidata_items
+from sample.kvqae.questions import Asked
 from sample.render.difficulty import Difficulty
 from sample.render.photo import encode
 from sample.render.photographs import render
@@ -15,10 +18,10 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines
 
 _BATCH = 32
+_GENDERS = {"male": "Q6581097", "female": "Q6581072"}
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """A photograph to draw: view 0 is the reference."""
 
     name: str
@@ -33,8 +36,13 @@ def write_world(world: World, out: Path, engine: Engine, *, size: int, difficult
     write_json_lines(out / "wikidata.jsonl", wikidata_items(world.entities))
     for split, questions in world.viquae.items():
         write_json_lines(out / "viquae" / f"{split}.jsonl", map(viquae_record, questions))
-    for folder, pictures in (("kb", reference_pictures(world)), ("questions", question_pictures(world))):
-        drawn = _draw(pictures, engine, size=size, difficulty=difficulty, description=f"images/{folder}")
+    asked = [question for split in world.viquae.values() for question in split]
+    folders = {
+        "kb": [Picture(one.image, *one.picture, 0) for one in world.entities if one.image and one.picture],
+        "questions": [Picture(one.image, *one.entity.picture, one.view) for one in asked if one.entity.picture],
+    }
+    for folder, pictures in folders.items():
+        drawn = draw_pictures(pictures, engine, size=size, difficulty=difficulty, description=f"images/{folder}")
         write_images(out / "images" / folder, drawn)
 
 
@@ -45,32 +53,95 @@ def write_triviaqa(world: World, out: Path) -> None:
         write_json_lines(out / f"{split}.jsonl", map(triviaqa_record, trivia))
 
 
-def reference_pictures(world: World) -> list[Picture]:
-    """The knowledge base's images, one an entity that has one."""
-    return [Picture(entity.image, *entity.picture, 0) for entity in world.entities if entity.image and entity.picture]
-
-
-def question_pictures(world: World) -> list[Picture]:
-    """The photographs that illustrate questions."""
-    return [
-        Picture(image_name(question), *question.entity.picture, question.view)
-        for split in world.viquae.values()
-        for question in split
-        if question.entity.picture
-    ]
-
-
-def _draw(
+def draw_pictures(
     pictures: Sequence[Picture], engine: Engine, *, size: int, difficulty: Difficulty, description: str
 ) -> Iterator[tuple[str, bytes]]:
+    """(file name, JPEG) of each photograph, in order."""
     shards = [pictures[start : start + _BATCH] for start in range(0, len(pictures), _BATCH)]
-    for shard in engine.map(partial(draw, size=size, difficulty=difficulty), shards, description=description):
+    for shard in engine.map(partial(_draw, size=size, difficulty=difficulty), shards, description=description):
         yield from shard
 
 
-def draw(pictures: Sequence[Picture], *, size: int, difficulty: Difficulty) -> list[tuple[str, bytes]]:
-    """Draw and encode some photographs: (file name, JPEG)."""
-    return [
-        (picture.name, encode(render(picture.kind, picture.identity, picture.view, size=size, difficulty=difficulty)))
-        for picture in pictures
-    ]
+def _draw(pictures: Sequence[Picture], *, size: int, difficulty: Difficulty) -> list[tuple[str, bytes]]:
+    return [(one.name, encode(render(*one[1:], size=size, difficulty=difficulty))) for one in pictures]
+
+
+def viquae_record(question: Asked) -> dict[str, Any]:
+    """One line of ViQuAE; `kilt_id` is the TriviaQA question's id in KILT."""
+    return {
+        "id": question.id,
+        "input": question.text,
+        "image": question.image,
+        "wikidata_id": question.entity.wikidata_id,
+        "kilt_id": question.source,
+        "url": "",
+        "original_question": question.original,
+        "output": {"original_answer": question.answer[0], "answer": list(question.answer), "provenance": []},
+        "meta": {},
+    }
+
+
+def triviaqa_record(question: Asked) -> dict[str, Any]:
+    """One line of TriviaQA in KILT's format; the provenance is the entity's article."""
+    provenance = [{"wikipedia_id": [question.entity.wikipedia_id], "title": [question.entity.title]}]
+    answer = {"original_answer": question.answer[0], "answer": list(question.answer), "provenance": provenance}
+    return {"id": question.source, "input": question.original, "output": answer}
+
+
+def wikidata_items(entities: Sequence[Entity]) -> Iterator[dict[str, Any]]:
+    """Every entity, then every type, occupation and gender that they use, and the classes above these."""
+    yield from map(_entity_item, entities)
+    labels = {item.id: item.label for kind in kinds().values() for item in kind.types}
+    labels |= {identifier: label for identifier, (label, *_) in read("classes").items()}
+    above = {below: identifier for identifier, (_, *classes) in read("classes").items() for below in classes}
+    for identifier, label in labels.items():
+        claims = {"P279": [item_claim("P279", above[identifier])]} if identifier in above else {}
+        yield _item(identifier, label, claims=claims)
+
+
+def _entity_item(entity: Entity) -> dict[str, Any]:
+    claims: dict[str, list[dict[str, Any]]] = {}
+    if entity.gender:
+        claims["P31"] = [item_claim("P31", "Q5")]
+        claims["P21"] = [item_claim("P21", _GENDERS[entity.gender])]
+        claims["P106"] = [item_claim("P106", entity.occupation.id)] if entity.occupation else []
+        claims["P569"], claims["P570"] = [_year_claim("P569", entity.start)], [_year_claim("P570", entity.end)]
+    else:
+        claims["P31"] = [item_claim("P31", item.id) for item in entity.kind.types]
+    for key, name in entity.images.items():
+        claims[key] = [_claim(key, "commonsMedia", "string", name)]
+    if entity.images:
+        claims["P373"] = [_claim("P373", "string", "string", entity.title)]
+    return _item(entity.wikidata_id, entity.name, entity.aliases, description(entity), claims)
+
+
+def _item(
+    identifier: str, label: str, aliases: Sequence[str] = (), text: str = "", claims: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    return {
+        "id": identifier,
+        "type": "item",
+        "labels": {"en": {"language": "en", "value": label}},
+        "descriptions": {"en": {"language": "en", "value": text}} if text else {},
+        "aliases": {"en": [{"language": "en", "value": alias} for alias in aliases]} if aliases else {},
+        "claims": claims or {},
+    }
+
+
+def _claim(key: str, datatype: str, value_type: str, value: Any) -> dict[str, Any]:
+    datavalue = {"type": value_type, "value": value}
+    snak = {"snaktype": "value", "property": key, "datatype": datatype, "datavalue": datavalue}
+    return {"rank": "normal", "type": "statement", "mainsnak": snak}
+
+
+def item_claim(key: str, identifier: str) -> dict[str, Any]:
+    """A statement whose value is an item."""
+    return _claim(key, "wikibase-item", "wikibase-entityid", {"id": identifier, "entity-type": "item"})
+
+
+def _year_claim(key: str, year: int) -> dict[str, Any]:
+    value = {
+        "time": f"+{year}-00-00T00:00:00Z", "timezone": 0, "before": 0, "after": 0, "precision": 9,
+        "calendarmodel": "http://www.wikidata.org/entity/Q1985727",
+    }  # fmt: skip
+    return _claim(key, "time", "time", value)

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from sample.kvqae.simulated_export import AnnotationsParameters, simulate
+from sample.kvqae.annotators import AnnotationsParameters, simulate
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from sample.landmarks import choose_photographs, draw_photographs, known_things
+from sample.kvqae.write import draw_pictures
+from sample.landmarks import choose_photographs, known_things
 from sample.render.difficulty import Difficulty
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -68,12 +69,13 @@ def make_sample(
     )
     images, extractor = context.work / PHOTOGRAPHS, context.work / EXTRACTOR
     if not images.exists():
-        drawn = draw_photographs(
-            photographs, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty
-        )
+        drawn = draw_pictures(
+            list(photographs), context.engine, size=parameters.picture_size, difficulty=parameters.difficulty,
+            description="draw landmarks",
+        )  # fmt: skip
         write_images(images, drawn)
     write_json(extractor / EXTRACTOR_CONFIG, {"kind": "sift"})
-    landmark_of = {photograph.name: str(photograph.landmark) for photograph in photographs}
+    landmark_of = {photograph.name: landmark for photograph, landmark in photographs.items()}
     with write_atomically(out) as beside:
         metrics = train_on(images, landmark_of, extractor, parameters, context, beside)
         bring_extractor(extractor, beside)

@@ -53,9 +53,10 @@ def main(
     sources/ in the user's folder.
     """
     if source == "sample":
-        from sample.kvqae.construction import entities_of, write_sources
+        from sample.kvqae.construction import write_sources
+        from sample.kvqae.entities import populate
 
-        entities = entities_of(raw, world_seed, articles=world_articles, imageless=world_imageless)
+        entities, _ = populate(world_seed, articles=world_articles, imageless=world_imageless)
         with write_atomically(out) as beside:
             beside.mkdir(parents=True)
             shutil.copyfile(CONCRETE_TYPES, beside / CONCRETE_TYPES.name)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from sample.kvqae.sample_questions import SampleSizes, sample_world
+from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_triviaqa
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput

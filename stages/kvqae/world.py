@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from sample.kvqae.sample_questions import SampleSizes, sample_world
-from sample.kvqae.world_statistics import statistics
+from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.core.errors import BadInput
@@ -34,12 +33,11 @@ class KvqaeWorldParameters(SampleSizes):
 
 
 def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -> dict[str, float]:
-    """Write the sample world's raw files; returns its statistics and the validator's counts."""
+    """Write the sample world's raw files; returns the validator's counts."""
     world = sample_world(parameters)
     with write_parts(out) as beside:
         write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
-        counts = validate_kvqae(beside)
-    return counts | statistics(world)
+        return validate_kvqae(beside)
 
 
 def main(

@@ -18,7 +18,7 @@ import yaml
 from ray.cloudpickle import register_pickle_by_value
 
 from sample.encoders.training_pictures import draw_faces, draw_things
-from sample.kvqae.construction import entities_of, write_sources
+from sample.kvqae.construction import write_sources
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.scene_models.stand_ins import make_stand_ins
@@ -232,7 +232,7 @@ def draw_sources(inputs: Path, context: Context, out: Path) -> object:
     (inputs / "triviaqa").mkdir()
     write_triviaqa(WORLD, inputs / "triviaqa")
     return write_sources(
-        out, inputs, entities_of(inputs, 1, **SIZES), context.engine, seed=1, questions=80, linked=0.6, files=5,
+        out, inputs, WORLD.entities, context.engine, seed=1, questions=80, linked=0.6, files=5,
         annotated=40, size=64, difficulty=DIFFICULTY,
     )  # fmt: skip
 

@@ -6,8 +6,9 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from sample.kvqae.construction import entities_of, write_sources
+from sample.kvqae.construction import write_sources
 from sample.kvqae.construction_questions import annotate_sentences
+from sample.kvqae.entities import populate
 from stages.kvqae.mention_model import MentionModelParameters
 from stages.kvqae.mention_model import main as train_mention_model
 from tests.sources.loopback import Loopback
@@ -35,7 +36,7 @@ def serve_construction(hub: Loopback, wiki: SmallWiki, folder: Path) -> dict[str
     """
     world = make_world(folder / "raw")
     (folder / "sources").mkdir()
-    entities = entities_of(folder / "raw", WORLD_SEED, **WORLD)
+    entities, _ = populate(WORLD_SEED, **WORLD)
     write_sources(
         folder / "sources", folder / "raw", entities, LocalEngine(1), seed=WORLD_SEED, questions=120, linked=0.8,
         files=4, annotated=20, size=96, difficulty=DIFFICULTY,

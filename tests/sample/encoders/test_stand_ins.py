@@ -13,7 +13,7 @@ from sample.encoders.arcface_stand_in import AngularMargin
 from sample.encoders.known import FIRST_VIEW, choose_known, persons_of
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import draw_faces, draw_things, scaled
-from sample.kvqae.entity_pictures import IDENTITIES_PER_WORLD
+from sample.kvqae.entities import IDENTITIES_PER_WORLD
 from sample.kvqae.entity_world import build_world
 from sample.render.faces import STRANGERS
 from sample.render.photographs import ENCODER_IDENTITIES

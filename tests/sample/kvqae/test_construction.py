@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sample.kvqae.construction import _ABSTRACT, entities_of, write_sources
+from sample.kvqae.construction import ABSTRACT, LIVING, NO_ARTICLE, plant, write_sources
 from sample.kvqae.construction_commons import FIRST_VIEW, plan_files
-from sample.kvqae.construction_questions import _bank, annotate_sentences, ask_candidates, facts_to_ask
-from sample.kvqae.construction_wikidata import LIVING, NO_ARTICLE, plant
+from sample.kvqae.construction_questions import annotate_sentences, ask_candidates, facts_to_ask
+from sample.kvqae.entities import populate
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
@@ -49,7 +48,7 @@ def raw(world, tmp_path_factory):
 def write(out, raw, *, seed=1, workers=1):
     out.mkdir()
     return write_sources(
-        out, raw, entities_of(raw, 1, **SIZES), LocalEngine(workers), seed=seed, questions=80, linked=0.6, files=5,
+        out, raw, populate(1, **SIZES)[0], LocalEngine(workers), seed=seed, questions=80, linked=0.6, files=5,
         annotated=40, size=64, difficulty=DIFFICULTY,
     )  # fmt: skip
 
@@ -60,25 +59,15 @@ def sources(raw, tmp_path_factory):
     return out, write(out, raw)
 
 
-def test_the_world_is_made_again(world, raw):
-    again = entities_of(raw, 1, **SIZES)
+def test_the_world_is_made_again(world):
+    again = populate(1, **SIZES)[0]
     assert [entity.facts for entity in again] == [entity.facts for entity in world.entities]
     assert [entity.picture for entity in again] == [entity.picture for entity in world.entities]
 
 
-@pytest.mark.parametrize("change", [{"seed": 2}, {"articles": 149}, {"imageless": 21}])
-def test_another_world_is_refused(raw, change):
-    arguments = {"seed": 1, **SIZES} | change
-    with pytest.raises(BadInput, match="another world than the raw data's"):
-        entities_of(raw, arguments.pop("seed"), **arguments)
-
-
-def test_every_wording_has_relations_of_the_world_and_makes_trees(world):
+def test_every_wording_makes_a_tree():
     sentences = annotate_sentences(0, 1500, set())
-    starts = {tuple(sentence.deps[:3]) for sentence in sentences}
-    assert len(starts) > 15
-    assert sum(map(len, _bank()["wordings"].values())) >= 25
-    assert {name for _, name in facts_to_ask(world.entities)} <= set(_bank()["relations"])
+    assert len({tuple(sentence.deps[:3]) for sentence in sentences}) > 15
     for sentence in sentences:
         for place in range(len(sentence.heads)):
             for _ in sentence.words:
@@ -131,36 +120,20 @@ def test_questions_name_none_one_or_two_entities(world):
     assert named[1] > named[0] + named[2]
 
 
-def test_planted_cases_are_counted_and_found(world):
-    counts = Counter()
-    items = [parse_entity(item) for item in plant(world.entities, 1, counts)]
-    persons = [item for item in items if item.human]
-    living = sum(not item.deceased for item in persons if item.id < "Q2")
-    assert living == counts["planted_living"]
-    assert living / len(persons) == pytest.approx(LIVING, abs=0.12)
-    assert (
-        counts["planted_no_article"]
-        == sum(item.id >= "Q2000000000" for item in items if len(item.id) == 11)
-        == NO_ARTICLE
-    )
+def test_planted_cases_are_found(world):
+    items = [parse_entity(item) for item in plant(world.entities, 2)]
+    assert sum(item.id >= "Q2000000000" for item in items if len(item.id) == 11) == NO_ARTICLE
+    persons = [item for item in items if item.human and item.id < "Q2"]
+    assert sum(not item.deceased for item in persons) / len(persons) == pytest.approx(LIVING, abs=0.12)
+    for lacking in ("P21", "P106"):
+        assert 0 < sum(not item.values(lacking) for item in persons) < 0.2 * len(persons)
+    assert any(len(item.values("P106")) > 1 for item in persons)
     above = {item.id: item.values("P279") for item in items}
     assert above["Q3624078"] == ("Q6256",)
     assert above["Q6256"] == ("Q3624078",)
-    assert {"Q6", *above} >= {"Q8436"}
-
-
-def test_persons_without_gender_or_occupation(world):
-    counts = Counter()
-    items = [parse_entity(item) for item in plant(world.entities, 3, counts)]
-    persons = [item for item in items if item.human and item.id < "Q2"]
-    assert sum(not item.values("P21") for item in persons) == counts["planted_no_gender"] > 0
-    assert sum(not item.values("P106") for item in persons) == counts["planted_no_occupation"] > 0
-    assert any(len(item.values("P106")) > 1 for item in persons)
 
 
 def test_the_raw_world_keeps_its_entities(world, raw):
-    """Planting changes copies: the raw file has every death and category."""
-    list(plant(world.entities, 1, Counter()))
     raw_file = WikidataFile(raw / "wikidata.jsonl")
     assert all(raw_file.get(entity.wikidata_id).deceased for entity in world.entities if entity.gender)
 
@@ -179,7 +152,7 @@ def test_commons_files_are_varied_and_drawn(sources, raw):
         assert len(distinct) > 1
     reference = Images(raw / "images" / "kb")
     same = [file for file in files if file.name in reference]
-    assert len(same) == metrics["commons_references"] > 0
+    assert same
     assert all(images.read(file.name) == reference.read(file.name) for file in same)
     small = next(file for file in files if "(small)" in file.title)
     assert Image.open(io.BytesIO(images.read(small.name))).width == round(64 * 0.8)
@@ -187,7 +160,7 @@ def test_commons_files_are_varied_and_drawn(sources, raw):
 
 def test_the_list_of_types_keeps_what_is_drawn_and_leaves_out_the_rest(world):
     """What the sample holds for abstract is what the filter of the construction drops."""
-    items = {item["id"]: parse_entity(item) for item in plant(world.entities, 1, Counter())}
+    items = {item["id"]: parse_entity(item) for item in plant(world.entities, 1)}
     concrete = read_concrete_types(CONCRETE_TYPES)
     hierarchy = ClassHierarchy(lambda item: items[item].values("P279"))
     things = [entity for entity in world.entities if entity.gender is None]
@@ -196,7 +169,7 @@ def test_the_list_of_types_keeps_what_is_drawn_and_leaves_out_the_rest(world):
         for entity in things
         if not any(hierarchy.ancestors(item) & concrete.keys() for item in items[entity.wikidata_id].values("P31"))
     }
-    assert abstract == set(_ABSTRACT) & {entity.kind.name for entity in things}
+    assert abstract == set(ABSTRACT) & {entity.kind.name for entity in things}
     assert len(abstract) > 1
 
 

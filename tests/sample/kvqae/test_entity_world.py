@@ -3,15 +3,11 @@
 import re
 from collections import Counter
 
-import pytest
-
-from sample.kvqae.cast import count_by_kind
-from sample.kvqae.entities import PROPERTIES
-from sample.kvqae.entity_pictures import IDENTITIES_PER_WORLD
+from sample.kvqae.bank import kinds
+from sample.kvqae.entities import IDENTITIES_PER_WORLD, PROPERTIES
 from sample.kvqae.entity_world import World, build_world
 from sample.kvqae.questions import Asked
-from sample.kvqae.raw_records import image_name
-from sample.kvqae.world_statistics import statistics
+from sample.kvqae.write import triviaqa_record, viquae_record
 from sample.render.photographs import ENCODER_IDENTITIES, KINDS
 from tests.sample.kvqae.conftest import SIZES, small_world
 from trivium.kvqae.knowledge_base.articles import clean_paragraphs
@@ -34,13 +30,6 @@ def test_counts(world: World):
     assert len(world.triviaqa_train) == 300
 
 
-@pytest.mark.parametrize("entities", [50, 77, 1250])
-def test_every_kind_is_there(entities: int):
-    counts = count_by_kind(entities)
-    assert sum(counts.values()) == entities
-    assert min(counts.values()) >= 1
-
-
 def test_names_files_and_identities_are_unique(world: World):
     for values in (
         [entity.title for entity in world.entities],
@@ -48,7 +37,8 @@ def test_names_files_and_identities_are_unique(world: World):
         [entity.image for entity in world.entities if entity.image],
         [entity.picture for entity in world.entities if entity.picture],
         [question.id for question in all_viquae(world)],
-        [image_name(question) for question in all_viquae(world)],
+        [question.image for question in all_viquae(world)],
+        [question.source for question in [*all_viquae(world), *world.triviaqa_train]],
     ):
         assert len(set(values)) == len(values)
 
@@ -120,12 +110,27 @@ def test_pretraining_names_its_entity_or_asks_for_it(world: World):
 
 
 def test_splits_share_some_entities_and_answers_but_no_image(world: World):
-    images = [{image_name(question) for question in asked} for asked in world.viquae.values()]
+    images = [{question.image for question in asked} for asked in world.viquae.values()]
     assert sum(map(len, images)) == len(set.union(*images))
-    figures = statistics(world)
-    assert 0.02 <= figures["test_entities_in_train"] <= 0.4
-    assert 0.02 <= figures["test_answers_in_train"] <= 0.4
-    assert figures["most_frequent_answer_share"] <= 0.05
+    train, test = world.viquae["train"], world.viquae["test"]
+    for of in (lambda question: question.entity.number, lambda question: question.answer[0]):
+        assert 0.02 <= sum(of(question) in set(map(of, train)) for question in test) / len(test) <= 0.4
+    answers = Counter(question.answer[0] for question in all_viquae(world))
+    assert max(answers.values()) <= 0.05 * answers.total()
+
+
+def test_every_kind_of_entity_is_asked_about(world: World):
+    assert {entity.kind.name for entity in world.entities} == set(kinds())
+    asked = {question.entity.kind.name for question in [*all_viquae(world), *world.triviaqa_train]}
+    assert asked >= {name for name, kind in kinds().items() if kind.asked}
+    assert {q.entity.kind.is_person for q in world.viquae["test"]} == {True, False}
+
+
+def test_kilt_id_is_that_of_the_triviaqa_question(world: World):
+    question = world.viquae["test"][0]
+    assert viquae_record(question)["kilt_id"] == triviaqa_record(question)["id"]
+    assert re.fullmatch(r"tc_\d+", viquae_record(question)["kilt_id"])
+    assert triviaqa_record(question)["input"] == viquae_record(question)["original_question"]
 
 
 def test_articles_read_well(world: World):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sample.kvqae.simulated_export import AnnotationsParameters
+from sample.kvqae.annotators import AnnotationsParameters
 from stages.kvqae.annotations import main as annotate
 from stages.kvqae.rebuild import main
 from tests.kvqae.annotated_world import (

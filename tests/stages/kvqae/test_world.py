@@ -71,14 +71,18 @@ def test_the_same_bytes_with_two_workers(raw: Path, tmp_path: Path):
 
 
 def test_no_answer_of_viquae_is_taught_about_its_entity(raw: Path):
-    """In the files, without the generator's own relations: (article, answer) pairs are disjoint."""
+    """In the files, without the generator's own relations: (entity's article, answer) pairs are disjoint."""
+    pages = {
+        record["wikidata_info"]["wikidata_id"]: record["wikipedia_id"]
+        for _, record in read_json_lines(raw / "articles.jsonl")
+    }
     taught = set()
     for _, record in read_json_lines(raw / "triviaqa" / "train.jsonl"):
         page = record["output"]["provenance"][0]["wikipedia_id"][0]
         taught.add((page, record["output"]["original_answer"]))
     for split in TINY["questions"]:
         for _, record in read_json_lines(raw / "viquae" / f"{split}.jsonl"):
-            assert (record["kilt_id"], record["output"]["original_answer"]) not in taught
+            assert (pages[record["wikidata_id"]], record["output"]["original_answer"]) not in taught
 
 
 def test_unknown_source_lists_the_choices(tmp_path: Path):
