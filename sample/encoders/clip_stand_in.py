@@ -38,7 +38,7 @@ def write_clip(
     mean, deviation = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
     # A modified ResNet as in RN50, with one block a stage.
     vision = {"image_size": size, "layers": [1, 1, 1, 1], "width": own.width, "patch_size": None}
-    config = {
+    config: dict[str, Any] = {
         "model_cfg": {"embed_dim": own.dimension, "vision_cfg": vision, "text_cfg": {"width": 64, "heads": 2} | text},
         "preprocess_cfg": {
             "mean": list(mean), "std": list(deviation), "interpolation": "bicubic", "resize_mode": "shortest",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import open_clip
 import torch
@@ -47,7 +48,7 @@ def make_stand_ins(
         BadInput: that share is more people than ArcFace's identities.
     """
     arcface, clip, imagenet = parameters.arcface, parameters.clip, parameters.imagenet
-    training = {"seed": parameters.seed, "log": context.tracker.log}
+    training: dict[str, Any] = {"seed": parameters.seed, "log": context.tracker.log}
     known = choose_known(persons, arcface.overlap, parameters.seed)
     if len(known) > arcface.identities:
         raise BadInput(
@@ -56,7 +57,7 @@ def make_stand_ins(
             got=arcface.overlap,
             expected="a smaller share or more identities",
         )
-    photographs = {"size": parameters.picture_size, "difficulty": parameters.difficulty}
+    photographs: dict[str, Any] = {"size": parameters.picture_size, "difficulty": parameters.difficulty}
     faces = draw_faces(
         context.engine, identities=arcface.identities, views=arcface.views, known=list(known.values()),
         known_from=FIRST_VIEW, **photographs,

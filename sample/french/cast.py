@@ -44,12 +44,14 @@ def draw_names(rng: random.Random) -> Names:
         taken.update(drawn)
         return drawn
 
-    persons = {}
+    persons: dict[str, Sequence[tuple[str, str, str]]] = {}
     for domain, titles in fillers()["titles"].items():
         male = [(rng.choice(titles["m"]), "m", name) for name in draw("male", 9)]
         female = [(rng.choice(titles["f"]), "f", name) for name in draw("female", 7)]
         persons[domain] = male + female
-    years = {domain: sorted(rng.sample(range(*era), _YEARS)) for domain, era in bank["eras"].items()}
+    years: dict[str, Sequence[int]] = {
+        domain: sorted(rng.sample(range(*era), _YEARS)) for domain, era in bank["eras"].items()
+    }
     peoples = [name.lower() for name in draw("people", 10)]
     return Names(draw("town", 26), peoples, draw("river", 6), persons, years)
 

@@ -8,6 +8,7 @@ cell cannot be put into French (nothing but two core elements in Origin), it cha
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sample.french.bank import Frame, Unit, frames
 
@@ -108,8 +109,9 @@ def _swap(made: list[Cell], place: int, name: str, value: bool, rng: random.Rand
     while getattr(made[place], name) != value:
         other = rng.randrange(len(made))
         if {"time", "theme"} <= {*made[other].frame.elements} and getattr(made[other], name) == value:
-            made[other] = replace(made[other], **{name: not value})
-            made[place] = replace(made[place], **{name: value})
+            for where, own in ((other, not value), (place, value)):
+                changed: dict[str, Any] = {name: own}
+                made[where] = replace(made[where], **changed)
 
 
 def draw_role(frame: Frame, focus: str, rng: random.Random) -> str:

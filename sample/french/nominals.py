@@ -105,7 +105,7 @@ class Nominal:
         root = happening(self.event, told.root, Form(True), self.rng)
         relation, node = self.wording.adjunct(role, self.event.fillers[role], noun=False)
         root.close(relation, node)
-        return sentence(root, told, **{role: node})
+        return sentence(root, told, None, **{role: node})
 
     def _equation(self) -> Telling:
         """La provenance du vase était la ville de Belmar."""

@@ -88,8 +88,8 @@ class Question:
         if self.role not in ADJUNCTS:
             return None
         if self.role == "reason" and self.rng.random() < 0.5:  # quel fut le but de l'attaque
-            word, thing = ("quel", "but:m") if self.answer.kind == "purpose" else ("quelle", "cause:f")
-            subject = phrase(f"le:d {thing}").close("nmod", governed("de", deed))
+            word, noun = ("quel", "but:m") if self.answer.kind == "purpose" else ("quelle", "cause:f")
+            subject = phrase(f"le:d {noun}").close("nmod", governed("de", deed))
             return Node(word, "PRON", "quel").close("cop", Node("fut", "AUX", "être")).close("nsubj", subject)
         root = happening(event, deed, Form(True, self.rng.choice(("perfect", "past"))), self.rng)
         _invert(root, deed)

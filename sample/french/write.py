@@ -1,6 +1,7 @@
 """The French world from parameters to files, in the roles of FQuAD and Calor."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -54,7 +55,7 @@ def write_calor(world: FrenchWorld, out: Path) -> dict[str, Path]:
 
 def write_crossed(parameters: ComplexityWorldParameters | None, out: Path) -> dict[str, float]:
     """Write the facts to `facts.parquet` and a folder a corpus with `train.json`; no facts and no corpus for None."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     if parameters is not None:
         corpora, rows = build_crossed(parameters.seed, **parameters.crossed.model_dump())
         for corpus, questions in corpora.items():

@@ -90,7 +90,8 @@ class Pen:
         surfaces: Mapping[str, Surface] | None = None,
     ) -> None:
         self._dice, self._traits, self._figure, self._surfaces = dice, traits, figure, surfaces or {}
-        self._colours = {name: as_colour(channels) for name, channels in read("palettes")["fixed"].items()} | colours
+        fixed = {name: as_colour(channels) for name, channels in read("palettes")["fixed"].items()}
+        self._colours = fixed | dict(colours)
         self._shapes: list[Shape] = []
         self._surface: Surface | None = None
 

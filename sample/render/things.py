@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
-from sample.render.canvas import Canvas, Dice
+from sample.render.canvas import Canvas, Colour, Dice
 from sample.render.kit import Pen, Shape, choose_colour, draw_shapes, read
 
 THINGS = ("flag", "coat_of_arms", "logo", "ship", "bridge", "building", "landscape", "animal", "instrument")
@@ -71,7 +71,8 @@ def thing_of(name: str, identity: int) -> Thing:
     sort = dice.choice(tuple(kind.sorts))
     words: dict[str, Any] = {"sort": sort, "figure": dice.choice(tuple(read("charges")))}
     traits = {trait: _trait(choices, dice) for trait, choices in kind.traits.items()}
-    names, colours = {}, {}
+    names: dict[str, str] = {}
+    colours: dict[str, Colour] = {}
     for slot, palettes in kind.colours.items():
         names[slot], colours[slot] = choose_colour(
             dice, _of_sort(palettes, sort), besides=list(names.values()), stray=0 if kind.graphic else 16

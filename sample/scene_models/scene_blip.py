@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from sample.encoders.encoder_training import Log, fit
 from sample.encoders.settings import StandIn
-from sample.scene_models.scene_pictures import CAPTIONS, KINDS, ScenePictures, begin_with_shares, kinds_loss
+from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares, kinds_loss
 from sample.scene_models.settings import SceneBlip
 from sample.scene_models.words import save_bert_tokenizer
+from sample.scenes.scene_world import CAPTIONS
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
 from trivium.decorrelation.models.interface import CLIP
 from trivium.nets.blip import BlipEncoders, BlipTraining
@@ -78,7 +79,7 @@ def write_captioner(scenes: ScenePictures, folder: Path, own: StandIn, *, blip: 
     network = transformers.BlipForConditionalGeneration(towers.config)
     network.vision_model.load_state_dict(towers.vision_model.state_dict())
     network.vision_model.requires_grad_(False)
-    ids[..., 0] = tokenizer.convert_tokens_to_ids(BEGIN_CAPTION)
+    ids[..., 0] = tokenizer.get_vocab()[BEGIN_CAPTION]
 
     def loss_of(chosen: Tensor) -> Tensor:
         text = ids[chosen, torch.randint(CAPTIONS, (len(chosen),))]

@@ -1,7 +1,7 @@
 """From parameters to files: the stand-ins that decorrelation's models start from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sample.scene_models.settings import DecorrelationBaseModelsParameters, SceneClip
 from trivium.core.atomic import write_atomically
@@ -39,7 +39,7 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
     from sample.scene_models.scene_pictures import draw_scenes
 
     scenes, losses = draw_scenes(context.engine, parameters), {}
-    training = {"seed": parameters.seed, "log": context.tracker.log}
+    training: dict[str, Any] = {"seed": parameters.seed, "log": context.tracker.log}
     with write_atomically(out) as target:
         for model in [model for model in _MADE if model in parameters.models]:
             folder = target / model

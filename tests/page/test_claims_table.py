@@ -7,10 +7,7 @@ import pytest
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
 from trivium.claims.evidence import kept
-from trivium.claims.registry import CLAIMS
 from trivium.claims.verdicts import judge
-from trivium.commands.thorough import TRAINED
-from trivium.core.parameters import read_parameters
 from trivium.measures.trainings import over_trainings
 from trivium.page import thorough
 
@@ -64,19 +61,6 @@ def test_what_is_not_there_yet_is_told(tmp_path):
     assert "cannot tell – 50.0" in first
     assert "holds, 2 of 3 trainings" in first
     assert first.endswith("–")
-
-
-def test_longer_trainings_are_told_where_the_scale_has_them(tmp_path):
-    told, usual = (read_parameters(ROOT / name) for name in ("scales/claims.yaml", "params.yaml"))
-    longer = {pipeline for pipeline in CLAIMS if any(
-        value > usual[pipeline][stage][key]
-        for stage, changes in told.get(pipeline, {}).items() if stage in TRAINED
-        for key, value in changes.items() if key.endswith("steps")
-    )}  # fmt: skip
-    assert longer == thorough.LONGER
-    for pipeline in longer:
-        keep(tmp_path, pipeline, evidence(pipeline))
-        assert "longer than those of the tables below" in (claims_html(tmp_path, pipeline) or "")
 
 
 def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):

@@ -89,8 +89,7 @@ class Wanted:
         """What it changes in `params.yaml`, as a scale.
 
         Args:
-            root: of the project, where `CLAIMS_SCALE` has how long KVQAE trains, and decorrelation's cells of all
-                trainings.
+            root: of the project, where `CLAIMS_SCALE` has decorrelation's cells of all trainings.
         """
         if self.training is None:
             return {self.pipeline: read_parameters(root / SCALE).get(self.pipeline) or {}}

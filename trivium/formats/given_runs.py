@@ -93,14 +93,17 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     if not named:
         raise ValueError("no run")
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
-    given = [*(run for _, run in ours), *([qrels] if isinstance(qrels, Qrels) else [])]
-    if len(given) == len(named) + (qrels is not None) and all(each.names is None for each in given):
+    judged_by_us = qrels if isinstance(qrels, Qrels) else None
+    if (
+        len(ours) == len(named)
+        and all(run.names is None for _, run in ours)
+        and (qrels is None or (judged_by_us is not None and judged_by_us.names is None))
+    ):
         kept = tuple(replace(run, name=_called(name or run.name, place)) for place, (name, run) in enumerate(ours, 1))
-        if qrels is not None:
-            _warn_of_strangers(
-                kept, dict(zip(qrels.queries, map(set, map(np.ndarray.tolist, qrels.relevant)), strict=True)), str
-            )
-        return Given(qrels or Qrels((), ()), kept, None)
+        if judged_by_us is not None:
+            relevant = map(set, map(np.ndarray.tolist, judged_by_us.relevant))
+            _warn_of_strangers(kept, dict(zip(judged_by_us.queries, relevant, strict=True)), str)
+        return Given(judged_by_us or Qrels((), ()), kept, None)
     vocabulary: dict[str, int] = {}
     graded = {} if qrels is None else _graded(qrels, vocabulary)
     found = [_run(run, vocabulary, name) for name, run in named]

@@ -8,17 +8,18 @@ a run with empty lists, or select queries, before measuring.
 
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.measures.runs import Qrels, Run, look_up_grades, relevance_matrix
 
-Measure = Callable[[NDArray[np.bool_], NDArray[np.int64], int], NDArray[np.float64]]
+Measure = Callable[[NDArray[Any], NDArray[np.int64], int], NDArray[np.float64]]
 """(queries,) values in [0, 1] of
 
-- hits: (queries, depth) whether the document at each rank is relevant,
-- relevant: (queries,) how many relevant documents there are, retrieved or not,
+- hits: (queries, depth) whether the document at each rank is relevant (nDCG: its grade),
+- relevant: (queries,) how many relevant documents there are, retrieved or not (nDCG: (queries, n) the best grades),
 - cutoff: how many ranks are looked at.
 """
 

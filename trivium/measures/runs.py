@@ -191,8 +191,12 @@ class Qrels:
             graded[query] = {document: grade for document, grade in grades.items() if grade > 0}
         names = number_names(document for grades in graded.values() for document in grades)
         number = None if names is None else {document: place for place, document in enumerate(names)}
-        ids = [list(grades) if number is None else [number[each] for each in grades] for grades in graded.values()]
-        return cls(tuple(graded), tuple(ids), tuple(list(grades.values()) for grades in graded.values()), names)
+        ids = [
+            np.array([document if number is None else number[document] for document in grades], np.int64)
+            for grades in graded.values()
+        ]
+        own = tuple(np.array([*grades.values()], np.int64) for grades in graded.values())
+        return cls(tuple(graded), tuple(ids), own, names)
 
     def select(self, queries: Iterable[str]) -> "Qrels":
         """The judgements of these queries, in their order.

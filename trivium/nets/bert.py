@@ -44,6 +44,7 @@ def relevance_scores(
     ids, mask, types = lengthened(model, *inputs)
     with autocast(device):
         states = model.bert(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+        assert model.bert.pooler is not None  # it belongs to the architecture
         pooled = torch.tanh(linear(model.bert.pooler.dense, states[:, 0]))
     return linear(model.classifier, model.dropout(pooled.float()))[:, 0]
 

@@ -13,7 +13,6 @@ from trivium.core.tables import read_json
 from trivium.page.html import interval, percent, render
 
 ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "facts"}  # what is resampled
-LONGER = {"kvqae"}  # is trained longer for the claims than by default, see scales/claims.yaml
 # What stands first on a pipeline's page, as claims here: all of them, or (of factors) any.
 FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
     "kvqae": (all, frozenset({"image_adds"})),
@@ -107,7 +106,6 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
         trainings=len(TRAININGS),
         complete=judged[0].complete,
         items=ITEMS[pipeline],
-        longer=pipeline in LONGER,
         dates=sorted({result["date"] for result in results}),
         commits=sorted({result["commit"][:8] for result in results}),
     )
