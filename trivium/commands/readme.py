@@ -102,20 +102,24 @@ def findings_table(root: Path) -> str:
             values = ", ".join(map(points, lost or differences))
             done = sum(world.trainings for world in claim.worlds)
             said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
-            said += f" (within {points(claim.claim.margin)} points)" if claim.verdict == "no effect" else ""
-            rows.append([f"**{name}**: {claim.claim.sentence}", claim.claim.measure, values, said])
+            title = "" if claim is not told[0] else f"**{name}**: "
+            rows.append([title + claim.claim.sentence, claim.claim.measure, values, said])
         refuted = sum(claim.verdict == "does not hold" for claim in claims)
-        rest = f"{refuted} refuted, {len(claims) - len(told) - refuted} undecided"
+        without = sum(claim.verdict == "no effect" for claim in claims)
+        rest = f"{refuted} refuted, {len(claims) - len(told) - refuted - without} undecided"
+        rest = f"{without} without an effect, {rest}" if without else rest
         if not any(claim.worlds for claim in claims):
             rest = "none is measured yet: `make thorough`"
-        rows.append([f"**{name}**: of {len(claims)} claims {rest}", "", "", ""])
+        rows.append(
+            [f"of {len(claims)} claims {rest}" if told else f"**{name}**: of {len(claims)} claims {rest}", *3 * [""]]
+        )
     return markdown_table(["in the sample world", "by", "points by world, or by reader", ""], rows)
 
 
 def _is_told(claim: Judged) -> bool:
-    """Whether a claim holds in every world that there is, or a cost is decided otherwise than by a gain."""
+    """Whether a claim holds in every world that there is, or something costs readers."""
     if claim.readers:
-        return claim.verdict in ("holds", "no effect", "differs")
+        return claim.verdict in ("holds", "differs")
     return {world.verdict for world in claim.worlds} == {"holds"}
 
 
