@@ -86,6 +86,7 @@ def test_what_the_library_imports_is_declared():
             "thinc",
         ),  # parts of dvc, jinja2, pyserini and spacy
         "facenet_pytorch",  # the group `faces`: no extra can have it
+        "pandas",  # of whoever has frames of PyTerrier, or asks for them
     }
 
 
