@@ -151,7 +151,7 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
     quickstart = (
         "import doctest, trivium; print(doctest.testmod(trivium)); trivium.difficulty; trivium.write_difficulty"
     )
-    assert "failed=0, attempted=9" in run_alone(python, "-c", quickstart, cwd=tmp_path)
+    assert "failed=0, attempted=11" in run_alone(python, "-c", quickstart, cwd=tmp_path)
     assert (
         run_alone(python, "-c", "from importlib.util import find_spec; print(find_spec('torch'))", cwd=tmp_path)
         == "None\n"
