@@ -12,8 +12,8 @@ from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.tagger import FrameParser
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.stage import Context, run_stage
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_texts
-from trivium.formats.predictions import write_predictions
 from trivium.formats.question_sets import read_question_set
 from trivium.nets.device import pick_device
 from trivium.page.difficulty import write_difficulty

@@ -10,8 +10,8 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tracking import project_root
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_examples
-from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import read_squad
 from trivium.prompting.answer_cache import AnswerCache
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.predictions import write_predictions
 
 SENTENCES = {  # frame, trigger, sentence, {element: words}
     "t0": (

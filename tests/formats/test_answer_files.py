@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.formats.answer_files import model_names, read_answers
+from trivium.formats.answer_files import model_names, read_answers, read_predictions, write_predictions
 
 IDS = ("q1", "q2", "q3")
 ANSWERS = {"q1": "a king", "q2": ""}
@@ -153,3 +153,20 @@ def test_a_null_of_kilt_is_missing_and_written_out_dictionaries_are_said(tmp_pat
 
 def test_a_model_without_a_name_has_that_of_its_file():
     assert list(model_names(["=a/mt5.json"])) == ["mt5"]
+
+
+def test_round_trip_keeps_text_and_takes_the_order_of_the_questions(tmp_path):
+    answers = {"q2": "l’été\u00a0 «où»\n", "q1": ' "x" '}
+    write_predictions(tmp_path / "m.jsonl", answers)
+    read = read_predictions(tmp_path / "m.jsonl", ["q1", "q2"])
+    assert list(read.answers.items()) == [("q1", ' "x" '), ("q2", "l’été\u00a0 «où»\n")]
+    assert (read.missing, read.unknown, read.empty) == (0, 0, 0)
+
+
+def test_missing_unknown_and_empty_are_counted(tmp_path, capsys):
+    path, given = tmp_path / "m.jsonl", {"q1": " \u00a0", "x": "", "q3": "ça", "y": "b"}
+    path.write_text(lines({"id": key, "prediction": text, "score": 1} for key, text in given.items()), "utf-8")
+    read = read_predictions(path, ["q1", "q2", "q3"])
+    assert read.answers == {"q1": " \u00a0", "q2": "", "q3": "ça"}
+    assert (read.missing, read.unknown, read.empty) == (1, 2, 1)
+    assert "m.jsonl: 2 answers to unknown questions left out: 'x', 'y'\n" in capsys.readouterr().out

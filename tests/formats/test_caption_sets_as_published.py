@@ -10,8 +10,7 @@ import pytest
 
 from tests.decorrelation.tiny_corpus import write_zip
 from trivium.formats.flickr_entities import EntitiesArchive
-from trivium.formats.karpathy import read_karpathy
-from trivium.formats.picture_corpora import ENTITY_TYPES
+from trivium.formats.picture_corpora import ENTITY_TYPES, read_karpathy
 from trivium.formats.pictures import Caption, Object
 
 COCO = """{"images": [

@@ -32,18 +32,16 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_json_lines, read_table
-from trivium.formats.answer_files import read_answers
+from trivium.formats.answer_files import read_answers, read_predictions
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.formats.karpathy import read_karpathy
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
-from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus
-from trivium.formats.predictions import read_predictions
+from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus, read_karpathy
 from trivium.formats.question_sets import read_question_set
 from trivium.formats.questions import read_questions
 from trivium.formats.squad import read_squad

@@ -18,11 +18,11 @@ from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import Tracker
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.conllu import Sentence, Token, write_conllu
 from trivium.formats.facts import FACTORS, FACTS
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.predictions import write_predictions
 
 FRAMES = {  # frame: its triggers, verbs and nouns
     "Attack": (["attaque", "assaille"], ["assaut"]),

@@ -6,6 +6,7 @@ for hours, runs only when it is asked for by name.
 """
 
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -20,17 +21,18 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
+from statistics import median
 from threading import Thread
 
 import networkx as nx
 import psutil
+import yaml
 from dvc.dvcfile import Lockfile
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 from dvc.rwlock import SCHEMA, Invalid
 
 from trivium.commands.compare import BASELINE, KEEP
-from trivium.commands.progress import Progress
 from trivium.core.code.digest import code_root
 from trivium.core.code.pipeline import OWN_STAGE, write_code
 from trivium.core.errors import BadInput
@@ -42,6 +44,7 @@ CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
 PLAIN = re.compile("complexity-plain@").match  # where a scale asks for it, this alone is the pipeline
 LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 MEMORY = 4  # GiB for each process beyond the second
+KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two at a time on two cores
 
 
 def heal(repo: Repo) -> None:
@@ -80,6 +83,30 @@ def is_refused(repo: Repo) -> bool:
     except DvcException:
         return True
     return False
+
+
+class Progress:
+    """Knows the seconds of stages, and says how far a run is.
+
+    Args:
+        stages: those that may run.
+        workers: that run stages side by side.
+    """
+
+    def __init__(self, stages: Collection[str], workers: int) -> None:
+        kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
+        usual = median(kept.values())
+        self.seconds: dict[str, float] = {stage: kept.get(stage, usual) for stage in stages}
+        self._left, self._workers = set(stages), workers
+
+    def finish(self, stage: str, seconds: float) -> str:
+        """How much is left behind a stage, in words."""
+        self._left.discard(stage)
+        rest = [self.seconds[other] for other in self._left]
+        left = max(sum(rest) / self._workers, max(rest, default=0.0))
+        done, minutes = len(self.seconds) - len(rest), math.ceil(left / 60)
+        said = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
+        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, {said}"
 
 
 def begin_worker() -> None:

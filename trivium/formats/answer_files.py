@@ -1,6 +1,6 @@
 """Models' answers to questions, in the forms in which they are handed round; which one a file has shows by itself.
 
-- ours, one object a line: {"id", "prediction"}
+- ours, one object a line: {"id", "prediction"}; trained readers and prompted models write it
 - SQuAD's evaluation: {id: answer, ...}; n-best lists {id: [{"text"}, ...], ...}, the first text
 - Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list, lines, or the list of {"predictions"}
 - lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"};
@@ -20,6 +20,7 @@ from types import MappingProxyType
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.reading import read_text
+from trivium.core.tables import write_json_lines
 from trivium.formats.json_fields import Field, read_json_or_lines
 from trivium.formats.question_forms import WRITTEN_OUT
 
@@ -200,3 +201,37 @@ def model_names(files: Iterable[str | Path]) -> dict[str, Path]:
                            expected="another name, as NAME=FILE")  # fmt: skip
         names[name] = path
     return names
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model answered to the questions asked for.
+
+    Attributes:
+        answers: an answer a question, in the order of the questions; "" where it is missing (it scores 0).
+        missing: questions without an answer.
+        unknown: lines about a question that was not asked for; left out.
+        empty: lines about a question asked for whose answer is empty or white space (they score 0).
+    """
+
+    answers: dict[str, str]
+    missing: int
+    unknown: int
+    empty: int
+
+
+def read_predictions(path: Path, ids: Sequence[str]) -> Predictions:
+    """Read a model's answers to these questions; see `read_answers`."""
+    read = read_answers(path, ids)
+    if read.unknown:
+        shown = ", ".join(map(reprlib.repr, read.unknown[:_SHOWN])) + (", …" if len(read.unknown) > _SHOWN else "")
+        print(f"{path}: {len(read.unknown)} answers to unknown questions left out: {shown}")
+    answers = {identifier: read.answers.get(identifier, "") for identifier in ids}
+    missing = sum(identifier not in read.answers for identifier in answers)
+    empty = sum(not answer.strip() for answer in answers.values()) - missing
+    return Predictions(answers, missing=missing, unknown=len(read.unknown), empty=empty)
+
+
+def write_predictions(path: Path, answers: Mapping[str, str]) -> None:
+    """Write a model's answers by question id, in the order of the mapping."""
+    write_json_lines(path, ({"id": identifier, "prediction": answer} for identifier, answer in answers.items()))

@@ -1,6 +1,10 @@
-"""What pictures, their objects and their captions are, whatever data set they come from (decorrelation.md §1, 2)."""
+"""What pictures, their objects and their captions are, whatever data set they come from (decorrelation.md §1, 2).
+
+Also which files are pictures by their names, and what to say of those that nobody here reads.
+"""
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal
 
 Split = Literal["train", "validation", "test"]
@@ -123,3 +127,39 @@ class Removal:
 def removal_id(picture: int, class_name: str) -> str:
     """The name of a removal, also of its painted picture."""
     return f"{picture}_{class_name.replace(' ', '_')}"
+
+
+PICTURES = (
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".png", ".apng", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+)  # fmt: skip
+KINDS = "JPEG, PNG, WebP, GIF, BMP or TIFF"
+_UNREAD = {
+    "HEIC": ".heic .heif .hif",
+    "AVIF": ".avif .avifs",
+    "JPEG 2000": ".jp2 .jpx .jpf .j2k .j2c .jpc",
+    "JPEG XL": ".jxl",
+    "a camera's RAW": ".dng .cr2 .cr3 .crw .nef .nrw .arw .srf .sr2 .orf .rw2 .raf .pef .srw .x3f .3fr .iiq .raw .rwl",
+    "SVG": ".svg .svgz",
+    "a layered drawing": ".psd .psb .xcf .kra",
+    "an old kind": ".tga .pcx .ico .ppm .pgm .pbm .pnm .jxr .wdp .eps .djvu",
+}
+_KIND_OF = {suffix: kind for kind, suffixes in _UNREAD.items() for suffix in suffixes.split()}
+_HEADS = {b"ftyphe": "HEIC", b"ftypmif1": "HEIC", b"ftypmsf1": "HEIC", b"ftypavi": "AVIF", b"ftypcrx": "a camera's RAW",
+          b"JXL ": "JPEG XL", b"jP  ": "JPEG 2000"}  # fmt: skip
+
+
+def is_picture(name: str | PurePath) -> bool:
+    """Whether a file is a picture by its suffix."""
+    return PurePath(name).suffix.lower() in PICTURES
+
+
+def unread_picture(name: str | PurePath, head: bytes = b"") -> str:
+    """Why a file that is a picture is not read, with the kinds that are; "" where it is no such file.
+
+    Args:
+        name: of the file; its suffix says what it is.
+        head: the file's first bytes, where they are at hand: photographs of telephones are often named `.jpg`.
+    """
+    kind = next((kind for start, kind in _HEADS.items() if head[4:].startswith(start)), None)
+    kind = kind or _KIND_OF.get(PurePath(name).suffix.lower())
+    return f"a picture of a kind that is not read ({kind}): save it as {KINDS}" if kind else ""

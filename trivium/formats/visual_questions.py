@@ -24,7 +24,7 @@ from pathlib import Path
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv_records, read_json, read_json_lines
 from trivium.formats.json_fields import Field
-from trivium.formats.picture_files import PICTURES, is_picture
+from trivium.formats.pictures import PICTURES, is_picture
 
 
 @dataclass(frozen=True)

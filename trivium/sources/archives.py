@@ -14,7 +14,7 @@ import pyarrow as pa
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
 from trivium.core.tables import parse_object, read_batches, read_json_lines
-from trivium.formats.picture_files import is_picture
+from trivium.formats.pictures import is_picture
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -7,7 +7,7 @@ import pytest
 from tests.stages.complexity.test_partition import SCORES, run, world  # noqa: F401 - a fixture
 from trivium.complexity.scoring.systems import RESERVED, prompted
 from trivium.core.errors import BadInput
-from trivium.formats.predictions import write_predictions
+from trivium.formats.answer_files import write_predictions
 
 
 def test_reserved_names_are_the_columns_that_stand_beside_models(world):  # noqa: F811

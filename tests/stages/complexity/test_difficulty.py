@@ -9,7 +9,7 @@ from stages.complexity import difficulty
 from stages.complexity.difficulty import DifficultyParameters
 from trivium.complexity.difficulty.material import brought_sets
 from trivium.core.errors import BadInput
-from trivium.formats.predictions import write_predictions
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.squad import SquadQuestion, write_squad
 from trivium.page.difficulty import FILES
 

@@ -13,9 +13,9 @@ from trivium.complexity.prompting import PromptedModel, draw_examples, extract, 
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json
+from trivium.formats.answer_files import read_predictions
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.predictions import read_predictions
 from trivium.formats.squad import write_squad
 
 INSTRUCTION = "Recopie du document les mots qui répondent à la question."

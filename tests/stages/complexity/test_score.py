@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_table
 from trivium.core.tracking import Tracker
-from trivium.formats.predictions import Predictions
+from trivium.formats.answer_files import Predictions
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 

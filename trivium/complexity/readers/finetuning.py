@@ -20,8 +20,8 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
+from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_examples
-from trivium.formats.predictions import write_predictions
 from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l

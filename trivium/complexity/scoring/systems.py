@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from trivium.complexity.factors.overlap import content_stems, sentences
 from trivium.core.errors import BadInput
+from trivium.formats.answer_files import Predictions, read_predictions
 from trivium.formats.framed_texts import Example
-from trivium.formats.predictions import Predictions, read_predictions
 from trivium.measures.french import words
 
 _TOKEN = re.compile(r"\S+")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.formats.picture_files import KINDS
+from trivium.formats.pictures import KINDS
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.runs import Run

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from trivium.core.errors import BadInput
-from trivium.formats.picture_files import unread_picture
+from trivium.formats.pictures import unread_picture
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Read, Seen, Support
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.formats.picture_files import unread_picture
+from trivium.formats.pictures import unread_picture
 from trivium.kvqae.asking.models import PictureModel, TextModel
 from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture

@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.reading import is_file, read_text
 from trivium.core.tables import read_csv_records, read_json_lines
-from trivium.formats.picture_files import is_picture, unread_picture
+from trivium.formats.pictures import is_picture, unread_picture
 
 Kind = Literal[
     "duplicate",  # of another entry, or a picture that its entry has already; left out

@@ -20,7 +20,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.zips import open_zip, read_member
-from trivium.formats.picture_files import PICTURES, is_picture
+from trivium.formats.pictures import PICTURES, is_picture
 from trivium.vision.decoding import exif_orientation, load_picture, open_picture, turn
 from trivium.vision.rgb import to_rgb
 

@@ -7,7 +7,7 @@ from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import write_json
-from trivium.formats.picture_files import PICTURES, is_picture
+from trivium.formats.pictures import PICTURES, is_picture
 from trivium.nets.cards import CARD, write_card
 from trivium.sources.brought import FACE_MODEL, bring, bring_identities, digests, require_files
 from trivium.sources.kvqae.arcface import bring_face_model

@@ -1,6 +1,6 @@
 import pytest
 
-from trivium.formats.picture_files import KINDS, is_picture, unread_picture
+from trivium.formats.pictures import KINDS, is_picture, unread_picture
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.JPEG", "a.jfif", "a.jpe", "folder.txt/a.TIFF", "a.b.webp"])

@@ -10,15 +10,15 @@ from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
 from tests.kvqae.tiny_encoders import write_tiny
 from tests.sources.loopback import Loopback
 from trivium.commands import cli
+from trivium.commands.encoder import FROZEN, fetch_encoder
 from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.nets.cards import licence_of
-from trivium.sources.kvqae.frozen_encoders import FROZEN, fetch_encoder
 from trivium.sources.pins import PINS, Pins
 from trivium.vision.encoder_registry import ENCODERS
 
-PAGE = Path(__file__).parents[3] / "docs/pins.md"
+PAGE = Path(__file__).parents[2] / "docs/pins.md"
 
 
 def test_every_pin_is_of_an_encoder_and_has_a_row_in_the_docs() -> None:
@@ -48,7 +48,7 @@ def test_what_is_fetched_is_what_the_class_loads(
     hub.repository("who/what", files, commits=("a" * 40,))
     pin = yaml.safe_load(FROZEN.read_text())[name] | {"hub": "who/what", "bytes": 1000}
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump({name: pin}))
-    monkeypatch.setattr("trivium.sources.kvqae.frozen_encoders.FROZEN", tmp_path / "pins.yaml")
+    monkeypatch.setattr("trivium.commands.encoder.FROZEN", tmp_path / "pins.yaml")
     out = tmp_path / "out"
     fetched = fetch_encoder(name, out, tmp_path / "downloads")
     assert set(fetched) <= set(files)
