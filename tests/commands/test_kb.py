@@ -25,8 +25,11 @@ def test_encoders_of_the_graph_by_their_names(tmp_path):
     write_onnx(tmp_path / "arcface" / "model.onnx")
     name, entry = image_encoder(f"arcface={tmp_path / 'arcface'}")
     assert (name, entry["registered"], entry["settings"]["min_face"]) == ("arcface", True, 20)
-    (tmp_path / "dpr").mkdir()
+    for side in ("question", "passage"):
+        (tmp_path / "dpr" / side).mkdir(parents=True)
     assert text_encoder(f"dpr_few_shot={tmp_path / 'dpr'}")[1]["model"] == str(tmp_path / "dpr")
+    (tmp_path / "modules.json").write_text("[]")
+    assert text_encoder(f"mine={tmp_path}") == ("mine", {"registered": True, "model": str(tmp_path), "weight": 1.0})
 
 
 def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
@@ -57,10 +60,11 @@ def test_models_that_are_refused(asked, message):
 
 
 def test_text_encoders_that_are_refused(tmp_path):
-    with pytest.raises(BadInput, match=r"no such text encoder.*dpr_few_shot"):
-        text_encoder("mine=folder")
-    with pytest.raises(BadInput, match="no such folder"):
-        text_encoder(f"dpr_few_shot={tmp_path / 'nowhere'}")
+    with pytest.raises(BadInput, match=r"no such text encoder; got 'folder'.*dpr_few_shot"):
+        text_encoder("folder")
+    for asked, lacks in (("dpr_few_shot", "question"), ("mine", "modules.json")):
+        with pytest.raises(BadInput, match=f"nowhere/{lacks}: .*no such text encoder"):
+            text_encoder(f"{asked}={tmp_path / 'nowhere'}")
 
 
 def test_a_checkout_gives_what_it_has_and_says_that_it_is_the_sample(tmp_path):

@@ -37,7 +37,8 @@ def options(parser: ArgumentParser) -> None:
     told = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
     told += "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated"
     add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL", help=told)
-    told = "a text encoder beside BM25: dpr_few_shot=FOLDER, with question/ and passage/; may be repeated"
+    told = "a text encoder beside BM25: a folder of sentence-transformers, or dpr_few_shot=FOLDER, with question/ and "
+    told += "passage/; may be repeated"
     add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER", help=told)
     add("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
     told = "take encoders, weights and reader of a project after `make repro`; the sample's know only an invented world"
@@ -50,7 +51,7 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     """What the command line says.
 
     Raises:
-        BadInput: no source, no encoder, or one that is not known.
+        BadInput: no source, or an encoder that is not known.
     """
     from trivium.commands.kb_models import from_checkout, image_encoder, text_encoder
     from trivium.core.parameters import validate
@@ -68,9 +69,6 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
         "words": arguments.words,
     }
     values |= {name: value for name, value in told.items() if value not in (None, {})}
-    if not values.get("image_encoders"):
-        raise BadInput("no encoder of pictures", field="--image-encoder",
-                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
     return validate(BaseSettings, values, SECTION, Path("the command line"))
 
 
@@ -94,7 +92,8 @@ def check(settings: "BaseSettings", out: Path) -> None:
     """Refuse what would fail later, before anything is written.
 
     Raises:
-        BadInput: a source that cannot be read, models that are not there, or an `out` that is something else.
+        BadInput: a source that cannot be read, pictures without an encoder, models that are not there, or an `out` that
+            is something else.
     """
     from trivium.commands.kb_models import check_model
     from trivium.kvqae.asking.entries import read_source
@@ -105,7 +104,10 @@ def check(settings: "BaseSettings", out: Path) -> None:
     if out.exists() and not (out / GRAPH).is_file() and (not out.is_dir() or any(out.iterdir())):
         expected = "a new folder, or a base"
         raise BadInput("the folder holds something else", field="--out", got=str(out), expected=expected)
-    read_source(settings.source)
+    entries = read_source(settings.source).entries
+    if not settings.image_encoders and any(entry.pictures for entry in entries):
+        raise BadInput("no encoder of pictures, and the source has some", field="--image-encoder",
+                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
     for name, entry in settings.image_encoders.items():
         check_model(name, entry)
 

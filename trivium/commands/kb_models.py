@@ -1,6 +1,7 @@
 """The models of a base of one's own as a person names them: folders, names, a built project, an endpoint."""
 
 import hashlib
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel
 from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
-from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, known_encoder
 from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import LoadedEncoder
@@ -29,6 +30,7 @@ from trivium.vision.image_encoding import LoadedEncoder
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
 PAUSE = 60.0  # seconds that an endpoint which fails is left alone
 PROMPT = (
@@ -68,11 +70,16 @@ def text_encoder(asked: str) -> tuple[str, dict[str, Any]]:
         BadInput: no such encoder.
     """
     name, equals, folder = asked.partition("=")
-    if not equals or name not in TEXT_ENCODERS:
+    if not equals or not _NAME.fullmatch(name):
         raise BadInput("no such text encoder", field="--text-encoder", got=asked, expected="NAME=FOLDER",
                        choices=TEXT_ENCODERS)  # fmt: skip
-    if not Path(folder).is_dir():
-        raise BadInput("no such folder", field="--text-encoder", got=folder)
+    from trivium.nets.sentence_folder import MODULES  # imports torch
+
+    needed = ("question", "passage") if known_encoder(name).towers else (MODULES,)
+    for file in needed:
+        if not (Path(folder) / file).exists():
+            expected = "a folder of sentence-transformers, or of DPR's two towers under its name"
+            raise BadInput("no such text encoder", field="--text-encoder", file=Path(folder) / file, expected=expected)
     return name, {"registered": True, "model": str(Path(folder).resolve()), "weight": WEIGHT}
 
 

@@ -130,12 +130,13 @@ def test_a_base_without_any_face(tmp_path):
     assert any(note.startswith("Nobody reads") for note in answer.notes)
 
 
-def test_a_base_without_any_picture(tmp_path):
+@pytest.mark.parametrize("without", [{}, {"image_encoders": {}}])
+def test_a_base_without_any_picture(tmp_path, without):
     folder = tmp_path / "museum"
     folder.mkdir()
     for name in ("mill", "inn"):
         (folder / f"{name}.txt").write_text(f"The {name} stands in Bern.", "utf-8")
-    described = make(tmp_path, settings(tmp_path, folder))
+    described = make(tmp_path, settings(tmp_path, folder).model_copy(update=without))
     assert described["counts"] == {"no_picture": 2}
     with open_asker(tmp_path / "base", no_foreign) as asker:
         answer = asker.ask("Where is the inn?", write_picture(tmp_path / "a.png", 0).read_bytes())

@@ -186,10 +186,10 @@ def build(
         write_json(beside / CALIBRATION, calibrations)
         for model in pictures:
             store_of[model.digest].keep_only(times)
-        blanks = store_of[pictures[0].digest].blanks()
+        blanks = store_of[pictures[0].digest].blanks() if pictures else {}
         whys = [(str(picture.path), blanks.get(picture.key, NO_FACE)) for picture in shown]
         broken = [{"kind": "broken_picture", "place": path, "detail": why} for path, why in whys if why != NO_FACE]
-        flaws = store_of[pictures[0].digest].flaws()
+        flaws = store_of[pictures[0].digest].flaws() if pictures else {}
         flawed = [
             {"kind": flaw, "place": str(picture.path), "detail": FLAWED[flaw]}
             for picture in shown

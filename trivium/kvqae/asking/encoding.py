@@ -101,6 +101,9 @@ class VectorStore:
 def forget_others(folder: Path, digests: Iterable[str]) -> None:
     """Remove the vectors of all encoders but these."""
     known = list(digests)
+    if not known:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
     with sqlite3.connect(folder / FILE) as file:
         file.execute("PRAGMA secure_delete = ON")
         for table in ("vectors", "flaws"):

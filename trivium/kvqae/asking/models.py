@@ -43,7 +43,7 @@ class BaseSettings(Parameters):
     source: Path = Field(description="The folder, or the table, that the base is made of")
     words: int = Field(default=100, ge=8, le=400, description="Most tokens of a passage; the title is not counted")
     text_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of a text that an encoder reads")
-    image_encoders: dict[str, NamedEncoder] = Field(min_length=1, description="Encoders of pictures, by name")
+    image_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of pictures, by name")
     text_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of texts, by name, beside BM25")
     bm25_weight: float = Field(default=1.0, ge=0, description="As the text encoders' weights; 0: BM25 has no say")
     k1: float = Field(default=0.9, ge=0, description="BM25's saturation")
