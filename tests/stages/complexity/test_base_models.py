@@ -85,13 +85,6 @@ def test_the_same_seed_makes_the_same_files(base, fquad, tmp_path):
         assert (tmp_path / "again" / "mt5" / file).read_bytes() == (base[0] / "mt5" / file).read_bytes()
 
 
-def test_unknown_source_and_no_folder(fquad, tmp_path):
-    with pytest.raises(BadInput, match=r"no such source; got 'disk' \(choices: sample, hub, local\)"):
-        main(parameters("mt5", source="disk"), None, fquad=fquad, out=tmp_path / "out")
-    with pytest.raises(BadInput, match=r"world\.local\.complexity_models'.*no folder given"):
-        main(parameters("mt5", source="local"), None, fquad=fquad, out=tmp_path / "out")
-
-
 @pytest.fixture
 def camembert(tmp_path):
     return write_camembert(tmp_path / "mine" / "camembert")

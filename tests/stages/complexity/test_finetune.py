@@ -1,7 +1,6 @@
 """Fine-tuning: fixed steps, resumable to the bit, the same whatever the mini-batch; the stage from files to files."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.parameters import values_of
 from trivium.core.stage import Context
 from trivium.core.tables import write_json
 from trivium.core.tracking import Tracker
@@ -61,20 +59,6 @@ def run(reader, work, curves=None, every=4, count=40):
 
 def weights(reader):
     return {name: value.clone() for name, value in reader.module.state_dict().items()}
-
-
-def test_killed_and_resumed_equals_uninterrupted(base, tmp_path):
-    whole = start(base)
-    expected = run(whole, tmp_path / "a")
-    assert expected["steps"] == 10
-    with pytest.raises(KeyboardInterrupt):
-        run(start(base), tmp_path / "b", Curves(stop=7))
-    torch.manual_seed(99)
-    resumed, curves = ExtractiveReader.start(base / "camembert", settings()), Curves()
-    assert run(resumed, tmp_path / "b", curves) == expected
-    assert min(curves.points) == 5
-    for name, value in weights(whole).items():
-        assert torch.equal(value, weights(resumed)[name]), name
 
 
 def test_frozen_weights_stay_and_are_in_no_checkpoint(base, tmp_path):
@@ -169,15 +153,3 @@ def test_from_files_to_a_reader_with_a_card(files, base, tmp_path):
     other = stage(files, base, tmp_path / "other", seed=1)
     assert again == metrics
     assert other["loss"] != metrics["loss"]
-
-
-def test_wrong_names_list_what_there_is(files, base, tmp_path):
-    tree = {"complexity": {"finetune": {"models": {"tiny": {}}}}}
-    with pytest.raises(BadInput, match=r"no key complexity\.finetune\.models\.large.*\(choices: tiny\)"):
-        values_of(tree, "complexity.finetune", FinetuneParameters, Path("params.yaml"), {"name": "large"})
-    own = parameters(told={"base": "bert"})
-    with pytest.raises(BadInput, match=r"models\.tiny\.base'.*no such base model.*choices: camembert"):
-        stage(files, base, tmp_path / "out", own)
-    with pytest.raises(ValueError, match="run: no settings for large; there are tiny"):
-        parameters(run=["tiny", "large"])
-    assert not (tmp_path / "out").exists()

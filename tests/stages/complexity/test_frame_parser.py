@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from stages.complexity.frame_parser import main
 from tests.complexity.frame_world import find, make_texts, write_encoder
@@ -22,7 +21,6 @@ from trivium.complexity.frames.scores import elements_in, frames_in, score_texts
 from trivium.complexity.frames.tagger import Reading, read_tags
 from trivium.complexity.frames.windows import place_frames, windows_of
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import write_texts
@@ -133,28 +131,6 @@ def test_an_exported_parser_reads_the_same_whatever_the_batch(trained):
     assert f"| frame_f1 | {metrics['frame_f1']:.4f} |" in card
 
 
-def test_killed_training_goes_on_and_ends_the_same(tmp_path, base, corpus):
-    parameters = PARAMETERS.model_copy(update={"steps": 12, "checkpoint_every": 5, "validate_every": 100})
-    for name in ("whole", "cut"):
-        (tmp_path / name).mkdir()
-    whole, _ = run(tmp_path / "whole", base, corpus, parameters)
-
-    class Killed(Recorder):
-        def log(self, step, **values):
-            super().log(step, **values)
-            if step == 8:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "cut", base, corpus, parameters, Killed())
-    again, points = run(tmp_path / "cut", base, corpus, parameters)
-    assert points[0][0] == 6  # after the checkpoint of step 5
-    assert again["loss"] == pytest.approx(whole["loss"], rel=1e-5)
-    heads = [load_file(tmp_path / name / "parser" / "heads.safetensors") for name in ("whole", "cut")]
-    for name, value in heads[0].items():
-        assert torch.allclose(value, heads[1][name], atol=1e-6)
-
-
 def test_what_cannot_be_taught_is_counted(base):
     text = "Le roi perdit le temple. La reine découvre un théâtre à Tarse."
     losing = instance(text, "Losing", "perdre", "perdit", Owner="Le roi", Found="le temple", Place="à Tarse")
@@ -237,19 +213,6 @@ def test_unknown_form_is_its_own_lemma(trained):
     assert [(each.frame, each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in found] == [
         ("Losing", "perdit", "other")
     ]
-
-
-def test_bad_input(tmp_path, base, corpus):
-    with pytest.raises(BadInput, match=r"more tokens than positions; got 65; expected ≤ 64"):
-        run(tmp_path, base, corpus, PARAMETERS.model_copy(update={"max_tokens": 65}))
-    with pytest.raises(BadInput, match="not an encoder"):
-        run(tmp_path, tmp_path, corpus)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    for name in ("train", "validation", "test"):
-        write_texts(empty / f"{name}.jsonl", [one_text("Rien ici.")])
-    with pytest.raises(BadInput, match="no frame to learn from"):
-        run(tmp_path, base, empty)
 
 
 def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):

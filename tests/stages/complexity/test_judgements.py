@@ -187,21 +187,3 @@ def test_a_csv_from_a_spreadsheet(tmp_path, world):
     (tmp_path / "judgements/more.csv").write_bytes("\ufeff".encode() + "\r\n".join([*lines, ""]).encode())
     metrics = run(tmp_path)
     assert (metrics["judgements"], metrics["stale"], metrics["small_judged"]) == (2, 0, 1)
-
-
-def test_other_bad_files(tmp_path, world):
-    run(tmp_path)
-    write_csv(tmp_path, header="id,model,correct")
-    with pytest.raises(BadInput, match=r"more\.csv:1: missing columns; got \['annotator', 'verdict'\]"):
-        run(tmp_path)
-    (tmp_path / "judgements/more.csv").unlink()
-    label(tmp_path, {("q1", "Ypres"): {"a": "correct"}})
-    path = tmp_path / "judgements/export.json"
-    path.write_text(path.read_text("utf-8").replace('"q1"', '"nowhere"'), "utf-8")
-    with pytest.raises(BadInput, match=r"export\.json:\d+: field 'data\.id': unknown question; got 'nowhere'"):
-        run(tmp_path)
-    path.rename(tmp_path / "judgements/export.tsv")
-    with pytest.raises(
-        BadInput, match=r"export\.tsv: not a file of judgements; got '\.tsv' \(choices: \.json, \.csv\)"
-    ):
-        run(tmp_path)

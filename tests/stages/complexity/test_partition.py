@@ -114,25 +114,6 @@ def test_a_part_is_the_question_as_it_was(world):
     assert question.answers == ((example.answer_text, example.answer.start),)
 
 
-def test_a_card_says_what_a_part_is(world):
-    run(world)
-    card = (world / "partitions" / "holding-1" / "README.md").read_text()
-    assert "exactly 1 of 2 complexity factors hold: f5 (two frame elements or fewer); f6" in card
-    assert "counts a question in neither of its sets does not hold for it" in card
-    assert "were chosen because most models score lower where they hold, on these very questions" in card
-    assert "- questions: 4, 66.7 % of the evaluation set" in card
-    assert "easiest to hardest: `holding-0`, `holding-1`, `holding-2`" in card
-    assert "- cut from: Calor, sample, world seed 3, whose licence it has" in card
-    assert "- syntax, for f4: conllu" in card
-    assert "| big | 0.5000 |" in card
-    assert "| small | 0.4500 |" in card
-    assert "shout" not in card
-    side = (world / "partitions" / "f6-no" / "README.md").read_text()
-    assert "factor f6 (varied triggers (entropy)) does not hold. Questions in neither set" in side
-    assert "chosen" not in side
-    assert "easiest to hardest: `f6-no`, `f6-yes`" in side
-
-
 def test_majority_is_more_than_a_share(world):
     assert chosen_factors(world / "effects.parquet", FACTORS, 0.5) == ("f5", "f6")
     assert chosen_factors(world / "effects.parquet", FACTORS, 0.4) == ("f4", "f5", "f6")

@@ -6,15 +6,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from scipy.stats import kruskal
 
 from stages.complexity.score import main
 from tests.complexity.scored_world import answer, write_world
-from trivium.complexity.scoring.systems import NO_SEED, RESERVED, System
+from trivium.complexity.scoring.systems import NO_SEED, System
 from trivium.complexity.scoring.table1 import ScoreParameters, shuffled, spread_by_chance
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_table
 from trivium.core.tracking import Tracker
@@ -203,23 +201,3 @@ def test_every_answer_is_written_with_its_scores(tmp_path, world):
     assert [row["prediction"] for row in rows] == SEEDS[5]
     assert [row["id"] for row in rows] == [each.id for each in world]
     np.testing.assert_allclose([row["rouge_l"] for row in rows], rouge_l(GOLD, SEEDS[5]))
-
-
-@pytest.mark.parametrize("name", RESERVED)
-def test_a_model_named_as_a_column_is_refused(tmp_path, world, name):
-    answer(tmp_path, f"brought/{name}.jsonl", GOLD)
-    with pytest.raises(BadInput, match=rf"field 'model': no name for a model \(brought\).*; got '{name}'"):
-        run(tmp_path)
-
-
-def test_bad_input(tmp_path, world):
-    with pytest.raises(ValidationError, match="run: no kind of gpt; there are camembert, t5"):
-        run(tmp_path, run=("camembert", "gpt"))
-    with pytest.raises(BadInput, match=r"predictions/t5/seed-0\.jsonl: no answers of this reader.*complexity-answer"):
-        run(tmp_path, run=("t5",))
-    answer(tmp_path, "brought/camembert.jsonl", GOLD)
-    with pytest.raises(BadInput, match="two models of one name, extractive and brought; got 'camembert'"):
-        run(tmp_path)
-    (tmp_path / "brought/camembert.jsonl").write_text('{"id": "other", "prediction": "x"}\n')
-    with pytest.raises(BadInput, match=r"brought/camembert\.jsonl: field 'id': no answer to any of the questions"):
-        run(tmp_path)

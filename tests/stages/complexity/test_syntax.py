@@ -1,6 +1,5 @@
 """Stage complexity-syntax: gold trees as they are, trees of real (tiny) stanza and spaCy models, and what is missing."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -194,30 +193,6 @@ def test_spacy_white_space_is_no_word(spacy_model):
         ]
     assert [token.head for token in hung[0].tokens] == [2, 3, 0, 3, 3]  # "tout" hung on the line break
     assert [token.head for token in rootless[0].tokens] == [2, 0, 2, 2, 2]
-
-
-def test_missing_models_say_how_to_get_them(tmp_path, gold):
-    texts, syntax = gold
-    folder = write_calor(tmp_path, texts, syntax)
-    with pytest.raises(
-        BadInput, match=r"(?s)models/absent: stanza's French models cannot be loaded.*stanza\.download\('fr'"
-    ):
-        run(folder, parameters("stanza"))
-    with pytest.raises(BadInput, match=r"got 'fr_absent'; expected .*python -m spacy download fr_absent"):
-        run(folder, parameters("spacy"))
-    spacy.blank("fr").to_disk(tmp_path / "blank")
-    with pytest.raises(BadInput, match="has no parser"):
-        run(folder, parameters("spacy", model=tmp_path / "blank"))
-    assert not (folder / "out.conllu").exists()
-
-
-@pytest.mark.slow
-def test_a_part_of_stanza_that_is_missing_is_named(tmp_path, gold, stanza_models):
-    broken = tmp_path / "broken"
-    shutil.copytree(stanza_models, broken)
-    (broken / "fr" / "depparse" / "tiny.pt").unlink()
-    with pytest.raises(BadInput, match=r"(?s)depparse.*stanfordnlp/stanza-fr"):
-        run(write_calor(tmp_path, *gold), parameters("stanza", stanza=broken))
 
 
 def test_bad_gold_syntax(tmp_path, gold):

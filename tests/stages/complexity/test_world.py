@@ -179,26 +179,6 @@ def test_hub_says_where_to_ask_and_what_to_do(tmp_path: Path, name: str):
     assert not (tmp_path / "raw").exists()
 
 
-def test_unknown_source_and_missing_folder(mine: Path, tmp_path: Path):
-    with pytest.raises(BadInput, match=r"world\.calor.*got 'moon'.*choices: sample, french_framenet, local"):
-        run(tmp_path, calor="moon")
-    with pytest.raises(BadInput, match=r"world\.local\.fquad.*no folder given"):
-        run(tmp_path, fquad="local")
-    (mine / "fquad" / "validation.json").unlink()
-    with pytest.raises(BadInput, match=r"mine/fquad: files are missing; got 'validation.json'"):
-        run(tmp_path, fquad="local", local_fquad=mine / "fquad")
-
-
-def test_errors_name_the_users_file_and_leave_nothing(mine: Path, tmp_path: Path):
-    path = mine / "calor" / "frames" / "test.jsonl"
-    path.write_text(path.read_text().replace('"verb"', '"verbe"', 1))
-    with pytest.raises(BadInput, match=r"mine/calor/frames/test\.jsonl:1: field 'frames\[0\]\.lexical_unit\.part_of"):
-        run(tmp_path, "local", "local", **brought(mine))
-    assert not (tmp_path / "raw" / "calor").exists()
-    assert not (tmp_path / "raw" / "fquad").exists()
-    assert not list((tmp_path / "raw").glob(".*"))
-
-
 def test_leaks_between_splits_are_counted(mine: Path):
     world = small_french()
     train = world.fquad["train"][0]

@@ -21,7 +21,6 @@ from trivium.bridges.decorrelated_encoders import (
     own_ranks,
     table,
 )
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_table, write_table
@@ -102,13 +101,6 @@ def test_ranks_by_hand() -> None:
     assert own_ranks(unit(0), unit(0, 0), ["a", "b"], ["b"], depth=2).tolist() == [2]  # ties: the lower row first
 
 
-def test_measures_are_their_formulas() -> None:
-    found = measures(np.array([1, 4, 20, 21, np.inf]), ["a", "b", "c", "d", "e"])
-    assert found["mrr"].tolist() == [1, 1 / 4, 1 / 20, 1 / 21, 0]
-    assert found["precision@1"].tolist() == [1, 0, 0, 0, 0]
-    assert found["hits@20"].tolist() == [1, 1, 1, 0, 0]
-
-
 def test_an_entity_counts_once_however_often_it_is_asked_for():
     found = measures(np.array([1, 2, 4, np.inf]), ["b", "a", "b", "b"])
     assert found["mrr"] == pytest.approx([1 / 2, (1 + 1 / 4) / 3])
@@ -141,24 +133,5 @@ def test_the_stage(world: Path) -> None:
     assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 0, 1]  # blue, green, grey, red
 
 
-def test_an_encoder_that_stands_twice_is_one_row(world: Path) -> None:
-    twice = {"one": "clip_one", "third": "clip_one", "two": "clip_two"}
-    metrics = run(world, encoders=twice)
-    assert {"one_mrr", "two_mrr"} <= metrics.keys()
-    assert "third_mrr" not in metrics
-
-
 def test_batch_size_changes_nothing(world: Path) -> None:
     assert run(world, batch_size=1) == run(world, batch_size=64)
-
-
-def test_nobody_to_search_is_refused(world: Path) -> None:
-    routing = read_table(world / "routing.parquet")
-    write_table(world / "routing.parquet", routing.set_column(2, "face", pa.array([True] * 5)))
-    with pytest.raises(BadInput, match=r"routing.parquet: no question without a face"):
-        run(world)
-
-
-def test_a_folder_without_weights_is_refused(world: Path) -> None:
-    with pytest.raises(BadInput, match="nowhere.*no weights"):
-        run(world, encoders={"one": "clip_one", "two": "nowhere"})

@@ -19,7 +19,7 @@ from trivium.core.stage import Context
 from trivium.core.tables import read_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
-from trivium.decorrelation.painting.inpainting import InpaintParameters, encode
+from trivium.decorrelation.painting.inpainting import InpaintParameters
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats import masks
 from trivium.formats.pictures import Removal, removal_id
@@ -122,12 +122,6 @@ def test_webp_holds_the_same_pixels(world):
     for key, data in found.items():
         assert data[8:12] == b"WEBP"
         np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(data))), before[key])
-
-
-def test_what_webp_cannot_hold_stays_png():
-    wide = np.zeros((2, 16_384, 3), np.uint8)
-    assert encode(wide, "webp").startswith(b"\x89PNG")
-    assert encode(wide[:, 1:], "webp")[8:12] == b"WEBP"
 
 
 def in_box(name, dilate=0):
@@ -251,11 +245,3 @@ def test_grey_cmyk_and_rotated_pictures_are_painted_as_they_are_shown(mode, worl
     near = np.asarray(shown.convert("L").convert("RGB") if mode == "L" else shown)
     assert not pixels[mask].any()
     assert np.abs(pixels - near)[~mask].mean() < 8
-
-
-def test_wrong_arguments_list_what_there_is(world):
-    with pytest.raises(BadInput, match="no such filling; got 'grey'.*blur, cv2, lama, mean, none, zero"):
-        stage(world, "grey")
-    (world / "lama" / "another.pt").touch()
-    with pytest.raises(BadInput, match=r"not one \.pt file; got \['another.pt', 'big-lama.pt'\]"):
-        stage(world, "lama")

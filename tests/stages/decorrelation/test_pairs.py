@@ -17,7 +17,6 @@ from stages.decorrelation import phrases
 from stages.decorrelation.pairs import main
 from tests.decorrelation.tiny_corpus import write_coco
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import Context
 from trivium.core.tables import read_table
@@ -176,17 +175,6 @@ def test_the_captioner_looks_at_the_painted_pictures_in_any_batch(world, tmp_pat
         texts.append([(row["removal"], row["text"]) for row in rows])
     assert texts[0] == texts[1]
     assert texts[0]
-
-
-def test_a_folder_without_a_captioner_is_refused(world, tmp_path):
-    (tmp_path / "captioner").mkdir()
-    with pytest.raises(BadInput, match="no BLIP captioner"):
-        run(world, tmp_path, "captioner")
-
-
-def test_another_way_to_caption_is_refused(world, tmp_path):
-    with pytest.raises(BadInput, match="no such way to caption.*noun_phrase"):
-        run(world, tmp_path, "poems")
 
 
 def test_a_picture_without_captions_is_counted(world, tmp_path):

@@ -6,10 +6,10 @@ import torch
 
 from stages.decorrelation import retrieve
 from tests.decorrelation.retrieved_world import cell
-from tests.decorrelation.tiny_retrieval import TinyModel, painted, write_world
+from tests.decorrelation.tiny_retrieval import TinyModel, write_world
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images, write_images
+from trivium.core.image_shards import Images
 from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_json
 from trivium.core.tracking import Tracker
@@ -195,15 +195,6 @@ def test_without_empty_boxes_their_files_are_empty(world, tmp_path):
     assert len(read_table(tmp_path / "out" / "empty_image_to_text.parquet")) == 0
 
 
-def test_what_cannot_be_asked(world, tmp_path):
-    with pytest.raises(BadInput, match="more captions asked for than there are.*got 61"):
-        ask(world, tmp_path / "out", parameters(depth=61))
-    write_images(tmp_path / "painted" / "test", [("8_dog", painted(1))])
-    with pytest.raises(BadInput, match="no such image.*got '10_cat'"):
-        ask(world, tmp_path / "out", painted=tmp_path / "painted")
-    assert not (tmp_path / "out").exists()
-
-
 CELLS = ("coco_clip_finetune_0", "coco_clip_ours_0")
 
 
@@ -255,8 +246,3 @@ def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, 
     stage(world, tmp_path)
     assert len(written) == 2 * (1 + 9 + 9 + 6)  # captions, batches, these matched for lists and ranks, of both cells
     assert all(same(tmp_path / "out" / name, tmp_path / "alone") for name in CELLS)
-
-
-def test_a_data_set_without_candidates_is_refused(world, tmp_path):
-    with pytest.raises(BadInput, match=r"number of candidates.*got 'coco' \(choices: control\)"):
-        stage(world, tmp_path, parameters(candidates={"control": 6}))

@@ -8,7 +8,6 @@ from stages.decorrelation.train import TrainParameters
 from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import settings, write_world
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.interface import load
@@ -85,26 +84,6 @@ def test_variants_differ_in_data_and_steps_alone(world, tmp_path):
 def test_a_training_without_d_prime_needs_no_painted_pictures(world, tmp_path):
     (tmp_path / "painted").mkdir()
     assert stage(world, tmp_path / "out", share=0.0, painted=tmp_path / "painted")["steps"] == 8
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"model": "bert"},
-            r"coco_bert_ours_0.*no such kind of retrieval model: bert \(choices: blip, clip, vse, vse_scratch\)",
-        ),
-        ({"model": "vse"}, r"models\.vse'.*no such model \(choices: clip\)"),
-        ({"original": "most"}, "original: Input should be 'all', 'subset' or 'none'"),
-        ({"own": {"models": {"clip": settings().model_dump() | {"colour": 1}}}}, r"models\.clip\.colour: Extra inputs"),
-        ({"own": {"models": {"clip": settings(base="large").model_dump()}}}, r"no such base model.*choices: tiny"),
-    ],
-)
-def test_wrong_arguments_say_what_there_is(world, tmp_path, changes, message):
-    own = parameters(**changes.pop("own", {}))
-    with pytest.raises(BadInput, match=message):
-        stage(world, tmp_path / "out", own, **changes)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("share", "seen"), [(1.0, 16), (0.5, 8)])

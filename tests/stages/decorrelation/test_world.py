@@ -1,5 +1,4 @@
 import io
-import json
 import zipfile
 from pathlib import Path
 
@@ -88,24 +87,6 @@ def test_sample_is_valid_and_its_splits_share_nothing(dataset):
     assert metrics["partners"] > 0
 
 
-def test_a_sample_whose_splits_share_a_scene_is_refused(monkeypatch):
-    def twice(dataset, parameters, out):
-        write_coco(out)
-        tree = instances_tree()
-        for annotation, image in zip(tree["annotations"][:2], (9, 9), strict=True):
-            again = annotation | {"id": 100 + annotation["id"], "image_id": image}
-            tree["annotations"] = [each for each in tree["annotations"] if each["image_id"] != 9 or each["id"] > 99]
-            tree["annotations"].append(again)
-        write_json(out / "instances.json", tree)
-        return {}
-
-    monkeypatch.setattr("sample.scenes.scene_world.write_sample", twice)
-    with pytest.raises(BadInput, match=r"raw/coco: splits share pictures; got \{'scenes_in_train_and_test': 1\.0\}"):
-        run("coco", "sample")
-    assert not Path("raw/coco").exists()
-    assert not list(Path("raw").glob(".*"))
-
-
 def test_local_coco_as_published_becomes_the_raw_folder(tmp_path):
     mine = coco_as_published(tmp_path / "mine")
     metrics = run("coco", "local", mine)
@@ -150,41 +131,6 @@ def test_pinned_digest_is_enforced(tmp_path):
                 take_flickr30k(mine, tmp_path / "other", pins)
         else:
             assert take_flickr30k(mine, tmp_path / "out", pins)["images"] == 12
-
-
-def put_images(folder, change):
-    """Write the tiny pictures as plain files, some of them otherwise (None: not at all)."""
-    for shard in (folder / "images").iterdir():
-        shard.unlink()
-    for index in range(len(SCENES)):
-        data = change.get(index, draw(index))
-        if data is not None:
-            (folder / "images" / picture_name(index)).write_bytes(data)
-
-
-def test_pictures_on_disk_and_in_the_split_file_must_agree(tmp_path):
-    mine = write_coco(tmp_path / "mine")
-    (mine / "images" / "stranger.jpg").write_bytes(draw(3))
-    put_images(mine, {})
-    (mine / "images" / "stranger.jpg").write_bytes(draw(3))
-    assert run("coco", "local", mine)["images_not_wanted"] == 1
-    put_images(mine, {3: None, 4: None})
-    missing = r"mine/images: 2 of 12 pictures of the split file are not there; the first; got 'COCO_train2014_0+4\.jpg'"
-    with pytest.raises(BadInput, match=missing):
-        run("coco", "local", mine)
-
-
-def test_errors_name_the_users_file_and_leave_nothing(tmp_path):
-    mine = write_coco(tmp_path / "mine")
-    tree = instances_tree()
-    tree["annotations"][3]["category_id"] = 5
-    write_json(mine / "instances.json", tree)
-    with pytest.raises(
-        BadInput, match=r"mine/instances\.json:annotation 4: field 'category_id': unknown category; got 5"
-    ):
-        run("coco", "local", mine)
-    assert not files("raw")
-    assert not Path("metrics/coco.csv").exists()
 
 
 def test_parts_with_other_categories_are_not_merged(tmp_path):
@@ -266,60 +212,3 @@ def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
     run("coco", "hub")
     assert len(hub.asked("/zips/train2014.zip")) == 1
     assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []
-
-
-def test_flickr30k_cannot_be_downloaded_and_the_message_says_what_to_do():
-    page = Pins(REQUESTED).source("flickr30k").page
-    expected = rf"world\.flickr30k.*on request only.*{page}.*entities\.zip and images/.*world\.local\.flickr30k"
-    with pytest.raises(BadInput, match=expected):
-        run("flickr30k", "hub")
-
-
-@pytest.mark.parametrize(
-    ("dataset", "source", "message"),
-    [
-        ("imagenet", "sample", r"--dataset.*no such data set.*coco, flickr30k, control"),
-        ("coco", "moon", r"world\.coco.*no such source; got 'moon' \(choices: sample, hub, local\)"),
-        (
-            "coco",
-            "local",
-            r"world\.local\.coco.*no folder given; expected a folder laid out as data/decorrelation/raw/coco",
-        ),
-    ],
-)
-def test_wrong_choices(dataset, source, message):
-    with pytest.raises(BadInput, match=message):
-        run(dataset, source)
-
-
-@pytest.mark.parametrize("types", [["people", "people"], ["people"], ["people", "plants"]])
-def test_entity_types_are_checked(types):
-    with pytest.raises(BadInput, match=r"decorrelation\.world\.entity_types"):
-        run("flickr30k", "sample", entity_types=types)
-
-
-@pytest.mark.real
-def test_real_coco_is_taken(real, tmp_path):
-    source, mine = real("coco_mini"), tmp_path / "mine"
-    instances = read_json(source / "annotations" / "instances_train2017.json")
-    captions = read_json(source / "annotations" / "captions_train2017.json")["annotations"]
-    splits = ["train"] * 20 + ["val"] * 3 + ["test"] * 3
-    images = [
-        {
-            "filename": image["file_name"], "imgid": index, "cocoid": image["id"], "split": split,
-            "sentences": [
-                {"raw": each["caption"], "sentid": each["id"]} for each in captions if each["image_id"] == image["id"]
-            ],
-        }
-        for index, (image, split) in enumerate(zip(instances["images"], splits, strict=True))
-    ]  # fmt: skip
-    mine.mkdir()
-    (mine / "karpathy.json").write_text(json.dumps({"images": images}))
-    (mine / "instances.json").symlink_to((source / "annotations" / "instances_train2017.json").resolve())
-    (mine / "images").symlink_to((source / "images").resolve())
-    metrics = run("coco", "local", mine)
-    assert (metrics["images"], metrics["images_unreadable"], metrics["captions_not_english"]) == (26, 0, 0)
-    stored = Images(Path("raw/coco/images"))
-    kept = sum(stored.read(path.name) == path.read_bytes() for path in (source / "images").iterdir())
-    assert kept == 26 - metrics["images_made_rgb"] - metrics["images_orientation_ignored"] - metrics["images_turned"]
-    assert not any(metrics[name] for name in metrics if "_in_" in name)

@@ -168,11 +168,3 @@ def test_work_is_shared_out_evenly():
     load = Counter(code for codes in given for code in codes)
     assert sorted(load) == [f"A{n:02d}" for n in range(1, 8)]
     assert max(load.values()) - min(load.values()) <= 1
-
-
-@pytest.mark.parametrize(
-    "changes", [{"image_address": "https://example.org/"}, {"image_address": 'https://e/"{name}'}, {"annotators": 2}]
-)
-def test_bad_parameters(changes):
-    with pytest.raises(ValueError, match=r"\{name\}|no blank|overlap_annotators is above annotators \(2\)"):
-        parameters(**changes)

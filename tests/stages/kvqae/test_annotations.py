@@ -117,17 +117,3 @@ def test_an_export_of_people_is_checked_and_taken(tmp_path):
     write_export(path, [exported(records[0], annotation(1, question="Where?"))])
     with pytest.raises(BadInput, match=r"brought/annotation\.json:1: field 'annotations\[0\]\.result\.image'"):
         main(parameters(), None, source="local", **arguments)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("hub", "nobody publishes annotations.*choices: sample, local"),
-        ("nowhere", "no such source"),
-        ("local", r"brought/annotation\.json: no such file"),
-    ],
-)
-def test_bad_sources(tmp_path, source, message):
-    with pytest.raises(BadInput, match=message):
-        main(parameters(), None, source=source, **folder(tmp_path, [record(0)]))
-    assert not (tmp_path / "out").exists()

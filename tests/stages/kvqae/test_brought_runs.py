@@ -26,11 +26,6 @@ def run(world: Path, depth: int = 2) -> dict[str, float]:
     return write_brought_runs(brought=brought, questions=questions, passages=passages, depth=depth, out=out)
 
 
-def test_no_file_no_run(world: Path) -> None:
-    assert run(world) == {"runs": 0}
-    assert list((world / "runs").iterdir()) == []
-
-
 def test_a_file_is_split_and_cut_and_its_order_is_that_of_the_scores(world: Path) -> None:
     (world / "brought/my-run_2.trec").write_text(
         "test-v1 Q0 5 1 0.5 x\ntrain-v2 Q0 1 9 2 x\ntest-v1 Q0 3 2 7e2 x\ntest-v1 Q0 0 3 -1 x\ntest-v3 Q0 7 1 1 x\n"

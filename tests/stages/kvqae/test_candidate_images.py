@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from tests.kvqae.tiny_construction import commons_file, write_lines
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.kvqae.construction.candidate_images import REASONS, CandidateImagesParameters, find_candidates
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA
@@ -133,9 +132,3 @@ def test_questions_without_image_are_counted_and_mentions_share_their_entitys_im
     expected = {"questions": 5, "questions_without_image": 3, "share_without_image": 0.6, "no_commons_category": 1}
     expected |= {"entities": 4, "entities_without_image": 3, "images_of_score_0": 1}
     assert {name: metrics[name] for name in expected} == expected
-
-
-def test_a_file_twice_in_a_category_is_refused(tmp_path):
-    file = commons_file("Ada Lark", "x.jpg")
-    with pytest.raises(BadInput, match=r"commons.jsonl.*file twice in a category; got 'File:x.jpg'"):
-        run(tmp_path, [file, file])

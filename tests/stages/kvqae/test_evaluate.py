@@ -5,7 +5,6 @@ import pytest
 
 from stages.kvqae import evaluate
 from stages.kvqae.evaluate import TablesParameters, main
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.retrieval.evaluation import blocks_of
@@ -106,22 +105,3 @@ def test_a_brought_run_is_a_row_and_what_it_lacks_counts_0(files):
     tables = read_json(files["out_tables"])
     assert [row["name"] for row in tables["passage"]["rows"]][6:8] == ["brought_mine", "brought_mine_image"]
     assert tables["article_face"]["rows"][-1]["name"] == "brought_mine"
-
-
-def test_a_table_has_no_more_rows_than_letters(files):
-    run = Run.from_dict({"q0": {0: 1.0}})
-    for number in range(20):
-        write_run(files["brought"] / f"brought_{number}" / "test.trec", run)
-    with pytest.raises(BadInput, match="block 'passage'.*more rows than letters; got 29; expected at most 26"):
-        write_tables(PARAMETERS, **files)
-
-
-def test_a_text_encoder_that_is_not_the_papers_has_rows(files, tmp_path):
-    (tmp_path / "plain").symlink_to(tmp_path / "dpr_few_shot_image")
-    parameters = PARAMETERS.model_copy(update={"text_encoders": {**PARAMETERS.text_encoders, "plain": {}}})
-    metrics = write_tables(parameters, **files)
-    assert metrics["passage_plain_mrr"] == metrics["article_plain_mrr"] == 1.0
-    assert metrics["passage_fused_over_best_text_mrr_difference"] == 0
-    assert "passage_plain_image_mrr" not in metrics
-    (tmp_path / "plain_image").symlink_to(tmp_path / "bm25_image")
-    assert write_tables(parameters, **files)["passage_plain_image_mrr"] == 1 / 2

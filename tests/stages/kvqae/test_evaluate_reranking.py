@@ -112,34 +112,6 @@ def test_tables_5_and_6(files):
     assert (tables["article_face"]["questions"], tables["article"]["questions"]) == (6, 12)
 
 
-def test_a_brought_run_stands_there_as_it_is(files):
-    before = main(PARAMETERS, None, **files)
-    mine = Run.from_dict({"q3": {6: 1.0}}, name="brought_mine")  # passages that the initial list need not have
-    write_run(files["brought"] / "brought_mine" / "test.trec", mine)
-    metrics = main(PARAMETERS, None, **files)
-    assert metrics.items() >= before.items()
-    assert metrics["passage_brought_mine_mrr"] == metrics["article_brought_mine_mrr"] == pytest.approx(1 / 12)
-    assert [rows_of(files)[block][-1] for block in ("article_face", "article", "passage")] == ["brought_mine"] * 3
-
-
-def test_blocks_and_rows(files):
-    main(PARAMETERS, None, **files)
-    assert rows_of(files) == {
-        "article_face": ["rrt", "arcface", "image"],
-        "article": ["rrt", "image"],
-        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
-        "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
-        "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
-        "landmarks_known": ["initial", "rrt", "image", "text", "text_image"],
-        "landmarks_unknown": ["initial", "rrt", "image", "text", "text_image"],
-    }
-    table = pq.read_table(files["out_per_query"]).to_pylist()
-    known = [row["question"] for row in table if (row["block"], row["row"]) == ("persons_known", "text")]
-    assert known == ["q0", "q1", "q2"]
-    others = [row["question"] for row in table if (row["block"], row["row"]) == ("landmarks_unknown", "text")]
-    assert others == ["q9", "q10", "q11"]
-
-
 def test_without_a_list_there_is_no_split(files):
     (files["identities"] / "overlap" / "identities.txt").unlink()
     metrics = main(PARAMETERS, None, **files)

@@ -4,13 +4,9 @@ import shutil
 
 import numpy as np
 import pytest
-import yaml
 
 from stages.kvqae import fuse
-from stages.kvqae.fuse import main
 from tests.kvqae.fusion_world import ENCODERS, IMAGE, ROWS, TEXT_ENCODERS, weights, write_world
-from trivium.core.errors import BadInput
-from trivium.core.stage import execute
 from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_run, write_run
@@ -89,32 +85,6 @@ def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
     assert metrics["bm25_image_test_questions_without_result"] == 0
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"bm25_image": {"bm25": 1, "arcface": 1, "imagenet": 1, "clip": 1, "blip": 1}},
-            "unknown system .*blip.*bm25, arc",
-        ),
-        ({"bm25_image": {"bm25": 1}}, "missing system of row 'bm25_image': an image encoder .*arcface, clip, imagenet"),
-        ({"image": {"arcface": -0.1, "imagenet": 1, "clip": 1}}, r"image\.arcface: .*greater than or equal to 0"),
-        ({"image": {"arcface": 0, "imagenet": 0, "clip": 0}}, "all weights of row 'image' are 0"),
-        ({"best": {"bm25": 1}}, "unknown row: best .choices: bm25_image"),
-    ],
-)
-def test_bad_weights_are_refused_with_the_choices(tmp_path, folders, change, message):
-    path = tmp_path / "params.yaml"
-    section = {"depth": 5, "rrf_k": 60, "step": 0.1, "weights": weights() | change}
-    tree = {"kvqae": {"fuse": section, "text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS}}
-    path.write_text(yaml.safe_dump(tree))
-    roots = given(folders)
-    argv = ["--params", str(path), "--out", str(tmp_path / "fused"), "--text-runs", str(roots["text_runs"])]
-    argv += ["--image-runs", str(roots["image_runs"]), "--brought", str(roots["brought"])]
-    with pytest.raises(BadInput, match=message):
-        execute(main, "kvqae.fuse", FuseAndTuneParameters, argv)
-    assert not (tmp_path / "fused").exists()
-
-
 def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
     (tmp_path / "runs" / "clip_names").symlink_to(tmp_path / "runs" / "dpr_zero_shot")
     rows = {"bm25_image": {"bm25": 0.5, "clip": 0.2, "clip_names": 0.3}}
@@ -144,18 +114,3 @@ def test_a_brought_run_is_fused_on_the_splits_that_it_has(tmp_path, folders):
     expected = linear_fusion(runs, [0.7, 0.3], depth=6)
     fused = read_run(tmp_path / "fused/brought_mine_image/test.trec").select(alone.queries)
     np.testing.assert_array_equal(fused.documents, expected.documents)
-
-
-def test_a_row_of_the_paper_needs_all_splits_of_a_brought_run(tmp_path, folders):
-    mine = tmp_path / "runs" / "brought_mine"
-    shutil.copytree(tmp_path / "runs/dpr_zero_shot", mine)
-    (mine / "train.trec").unlink()
-    rows = {"bm25_image": {"bm25": 0.5, "brought_mine": 0.3, "clip": 0.2}}
-    with pytest.raises(BadInput, match=r"brought_mine/train.trec: no run for this split.*test.trec"):
-        write_fused(parameters(**rows), **given([*folders, mine]), out=tmp_path / "fused")
-    shutil.copy(mine / "test.trec", mine / "train.trec")
-    shutil.rmtree(mine)
-    with pytest.raises(BadInput, match=r"no runs of a system; got 'brought_mine'"):
-        write_fused(parameters(**rows), **given(folders), out=tmp_path / "fused")
-    with pytest.raises(ValueError, match="unknown system of row 'image': brought_mine"):
-        parameters(image={"clip": 1.0, "brought_mine": 1.0})

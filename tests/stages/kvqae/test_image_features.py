@@ -8,7 +8,6 @@ from PIL import Image
 
 from stages.kvqae.image_features import encode_folder
 from tests.kvqae.odd_pictures import entry_of, load_base, odd_pictures, write_base
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.matrices import read_matrix
 from trivium.core.stage import execute
@@ -118,8 +117,3 @@ def test_stage(scratch: Path, base: Path, images: dict[str, bytes], encoders: di
     assert np.allclose(vectors["imagenet"][0], encoders["imagenet"].embed([picture])[0], atol=1e-3)
     assert np.allclose(vectors["clip"][0], encoders["clip"].embed([picture])[0], atol=1e-3)
     assert not list((scratch / ".work").rglob("*.npy"))
-
-
-def test_a_model_that_is_not_there_is_named(scratch: Path, images: dict[str, bytes]) -> None:
-    with pytest.raises(BadInput, match=r"nowhere/clip: no such folder.*kvqae\.image_encoders\.clip"):
-        run(prepare(scratch, Path("nowhere"), images, encoder="clip"))

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from stages.kvqae.knowledge_base import ArticlesAndPassagesParameters, main
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json_lines
@@ -105,19 +104,3 @@ def test_only_running_text_is_kept() -> None:
         "End.",
     ]
     assert clean_paragraphs(text) == ["First one.", "End."]
-
-
-@pytest.mark.parametrize(
-    ("articles", "message"),
-    [
-        ([article(1), article(2), article(1)], "articles.jsonl:3: field 'wikipedia_id': article twice; got '1'"),
-        ([article(1, text=None)], "articles.jsonl:1: field 'text'"),
-        ([article(1, text=["Title", 3])], "articles.jsonl:1: field 'text'"),
-        ([article(1, wikipedia_title="")], "articles.jsonl:1: field 'wikipedia_title'"),
-        ([article(9)], "no article has both"),
-    ],
-)
-def test_bad_input_leaves_nothing_behind(tmp_path: Path, articles: list[dict[str, Any]], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        run(tmp_path, articles, [entity(1, P18=["one.jpg"])], ["one.jpg"])
-    assert not list(tmp_path.glob("*articles.parquet*"))

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.kvqae.tiny_construction import article, mention, write_lines, write_triviaqa
-from trivium.core.errors import BadInput
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.kvqae.construction.linking import link_mentions, mention_distance, read_linked_articles
 
@@ -141,11 +140,3 @@ def test_the_order_of_all_inputs_does_not_matter(tmp_path):
     metrics, rows = link(tmp_path, QUESTIONS, MENTIONS)
     turned = dict(reversed([(name, (*rest, links[::-1])) for name, (*rest, links) in QUESTIONS.items()]))
     assert link(tmp_path, turned, MENTIONS[::-1], articles=ARTICLES[::-1]) == (metrics, rows)
-
-
-def test_bad_input_is_named(tmp_path):
-    with pytest.raises(BadInput, match=r"articles.jsonl:5: .*title twice; got 'Ada Lark'"):
-        link(tmp_path, QUESTIONS, MENTIONS, articles=[*ARTICLES, ARTICLES[0]])
-    for broken, field in (({"text": "Tarn"}, "text"), ({"wikipedia_id": 1}, "wikipedia_id")):
-        with pytest.raises(BadInput, match=rf"articles.jsonl:1: field '{field}'"):
-            link(tmp_path, QUESTIONS, MENTIONS, articles=[ARTICLES[0] | broken])

@@ -11,7 +11,6 @@ from sample.kvqae.construction_questions import annotate_sentences
 from stages.kvqae.mention_model import MentionModelParameters, main
 from trivium.core.curves import Curves
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_json_lines
 from trivium.core.tracking import Tracker
@@ -94,17 +93,3 @@ def test_an_installed_pipeline_is_only_pointed_at(monkeypatch, sentences, tmp_pa
     installed.meta["license"] = "MIT"
     main(parameters, None, annotated=sentences, out=tmp_path / "again")
     assert licence_of(tmp_path / "again", without_card="?") == "MIT"
-
-
-def test_a_pipeline_that_is_not_installed(sentences, tmp_path):
-    parameters = PARAMETERS.model_copy(update={"model": "en_core_web_none"})
-    with pytest.raises(BadInput, match="python -m spacy download en_core_web_none"):
-        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")
-    assert not (tmp_path / "spacy").exists()
-
-
-def test_a_pipeline_without_recogniser(monkeypatch, sentences, tmp_path):
-    monkeypatch.setattr(spacy, "load", lambda name, **_: spacy.blank("en"))
-    parameters = PARAMETERS.model_copy(update={"model": "blank"})
-    with pytest.raises(BadInput, match="has no parser, ner"):
-        main(parameters, None, annotated=sentences, out=tmp_path / "spacy")

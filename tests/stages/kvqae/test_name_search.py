@@ -11,7 +11,6 @@ import yaml
 from stages.kvqae.name_search import main
 from tests.nets.test_clip_text import write_both_towers
 from tests.stages.kvqae.test_image_search import ARTICLES, QUESTION_IMAGES, QUESTIONS, write_features, write_questions
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import read_run
@@ -69,12 +68,3 @@ def test_the_nearest_name_comes_first_and_its_passages_follow_each_other(world: 
     assert first == [0, 1]
     assert passages.scores[1, 0] - passages.scores[1, 1] >= STEP / 2
     assert passages.name == "clip_names"
-
-
-def test_towers_of_two_models_are_refused(world: Path) -> None:
-    with pytest.raises(BadInput, match=r"two towers of one model: expected .model: other"):
-        run(world, model="other")
-    np.save(world / "questions/clip/vectors.npy", np.zeros((len(QUESTION_IMAGES), 3), np.float16))
-    with pytest.raises(BadInput, match="clip: vectors of another model; got 3; expected 16"):
-        run(world)
-    assert not (world / "names").exists()

@@ -15,7 +15,6 @@ from transformers import (
     DPRQuestionEncoder,
 )
 
-from stages.kvqae.published_checkpoints import PublishedCheckpointsParameters, main
 from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
 from tests.sources.small_hub import pins
 from trivium.core.errors import BadInput
@@ -137,19 +136,3 @@ def test_another_checkpoint_is_refused(fields, files, message, fetch, tmp_path, 
         fetch(dpr_passage=(fields, files))
     assert not list((tmp_path / "out").iterdir())
     assert "unpickled" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("source", "dataset", "message"),
-    [
-        ("local", "raw", r"published_checkpoints.use.*false where world.kvqae is"),
-        ("hub", "rebuilt", r"kvqae.dataset.*not without rebuilt ones; got 'rebuilt'.*\(choices: raw\)"),
-    ],
-)
-def test_only_the_hub_has_them_and_they_may_have_seen_rebuilt_questions(tmp_path, source, dataset, message):
-    with pytest.raises(BadInput, match=message):
-        main(
-            PublishedCheckpointsParameters(use=True), None,
-            system="dpr", source=source, dataset=dataset, base=tmp_path, out=tmp_path / "out",
-        )  # fmt: skip
-    assert not (tmp_path / "out").exists()

@@ -11,7 +11,6 @@ from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from tests.kvqae.reader.test_reader_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
-from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
@@ -102,13 +101,6 @@ def arguments(world, out):
 def done(world, tmp_path_factory):
     out = tmp_path_factory.mktemp("read")
     return main(ReadParameters(**PARAMETERS), context(out / "work"), **arguments(world, out)), out
-
-
-def test_a_brought_run_is_read_as_any_other(done):
-    metrics, _ = done
-    mine = {name.removeprefix("mine_"): value for name, value in metrics.items() if name.startswith("mine_")}
-    assert mine.keys() > {"em", "f1", "passages"}
-    assert mine == {name: metrics[f"few_shot_text_chosen_{name}"] for name in mine}
 
 
 def test_rows_differ_as_they_must(done):
@@ -204,22 +196,3 @@ def test_oracles_select_what_the_paper_says(world):
     assert chosen("semi", 2) == [[0], [], []]
     assert chosen("semi", 3) == [[0], [2], []]
     assert chosen("full", 2) == [[0], [2], []]  # v1 from its own article; v2's article is unknown
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"asked_row": "other"}, "field 'kvqae.read.asked_row': no such row; got 'other'"),
-        (
-            {"rows": {**PARAMETERS["rows"], "triviaqa": {**TRIVIAQA, "passages": "validation"}}},
-            "rows.triviaqa.run': no validation run about ViQuAE .*got 'bm25_triviaqa' .choices: fused, text",
-        ),
-        ({"compared": [["few_shot_text", "triviaqa"]]}, "not a row about ViQuAE"),
-        ({"rows": {**PARAMETERS["rows"], "few_shot_text": {**ROW, "run": "nope"}}}, "no such run; got 'nope'"),
-        ({"seeds": [0, 7]}, "seed-7: not a reader"),
-    ],
-)
-def test_parameters_that_do_not_fit(world, tmp_path, change, message):
-    with pytest.raises(BadInput, match=message):
-        main(ReadParameters(**{**PARAMETERS, **change}), context(tmp_path / "work"), **arguments(world, tmp_path))
-    assert not (tmp_path / "answers").exists()

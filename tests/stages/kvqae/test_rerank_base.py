@@ -6,7 +6,6 @@ import pytest
 from transformers import AutoModel
 
 from stages.kvqae.rerank_pretrain import write_base
-from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 
 PARAMETERS = SimpleNamespace(layers=(0, 5))
@@ -29,9 +28,3 @@ def test_other_sources_start_from_the_text_encoder_itself(tmp_path, source):
     files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert files == {"model.safetensors", "1_Pooling/config.json"}
     assert (tmp_path / "out" / "model.safetensors").read_bytes() == b"weights"
-
-
-def test_an_unknown_source_is_refused_with_the_choices(tmp_path):
-    with pytest.raises(BadInput, match="elsewhere"):
-        write_base(PARAMETERS, source="elsewhere", base=tmp_path, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()

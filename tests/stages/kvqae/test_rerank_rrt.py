@@ -10,7 +10,6 @@ import yaml
 from stages.kvqae.rerank import RerankParameters, main
 from tests.kvqae.tiny_features import GLOBAL, folder_of, write
 from tests.stages.kvqae.test_image_search import write_questions
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import write_table
 from trivium.formats.trec import read_run, write_run
@@ -118,9 +117,3 @@ def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
     leave_out(Path("rrt"))
     assert execute(main, "kvqae.rerank", RerankParameters, stage)["test_questions_left_out"] == 4
     assert Path("out/test.trec").read_text() == ""
-
-
-def test_features_of_another_extractor(stage: list[str]) -> None:
-    save_rrt(build_rrt(global_dimension=GLOBAL + 1, layers=1, heads=1, hidden=2), Path("rrt"))
-    with pytest.raises(BadInput, match=r"kb/global.npy: global descriptors of another size"):
-        execute(main, "kvqae.rerank", RerankParameters, stage)

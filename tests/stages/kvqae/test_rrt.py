@@ -22,8 +22,7 @@ from trivium.kvqae.rerankers.overlap_lists import read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of
-from trivium.sources.kvqae.rrt import features_given, fetch_rrt, read_checkpoint
-from trivium.vision.local_descriptors.extractors import NONE, read_kind
+from trivium.sources.kvqae.rrt import fetch_rrt, read_checkpoint
 
 EASY = dict.fromkeys(("pose", "crop", "light", "noise", "occlusion", "disguise", "faceless", "company"), 0.1) | {
     "identity_spread": 1.0
@@ -190,45 +189,9 @@ def test_hub(checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert licence_of(Path("rrt"), without_card="?") == "mit"
 
 
-@pytest.mark.parametrize("source", ["sample", "hub", "local"])
-def test_left_out(source: str) -> None:
-    """Nothing is drawn, downloaded or brought."""
-    Path("params.yaml").write_text(yaml.safe_dump({"kvqae": {"rrt": SECTION | {"use": False}}, "run": {"workers": 1}}))
-    assert run(source) == {"left_out": 1}
-    assert is_left_out(Path("rrt"))
-    assert read_kind(Path("rrt/extractor")) == NONE
-    assert not Path("rrt/landmarks.txt").exists()
-
-
-@pytest.mark.parametrize(
-    ("files", "given"),
-    [
-        (("delg/kb/a.delg_global",), False),
-        (("delg/kb/a.delg_global", "delg/questions/b.delg_global"), True),
-    ],
-)
-def test_features_are_given(files: tuple[str, ...], given: bool) -> None:
-    for file in files:
-        Path("mine", file).parent.mkdir(parents=True)
-        Path("mine", file).touch()
-    assert features_given(Path("mine")) is given
-    assert not features_given(None)
-    extractor = Path("mine/rrt/extractor/extractor.json")
-    extractor.parent.mkdir(parents=True)
-    extractor.write_text('{"kind": "delg_files"}')
-    assert features_given(Path("mine")) is given  # which takes the files
-    extractor.write_text('{"kind": "delg"}')
-    assert features_given(Path("mine"))
-
-
 @pytest.mark.parametrize("source", ["hub", "local"])
 def test_without_features_the_tables_go_on_without_rrt(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is downloaded, and the terminal says why; an extractor without a model is still an error."""
     assert run(source) == {"left_out": 1}
     assert is_left_out(Path("rrt"))
     assert "RRT is left out of Tables 5 to 7: its features are not given in " in capsys.readouterr().err
-
-
-def test_no_such_source() -> None:
-    with pytest.raises(BadInput, match=r"no such source; got 'web' \(choices: sample, hub, local\)"):
-        run("web")

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import tarfile
 
 import pytest
@@ -213,31 +212,3 @@ def test_your_own_sources_are_checked(sample, tmp_path):
     for path in sample[1].rglob("*.*"):
         if path.is_file():
             assert (tmp_path / "out" / path.relative_to(sample[1])).read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("triviaqa.json", b"{}", 'no array "Data"'),
-        ("wikidata.jsonl", b'{"id": "x"}\n', "wikidata.jsonl:1: field 'id': not an item id"),
-        ("commons.jsonl", b"{}\n", "commons.jsonl:1"),
-        ("annotated.jsonl", b"{}\n", "annotated.jsonl:1: field 'words'"),
-        ("concrete_types.csv", None, "files are missing"),
-    ],
-)
-def test_your_own_sources_are_refused(sample, tmp_path, name, content, message):
-    shutil.copytree(sample[1], tmp_path / "mine")
-    (tmp_path / "mine" / name).unlink()
-    if content is not None:
-        (tmp_path / "mine" / name).write_bytes(content)
-    with pytest.raises(BadInput, match=message):
-        check_sources(tmp_path / "mine", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_sources_are_named(sample, tmp_path):
-    context = Context(Tracker(), tmp_path / "work", LocalEngine(1))
-    with pytest.raises(BadInput, match="no such source.*sample, hub, local"):
-        main(PARAMETERS, context, source="x", raw=sample[0], **WORLD, out=tmp_path / "out")
-    with pytest.raises(BadInput, match="no folder given"):
-        main(PARAMETERS, context, source="local", raw=sample[0], **WORLD, out=tmp_path / "out")

@@ -11,7 +11,6 @@ from tests.kvqae.fusion_world import ENCODERS, ROWS, TEXT_ENCODERS, weights, wri
 from tests.stages.kvqae.test_fuse import given
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run
-from trivium.kvqae.retrieval.fusion import WeightGridParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 
@@ -127,8 +126,3 @@ def test_the_table_holds_every_weighting_with_its_mrr(tmp_path, world):
         fused = linear_fusion(runs, [float(line[system]) for system in systems], depth=6)
         assert float(line["mrr"]) == pytest.approx(evaluate(fused, qrels, ["mrr"])["mrr"].mean(), abs=1e-14)
     assert max(float(line["mrr"]) for line in rows) == metrics["bm25_image_mrr"]
-
-
-def test_a_step_that_does_not_divide_one():
-    with pytest.raises(ValueError, match=r"divides 1"):
-        WeightGridParameters(step=0.3)

@@ -8,7 +8,6 @@ import yaml
 
 from stages.kvqae import triviaqa
 from stages.kvqae.world import KvqaeWorldParameters, main
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_json_lines
 
@@ -85,19 +84,8 @@ def test_no_answer_of_viquae_is_taught_about_its_entity(raw: Path):
             assert (pages[record["wikidata_id"]], record["output"]["original_answer"]) not in taught
 
 
-def test_unknown_source_lists_the_choices(tmp_path: Path):
-    with pytest.raises(BadInput, match="world.kvqae.*got 'moon'.*choices: sample, hub, local"):
-        run(tmp_path, source="moon")
-    assert not (tmp_path / "raw").exists()
-
-
 def test_local_takes_a_sample_world_back(raw: Path, tmp_path: Path):
     run(tmp_path, source="local", local=str(raw))
     run_triviaqa(tmp_path, source="local")
     for name in ("articles.jsonl", "viquae/test.jsonl", "triviaqa/train.jsonl"):
         assert (tmp_path / "raw" / name).read_bytes() == (raw / name).read_bytes()
-
-
-def test_only_the_hubs_base_can_be_smaller(tmp_path: Path):
-    with pytest.raises(BadInput, match=r"kvqae.world.base.*expected null where world.kvqae is sample"):
-        run(tmp_path, base={"articles": 10})

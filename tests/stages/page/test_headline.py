@@ -1,9 +1,6 @@
-import pytest
-
 from stages.page.headline import HeadlineParameters, main
-from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.page.headline import NUMBERS, headline, odmap_by_seed
+from trivium.page.headline import NUMBERS, odmap_by_seed
 
 
 def test_what_exists_is_collected(tmp_path):
@@ -30,9 +27,3 @@ def test_complexity_says_what_was_validated():
     labels = {name: number.label for name, number in NUMBERS.items()}
     assert "δ < 0 for most models" in labels["complexity_factors_validated"]
     assert "every analysis" in labels["complexity_factors_found"]
-
-
-def test_a_renamed_metric_is_an_error(tmp_path):
-    write_json(tmp_path / "kvqae/read.json", {"em": 0.5})
-    with pytest.raises(BadInput, match="field .few_shot_text_em.: missing metric"):
-        headline(tmp_path)
