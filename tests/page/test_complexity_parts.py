@@ -1,6 +1,5 @@
 """The parts of complexity's page by themselves: marks in a text, signs, weakness, the published numbers, figures."""
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +10,11 @@ import yaml
 
 from tests.complexity.paper_factors import FACTORS, labels
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.page.complexity.effects import findings, holds, marks, sizes, smallest_loss, table_2
-from trivium.page.complexity.examples import Mark, item, marks_of, pieces, shown_part, stratified
+from trivium.page.complexity.effects import findings, holds, marks, sizes, smallest_loss
+from trivium.page.complexity.examples import Mark, marks_of, pieces, stratified
 from trivium.page.complexity.material import Material
-from trivium.page.complexity.models import frame_points, training_of, unusual_answers, weakness
+from trivium.page.complexity.models import frame_points, weakness
 from trivium.page.complexity.reasons import SHARED, Corpus, composition, reason, rival_spans
-from trivium.page.figures import curves, estimates
-from trivium.page.html import probability, signed
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
 NAMES = labels()
@@ -70,15 +67,6 @@ def test_pieces_join_to_the_text_and_marks_may_overlap():
     assert [piece.labels for piece in cut] == [(), (("asked", "Agent"),), (("trigger", "F"),), (), (), ()]
 
 
-def test_a_long_text_is_cut_at_spaces_around_its_marks():
-    text = "un deux trois quatre cinq six sept"
-    place = Span(text.index("quatre"), text.index("quatre") + 6)
-    assert shown_part(text, [Mark(place, "answer", "")], 100) == Span(0, len(text))
-    assert shown_part(text, [Mark(place, "answer", "")], 7).of(text) == "trois quatre cinq"
-    assert shown_part(text, [Mark(place, "answer", "")], 0).of(text) == "quatre"
-    assert shown_part("aaaaaaaaaa", [Mark(Span(4, 6), "answer", "")], 2).of("aaaaaaaaaa") == "aaaaaa"
-
-
 @pytest.fixture
 def example():
     text = "Jean vint. Il perdit la ville en mai."
@@ -106,20 +94,6 @@ def test_elements_are_told_apart_and_the_chain_is_shown(example):
     ]
 
 
-def test_an_item_says_how_many_models_are_right_without_the_baselines(example):
-    def row(model, kind, score, text="x"):
-        return {"model": model, "kind": kind, "rouge_l": score, "prediction": text}
-
-    factors = dict.fromkeys(FACTORS, False) | {"f1": True, "f4": None}
-    answers = [row("camembert", "extractive", 1.0), row("t5", "seq2seq", 0.5, "abcdef"), row("r", "baseline", 1.0)]
-    shown = item(example, factors, answers, material(), 9, 4)
-    assert (shown["exact"], shown["models"], shown["right"]) == (1, 2, "some")
-    assert [answer["text"] for answer in shown["answers"]] == ["x", "abcd…", "x"]
-    assert [state for _, _, state in shown["factors"]] == ["no", "yes", "no", "no", "uncounted", "no", "no"]
-    assert item(example, factors, answers[:1], material(), 9, 4)["right"] == "all"
-    assert item(example, factors, answers[1:], material(), 9, 4)["right"] == "none"
-
-
 def test_a_draw_holds_every_stratum():
     def holding(place):
         return frozenset({("f1", place in (17, 801)), ("m", place % 50 == 3), ("f0", place % 2 == 0), ("n", None)})
@@ -143,24 +117,6 @@ def test_the_smallest_loss_by_hand():
     wide, wider = (CELL | {"low": -3 * error, "high": 0.92 * error} for error in (2, 3))
     assert smallest_loss([wide, wider]) == pytest.approx(2.8 * 2.5)
     assert smallest_loss([CELL | {"low": None, "high": None}]) is None
-
-
-def test_a_factor_with_a_small_set_is_said_to_be_in_no_test():
-    shown = {"joint_p": None, "delta_floor": -3.0, "p_holm": 0.2}
-    small = CELL | shown | dict.fromkeys(("p", "p_holm", "low", "high", "p_frame", "joint"))
-    counts = {
-        f"{f}_{key}": 0.0 for f in ("f0", "f1") for key in ("validated", "significant", "holm_significant", "found")
-    }
-
-    def table(cells):
-        metrics = counts | {"models": 1.0, "tests": 1.0}
-        names = {factor: NAMES[factor] for factor in cells}
-        return table_2(material(names=names, effects={"camembert": cells}, found={"validate": metrics}))
-
-    said = " ".join(table({"f0": CELL | shown, "f1": small}).split())
-    assert "<p>f1: in no test, since one of the two sets has fewer examples than" in said
-    assert "in no test" not in table({"f0": CELL | shown, "f1": CELL | shown})
-    assert "in no test" not in table({"f0": CELL | shown, "f1": small | {"delta": None}})  # nothing to test
 
 
 def test_signs_of_a_cell():
@@ -277,39 +233,6 @@ def test_weak_models_and_why():
     assert "params.yaml calls it weak" in weakness("m", good, 0.25, meant=True)
 
 
-def test_models_are_called_as_params_say_else_as_the_paper_says_else_by_their_file():
-    complexity = {
-        "finetune": {"models": {"camembert": {"label": "Our CamemBERT"}, "other": {"label": "Twin"}}},
-        "prompt": {"models": {"gpt": {"label": "Twin"}}},
-    }
-    of = material(complexity, kinds=dict.fromkeys(("camembert", "mine", "random_span"), ""))
-    del vars(of)["labels"]
-    names = of.labels
-    assert (names["camembert"], names["mixtral"], names["mine"]) == ("Our CamemBERT", "Mixtral-8x7B", "mine")
-    assert names["random_span"] == "Random span, as long as an answer"
-    assert (names["other"], names["gpt"]) == ("Twin (other)", "Twin (gpt)")  # figures tell models apart by name
-
-
-def test_trainings_tell_size_and_steps():
-    found = {"parameters": 6.7e9, "parameters_trained": 4.2e6, "steps": 400.0, "epochs": 1.52}
-    assert training_of(found) == "4.2 M of 6.7 B parameters, 400 steps = 1.5 epochs"
-    small = found | {"parameters": 45_400.0, "parameters_trained": 45_400.0}
-    assert training_of(small) == "45 k parameters, 400 steps = 1.5 epochs"
-
-
-def test_unusual_answers_are_told_of_readers_that_met_some_and_of_prompted_models_that_ran():
-    met = {"questions": 90.0, "contexts_cut": 3.0, "answers_behind_cut": 2.0, "not_ended": 0.0}
-    counts = {"questions": 90.0, "unwrapped": 4.0, "talked": 3.0, "cut": 2.0, "empty": 1.0, "refused": 5.0}
-    prompted = {"gpt_run": 0.0, "mixtral_run": 1.0} | {f"mixtral_{name}": count for name, count in counts.items()}
-    found = {"answer_t5_7": met, "answer_llama_0": dict.fromkeys(met, 0.0), "prompt": prompted}
-    of = material({"prompt": {"models": {"mixtral": {}, "gpt": {}}}}, trained={"llama": 0, "t5": 7}, found=found)
-    (reader, asked, cuts), (model, _, replies) = unusual_answers(of)
-    assert (reader, asked, [count for _, count in cuts]) == ("t5", 90, [3, 2])
-    assert "reference answer" in cuts[1][0]
-    assert (model, [count for _, count in replies]) == ("mixtral", [4, 3, 2, 1, 5])
-    assert replies[1][0].startswith("not words of the text")
-
-
 def test_frame_means_are_over_seeds_and_questions():
     table = pa.table({"id": ["a", "b", "c", "a", "b", "c"], "score": [1.0, 0.0, 0.5, 0.0, 0.0, 0.5]})
     texts, frames = {"a": "t1", "b": "t2", "c": "t3"}, {"a": "F", "b": "F", "c": "G"}
@@ -318,34 +241,3 @@ def test_frame_means_are_over_seeds_and_questions():
     low, high = points[0][2]
     assert 0 <= low <= 0.25 <= high <= 0.5
     assert points[1][2] is None  # one text
-
-
-def test_numbers_as_people_read_them():
-    assert (signed(-3), signed(2.25, 1), signed(-0.5, 2)) == ("−3", "2.2", "−0.50")
-    assert (probability(0.0004), probability(0.0312)) == ("< 0.001", "= 0.031")
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: estimates(["F <b>$x$", "G"], {"a": [(0.2, 0.1, 0.3), None]}, title="T", xlabel="x", line=0.5),
-        lambda: estimates(["F <b>$x$", "G"], {"a": [(1, 0, 2), None], "b": [None, None]}, title="T", xlabel="x"),
-        lambda: curves(
-            {rf"$\m{n}$": [(0, [0.1], None), (1, [], None)] for n in range(12)},
-            title="T",
-            ylabel="y",
-            ticks=["F <b>$x$", "G"],
-        ),
-        lambda: curves(
-            {"F <b>$x$": [(0.1, [1, 2], (1, 2))], "b": [(0.1, [1], None)]}, title="T", xlabel="x", ylabel="y"
-        ),
-    ],
-    ids=["one", "two", "steps", "sweep"],
-)
-def test_figures_take_any_name_as_text_and_are_the_same_every_time(draw):
-    svg = draw()
-    assert svg == draw()
-    root = ElementTree.fromstring(svg)
-    assert root.attrib["role"] == "img"
-    assert root.attrib["aria-label"] == "T"
-    assert "F <b>$x$" in "".join(root.itertext())

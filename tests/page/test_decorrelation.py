@@ -10,16 +10,13 @@ import yaml
 from stages.decorrelation.page_results import training_differs
 from tests.decorrelation import retrieved_world as world
 from tests.page.outline import PAGES, Outline
-from tests.page.parts import render, render_part
+from tests.page.parts import render
 from tests.test_params import parameters
-from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters
-from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.evaluation.answers import ODMAP
+from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import parse_cells
 from trivium.page.assembly import page
 from trivium.page.decorrelation.results import MAIN, Results
-from trivium.page.decorrelation.tables import Tables, seed_interval, table_3_html
+from trivium.page.decorrelation.tables import Tables, seed_interval
 
 SECTIONS = (
     *("table-1", "findings", "gallery", "table-2", "table-3", "figure-4", "appendix-b", "entities", "classes"),
@@ -41,15 +38,6 @@ def full(tmp_path_factory):
 @pytest.fixture(scope="module")
 def sections(full):
     return {each["id"].removeprefix("decorrelation-"): each["html"] for each in full[2]["sections"]}
-
-
-@pytest.fixture(scope="module")
-def few(tmp_path_factory):
-    """CLIP on COCO alone, without any grid."""
-    names = ("coco_clip_finetune_0", "coco_clip_ours_0")
-    cells = {name: fields for name, fields in world.default_cells().items() if name in names}
-    article = small_world(tmp_path_factory.mktemp("few"), cells)[2]
-    return {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
 
 
 @pytest.fixture(scope="module")
@@ -173,20 +161,6 @@ def test_table_1_prints_the_metrics_beside_the_published_numbers(full, sections)
     assert chance[1] == f"{100 * metrics['coco_synthetic_chance_odmap@1']:.1f}"
 
 
-def test_rows_that_were_not_run_say_how_to(few):
-    row = row_of(few["table-1"], "BLIP", "zero-shot")
-    then = ", then make repro P=decorrelation"
-    assert row[1] == f"not in this run: make scale S=thorough{then}"
-    assert row[-3:] == ["60.2", "52.3", "47.4"]
-    assert row_of(few["table-3"], "prompts")[1] == f"not in this run: make scale S=table3{then}"
-    assert row_of(few["appendix-b"], "D_s")[1] == f"not in this run: make scale S=appendix_b{then}"
-    figure = "Not in this run: <code>make scale S=figure4</code>, then <code>make repro P=decorrelation</code>, trains"
-    assert figure in few["figure-4"]
-    assert "<svg" not in few["figure-4"]
-    assert row_of(few["findings"], "VSE++")[1] == "not in this run; see Thorough, if below"
-    assert "one seed only" in few["findings"]
-
-
 def test_table_3_finds_its_rows_by_what_they_are(full, sections):
     metrics = read_json(full[0]["measured"] / "evaluate.json")
     for label, group in (
@@ -205,132 +179,7 @@ def test_table_3_finds_its_rows_by_what_they_are(full, sections):
     assert sections["table-3"].count("hardly depend") == 1
 
 
-def test_one_training_has_those_of_make_thorough_beneath_it(tmp_path):
-    arguments = world.evaluated(tmp_path, world.named([
-        *(("coco", "clip", "ours", seed, {}) for seed in (0, 1)),
-        ("coco", "clip", "finetune", 0, {}),
-    ]))  # fmt: skip
-    several = {f"evaluate.coco_{row}_synthetic_odmap@1": 0.512 for row in ("clip_finetune", "clip_ours", "blip_ours")}
-    several |= {f"{name}_sd": 0.004 for name in several}
-    told = {"decorrelation.world": read_parameters(arguments["used"])["decorrelation"]["world"]}
-    kept = {"pipeline": "decorrelation", "commit": "0123456789", "date": "2026-01-02", "metrics": several}
-    file = tmp_path / "thorough.json"
-    for seed, shown in ((told["decorrelation.world"]["seed"], True), (99, False)):
-        told["decorrelation.world"] |= {"seed": seed}
-        write_json(file, kept | {"parameters": told})
-        render_part("decorrelation", "results", arguments | {"thorough": file}, tmp_path / "parts")
-        table = read_json(tmp_path / "parts" / "decorrelation" / "results.json")["sections"]["table-1"]
-        assert row_of(table, "CLIP", "finetuned")[1].endswith("51.2 ± 0.4 †") == shown
-        assert "†" not in "".join(row_of(table, "CLIP", "ours")), "two trainings here"
-        blip = row_of(table, "BLIP", "ours")
-        assert (blip[1:6] == ["51.2 ± 0.4 †", "–", "–", "–", "–"]) == shown
-        assert ("2026-01-02 at commit <code>01234567</code>" in table) == shown
-
-
-def test_own_rows_stand_beside_the_papers(tmp_path):
-    cells = world.named([
-        *(("coco", "clip", variant, 0, {}) for variant in ("finetune", "ours")),
-        ("coco", "clip", "grammatical_inpaint", 0, {"captions": "grammatical"}),
-        *(("coco", model, "ours", 0, {}) for model in ("vse", "vse_scratch")),
-        ("coco", "vse", "zero_shot", 0, {}),
-    ])  # fmt: skip
-    article = small_world(tmp_path, cells)[2]
-    found = {each["id"].removeprefix("decorrelation-"): each["html"] for each in article["sections"]}
-    for table in ("table-1", "table-2"):
-        html = found[table]
-        assert row_of(html, "VSE++ ", "ours")[-1] != "not in the paper"
-        assert row_of(html, "VSE++ ", "zero-shot")[-1] == "not in the paper"
-        assert row_of(html, "VSE++, from scratch", "ours")[-1] == "not in the paper"
-        assert not [row for row in rows(html) if "from scratch" in row[0] and "finetuned" in row[0]]
-    whole = row_of(found["table-3"], "noun-phrase removal in whole English × in-painting")
-    assert (len(whole), whole[-1]) == (7, "not in the paper")
-    assert "|D′| of <em>ours</em>: 24 pairs; the paper’s: 45 467." in found["removals"]
-
-
-def test_figure_4_has_a_point_for_every_share(sections):
-    assert "<svg" in sections["figure-4"]
-    shares = [row[0] for row in rows(sections["figure-4"])[1:]]
-    assert len(shares) == 4
-    assert shares == sorted(shares)
-    assert shares[0] == "0.000"
-
-
-def test_findings_hold_their_notes_and_the_diagnosis(sections, few):
-    assert "Flickr30k has no queries rendered again" in row_of(sections["findings"], "On Flickr30k?")[1]
-    assert "Training pictures: Control world 24, COCO 24. One seed only." in row_of(sections["findings"], "control")[1]
-    assert "By removed class, CLIP on COCO" in sections["findings"]
-    # 20 / 64 = 0.3125 a pair, below 2 × 0.2
-    assert sections["findings"].count("the loss ended at 0.312 a pair") == 2
-    assert "VSE++ on" not in few["findings"]
-
-
 def test_the_interval_over_seeds_is_students():
     low, high = seed_interval([1.0, 2.0, 3.0], 0.95)
     assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
     assert seed_interval([1.0], 0.95) is None
-
-
-def test_the_gallery_holds_right_and_wrong_ones(sections):
-    tags = re.findall(r'<li data-tags="([^"]*)"', sections["gallery"])
-    assert sum("wrong" in each for each in tags) == sum("right" in each for each in tags) == len(tags) / 2
-    assert re.search(r'class="named gone">[^<]+<span class="tag">gone', sections["gallery"])
-    assert 'class="named present">' in sections["gallery"]
-
-
-def test_removals_and_what_stands_together(sections):
-    assert "covers too much of another class (δ1)" in sections["removals"]
-    assert sections["removals"].count("The chunker against annotated phrases: precision 75.0 %") == 1
-    assert sections["removals"].count("in 93.8 % of the cases") == 3
-    assert row_of(sections["co-occurrence"], "frisbee")[1] == "dog"
-
-
-def test_a_filling_that_the_paper_has_not_is_a_row_of_table_3_all_the_same(tmp_path):
-    cells = {"coco_clip_ours_0": world.cell("coco", "clip", "ours")}
-    cells["coco_clip_own_0"] = world.cell("coco", "clip", "own", filling="mean", captions="captioner")
-    metrics = {
-        f"coco_clip_{name}_synthetic_{measure}": 0.5
-        for name in ("ours", "own")
-        for measure in (*ODMAP, "removed_named")
-    }
-    metrics |= {f"coco_clip_{name}_0_synthetic_k_skew@10": 1.0 for name in ("ours", "own")}
-    for name in ("noun_phrase", "captioner"):
-        filling = "cv2" if name == "noun_phrase" else "mean"
-        write_json(tmp_path / f"pairs_coco_{filling}_{name}.json", {"pairs": 9, "different_captions": 9})
-    html = table_3_html(
-        Tables(Results(parse_cells(cells, "params.yaml"), metrics, []), PUBLISHED, {}, [], {}, 0.05), tmp_path
-    )
-    assert "captioning model × the mean" in html
-    assert html.count("not in the paper") == 1
-
-
-def test_a_world_that_is_not_the_sample_is_held_against_the_paper(full, tmp_path):
-    used = yaml.safe_load(full[0]["used"].read_text(encoding="utf-8"))
-    used["world"]["coco"] = "hub"
-    papers, section = (
-        yaml.safe_load(full[0]["paper"].read_text(encoding="utf-8"))["decorrelation"],
-        used["decorrelation"],
-    )
-    for name, values in AS_PAPER.items():
-        section[name] = section.get(name, {}) | values
-    for name, settings in papers["train"]["models"].items():
-        section["train"]["models"].setdefault(name, {}).update(settings)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
-    arguments = full[0] | {"used": tmp_path / "params.yaml"}
-    article = render("decorrelation", arguments, tmp_path)[1]
-    assert article["world"] == "hub"
-    judgements = article["sections"][0]["html"].count("paper: off by up to")
-    assert judgements
-    assert "paper: off" not in full[2]["sections"][0]["html"]
-    used["decorrelation"]["train"]["models"]["clip"]["steps"] = 10  # of 22 130
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
-    fewer = render("decorrelation", arguments, tmp_path)[1]["sections"][0]["html"].count("paper: off by up to")
-    assert fewer < judgements
-
-
-def test_cells_without_any_row_of_table_1_are_refused(full, tmp_path):
-    used = yaml.safe_load(full[0]["used"].read_text(encoding="utf-8"))
-    cells = used["decorrelation"]["cells"]
-    used["decorrelation"]["cells"] = {"coco_clip_longer_0": cells["coco_clip_longer_0"]}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(used), encoding="utf-8")
-    with pytest.raises(BadInput, match="no row of table 1"):
-        render_part("decorrelation", "results", full[0] | {"used": tmp_path / "params.yaml"}, tmp_path)

@@ -1,7 +1,5 @@
 """KVQAE's article: what it computes from the stages' numbers, and how it shows them."""
 
-import re
-
 import pytest
 import yaml
 
@@ -15,15 +13,14 @@ from tests.page.kvqae_world import (
     block,
     write_world,
 )
-from tests.page.outline import Outline
-from tests.page.parts import render, render_part
-from trivium.core.tables import read_json, write_json
-from trivium.page.kvqae.construction import ABSENT, construction_html
-from trivium.page.kvqae.findings import RERANKING, RETRIEVAL, reading_findings, retrieval_findings, sentence
+from tests.page.parts import render
+from trivium.core.tables import write_json
+from trivium.page.kvqae.construction import construction_html
+from trivium.page.kvqae.findings import sentence
 from trivium.page.kvqae.reading import ROWS, difficulty_html, reading_html
-from trivium.page.kvqae.reranking import image_note, overlap_blocks_html, tuning_html
+from trivium.page.kvqae.reranking import overlap_blocks_html, tuning_html
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
-from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown, noted
+from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown
 from trivium.page.thorough import Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
@@ -106,32 +103,6 @@ def test_findings_say_where_more_was_expected(expected, value, p, end):
     assert sentence("AB", "P@1", (value, 0.25), p, 0.01, expected).partition("points, ")[2] == end
 
 
-def test_findings_come_from_the_blocks_and_metrics_that_exist():
-    first, *rest = retrieval_findings(RERANKED, RERANKING["table-6"], 0.01)
-    assert first == "Text re-ranking beats the initial ranking in P@1: 25.0 % → 50.0 %, +25.0 points, p = 0.010."
-    image_adds, both_add = rest[1:]  # no row of the block keeps the initial scores
-    assert image_adds.startswith("Re-ranking by text and image is beaten by text re-ranking in P@1: 50.0 % → 40.0 %")
-    assert image_adds.endswith("Expected to be above: does not hold here.")
-    assert both_add.startswith("Re-ranking by text and image beats the initial ranking in P@1: 25.0 % → 40.0 %")
-    faces = retrieval_findings(RERANKED, RERANKING["table-5"], 0.01)
-    assert [each.split(" in ")[0] for each in faces] == [
-        *("Where a face is found: ArcFace + RRT equals ArcFace alone",) * 2,
-        *("Where a face is found: ArcFace + RRT beats RRT alone",) * 2,
-    ]
-    assert retrieval_findings({"passage": block("", {"initial": 0.1})}, RERANKING["table-6"], 0.01) == []
-    assert retrieval_findings({}, RERANKING["table-5"], 0.01) == []
-    first_stage = {"passage": block("", {"dpr_zero_shot": 0.1, "dpr_few_shot": 0.2, "dpr_few_shot_image": 0.3})}
-    fused, tuned = retrieval_findings(first_stage, RETRIEVAL["table-3"], 0.01)
-    assert fused.startswith("Text (D_f) and image is above, but not significantly, its text alone, D_f, in MRR: 20.0 %")
-    assert fused.endswith("Expected with p ≤ 0.01: does not hold here.")
-    assert tuned.endswith(
-        "Few-shot DPR is above, but not significantly, zero-shot DPR in MRR: 10.0 % → 20.0 %, +10.0 points, p = 0.500."
-    )
-    (found,) = reading_findings(READ, 0.01)
-    assert found.startswith("Reading the re-ranked list beats reading the initial list in EM: 20.0 % → 30.0 %")
-    assert "+10.0 points, p = 0.002." in found
-
-
 def verdicts(html):
     """What stands under the rows, by order of rows."""
     return [part.partition("</small>")[0] for part in html.split("<small>paper: ")[1:]]
@@ -173,44 +144,6 @@ def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
     assert verdicts(reading_html(read, PUBLISHED, ROWS, 5, sample=True)) == []
 
 
-def rows_of(html):
-    """{first cell: the others} of all tables."""
-    return {row[0]: row[1:] for row in Outline(html).rows}
-
-
-@pytest.mark.parametrize(
-    ("world", "annotations", "shown"),
-    [("sample", "sample", True), ("hub", "sample", False), ("local", "sample", False), ("hub", "local", True)],
-)
-def test_simulated_annotators_of_real_questions_stand_beside_nothing_of_the_paper_s(
-    tmp_path, world, annotations, shown
-):
-    arguments = write_world(tmp_path)
-    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    worlds = {"kvqae": world, "kvqae_annotations": annotations}
-    arguments["used"].write_text(yaml.safe_dump(used | {"world": worlds}), encoding="utf-8")
-    render_part("kvqae", "construction", arguments, tmp_path / "parts")
-    made = read_json(tmp_path / "parts/kvqae/construction.json")["sections"]
-    statistics, steps = rows_of(made["table-1"]), rows_of(made["construction"])
-    of_annotators = {
-        "Questions": statistics["Questions"][1],
-        "κ": steps["Fleiss’ κ, discard"][0],
-        "κ known": steps["Fleiss’ κ, discard"][1],
-        "edited": steps["Kept questions that were edited"][0],
-        "in": steps["Questions kept by the annotators"][0],
-        "kept": steps["Questions kept by the annotators"][1],
-        "left out": steps["Questions kept by the annotators"][4],
-    }
-    told = ["195", "0.35", "0.33", "50.0 %", "300", "195"]
-    assert list(of_annotators.values())[:-1] == (told if shown else [ABSENT] * 6)
-    assert (of_annotators["left out"] == ABSENT) != shown
-    for html in made.values():
-        assert ("Nobody annotated these questions" in html) != shown
-    # What needs no annotator stands there all the same.
-    assert statistics["Questions"][0] == "1 700"
-    assert steps["Mentions linked to an article that holds the answer"][:2] == ["900", "495"]
-
-
 def test_every_published_name_exists():
     for wanted in (*TABLES.values(), *RERANKED_TABLES.values()):
         for shown in wanted:
@@ -238,75 +171,6 @@ def test_the_choice_stands_before_the_paper_s_way():
     assert "Text + image, chosen linear min-max 0.6 text + 0.4 image 50.0 34" in html
     assert "Text + initial list, chosen linear rank 0.2 text + 0.8 initial list 45.0 34" in html
     assert "Text + initial list, the paper’s way" not in html
-
-
-def test_how_the_images_are_fused_alone():
-    assert image_note(CHOICE) == (
-        "This list by the image alone is fused as is best for itself on validation, which is not the paper’s: MRR 42.0 % "
-        "against the paper’s 41.0 %. In text + image (Table 6) the images are fused in the way that is best for both."
-    )
-    paper = CHOICE["image_alone"]["paper"]
-    same = {name: record | {"chosen": paper} for name, record in CHOICE.items()}
-    assert "on validation, which is the paper’s: MRR" in image_note(same)
-    assert image_note(same).endswith("the images are fused the same way.")
-
-
-def test_without_rrt_the_tables_show_what_there_is(tmp_path):
-    arguments = write_world(tmp_path)
-    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    used["kvqae"]["rrt"], used["world"]["kvqae"] = {"use": True}, "hub"  # and they were not
-    arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
-    blocks = dict(RERANKED)
-    blocks["article_face"] = block("Image, face", {"arcface": 0.5, "image": 0.5})
-    blocks["article"] = block("Image, all", {"image": 0.4})
-    write_json(arguments["data"] / "evaluation/reranking.json", blocks)
-    faces = {"method": "posfuse", "probabilities": {"arcface": [0.5]}}
-    alone = CHOICE["image_alone"] | {"chosen": faces, "paper": faces}
-    images = {"image": CHOICE["image"] | {"chosen": faces}, "image_alone": alone}
-    write_json(arguments["data"] / "tuning/reranking.json", CHOICE | images)
-    found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
-    sections = {each["id"]: text(each["html"]) for each in found}
-    for number in (5, 6, 7):
-        said = "the first 10 by ArcFace where a face is found. RRT was left out, as its features were not given or kvqae.rrt.use says so"
-        assert said in sections[f"kvqae-table-{number}"]
-    table_5, table_6 = sections["kvqae-table-5"], sections["kvqae-table-6"]
-    assert "in ArcFace’s order where it has one, elsewhere in the initial order" in table_5
-    assert "F·A, without a face the initial list 40.0" in table_5
-    assert "49.6 42.9" in table_5  # the paper's ArcFace
-    assert "47.0 36.7" not in table_5  # the paper's ArcFace + RRT
-    assert "52.7 43.7" not in table_6
-    assert "Text + F·A 40.0" in table_6
-    assert "Image alone: ArcFace, chosen PosFuse" in table_6
-    assert not any("A + RRT" in sections[f"kvqae-table-{number}"] for number in (5, 6))
-    assert "ArcFace + RRT" not in table_5 + table_6
-
-
-def test_brought_runs_have_the_name_of_their_file(tmp_path):
-    arguments = write_world(tmp_path)
-    used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-    used["world"]["kvqae"] = "hub"
-    used["kvqae"]["initial"] = {"folder": "brought", "run": "brought_my-run"}
-    used["kvqae"]["fuse"]["weights"]["brought_my-run_image"] = {"brought_my-run": 0.5, "arcface": 0.3, "clip": 0.2}
-    used["kvqae"]["read"]["rows"] = {
-        "mine": {"model": "few_shot", "run": "brought_my-run", "passages": 5, "oracle": "semi"},
-        "few_shot_fused": {"model": "few_shot", "run": "dpr_few_shot_image", "passages": 5},
-    }
-    arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
-    rows = {"bm25": 0.2, "dpr_few_shot": 0.3, "brought_my-run": 0.5, "brought_my-run_image": 0.6}
-    evaluation = arguments["data"] / "evaluation/tables.json"
-    write_json(evaluation, read_json(evaluation) | {"passage": block("Text", rows)})
-    write_json(arguments["measured"] / "read.json", READ | {"mine_f1": 0.123, "mine_em": 0.111})
-    found = render("kvqae", arguments, tmp_path / "parts")[1]["sections"]
-    sections = {each["id"]: text(each["html"]) for each in found}
-    assert "my-run (brought) 50.0" in sections["kvqae-table-3"]
-    assert "my-run + F·A + (1−F)·C 60.0" in sections["kvqae-table-3"]
-    # What is re-ranked is another list than the paper's, whose numbers stand beside none of its rows.
-    assert "Initial: my-run (brought) 25.0" in sections["kvqae-table-6"]
-    assert "mine: few shot reader on brought_my-run, top 5, semi oracle 12.3" in sections["kvqae-table-7"]
-    assert "reader on dpr_few_shot_image" not in sections["kvqae-table-7"]  # the row has a label already
-    html = {each["id"]: each["html"] for each in found}
-    assert verdicts(html["kvqae-table-3"])
-    assert not any(verdicts(html[f"kvqae-table-{number}"]) for number in (5, 6))
 
 
 @pytest.mark.parametrize(
@@ -344,16 +208,6 @@ def test_reading_shows_deviations_and_what_was_not_run():
     assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html
 
 
-def test_one_reader_has_those_of_make_thorough_beneath_it():
-    more = {"few_shot_reranked_em": 0.31, "few_shot_reranked_em_sd": 0.02, "few_shot_max_reranked_f1": 0.4}
-    thorough = Thorough(more, commit="0123456789", date="2026-01-02")
-    alone, several = (text(reading_html(READ, PUBLISHED, ROWS, seeds, thorough=thorough)) for seeds in (1, 2))
-    assert "few-shot, top 5 re-ranked 40.0 30.0 31.0 ± 2.0 † 32.7 ± 0.4" in alone
-    assert "few-shot, max-pooled loss, top 5 re-ranked 40.0 † – – –" in alone
-    assert "on 2026-01-02 at commit 01234567" in alone
-    assert "†" not in several
-
-
 def test_what_make_thorough_found_in_another_world_is_left_out(tmp_path):
     file, world = tmp_path / "kvqae.json", {"seed": 3, "articles": 1000}
     assert read_thorough(file, "read", world, sample=True) is None
@@ -379,27 +233,3 @@ def test_difficulty_has_marks_numbers_and_gaps():
     assert "↓**" in html
     assert "no &lt;face&gt;" in html
     assert html.count("–") >= 2  # the regression left the factor out
-
-
-def test_every_table_of_a_pilot_says_so_and_gives_no_verdict(tmp_path):
-    def made(base):
-        folder = tmp_path / ("pilot" if base else "whole")
-        arguments = write_world(folder)
-        used = yaml.safe_load(arguments["used"].read_text(encoding="utf-8"))
-        used["kvqae"]["world"]["base"], used["world"]["kvqae"] = base, "hub"
-        arguments["used"].write_text(yaml.safe_dump(used, sort_keys=False), encoding="utf-8")
-        found = render("kvqae", arguments, folder / "parts")[1]["sections"]
-        return {each["id"].removeprefix("kvqae-"): each["html"] for each in found}
-
-    said = re.compile(r"within [\d.]+ points|off by up to")
-    names = [f"table-{number}" for number in range(2, 8)]
-    pilot, whole = made({"articles": 60_000}), made(None)
-    for name in names:
-        assert pilot[name].startswith('<p class="note" role="note"><strong>A pilot.</strong>'), name
-        assert "60\u202f000 articles are searched, chosen of 1\u202f495\u202f352" in pilot[name]
-        assert "A smaller base is easier." in pilot[name]
-        assert not said.search(pilot[name]), name
-        assert "A pilot" not in whole[name]
-    assert any(said.search(whole[name]) for name in names), "there is something that the pilot leaves out"
-    assert "A pilot" not in pilot["gallery"]
-    assert noted({"table-2": "<p>x</p>"}, None) == {"table-2": "<p>x</p>"}

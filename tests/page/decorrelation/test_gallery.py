@@ -1,15 +1,12 @@
 """Figure 3's parts: marked sentences and outlined pictures."""
 
-import base64
-import io
 import random
 
 import numpy as np
-from PIL import Image
 
 from trivium.page.decorrelation.gallery import sentence
 from trivium.page.html import half_each
-from trivium.page.inline_pictures import outline, outlined, scaled
+from trivium.page.inline_pictures import outline
 
 TEXT = "Two dogs fight over a frisbee near a car"
 PHRASES = [
@@ -60,18 +57,3 @@ def test_the_outline_follows_the_mask_inside():
     expected[3:6, 3:6] = False
     assert (outline(mask, 1) == expected).all()
     assert not outline(np.ones((4, 4), dtype=bool), 2).any()  # a picture's edge is no border
-
-
-def test_pictures_are_scaled_up_and_down_and_outlined():
-    assert scaled(Image.new("RGB", (64, 32)), 192).size == (192, 96)
-    assert scaled(Image.new("RGB", (900, 1)), 192).size == (192, 1)
-    data = io.BytesIO()
-    Image.new("RGB", (64, 48), "#888888").save(data, "PNG")
-    mask = np.zeros((48, 64), dtype=bool)
-    mask[10:30, 20:50] = True
-    address, size = outlined(data.getvalue(), 128, mask)
-    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))))
-    assert (size, shown.shape) == ((128, 96), (96, 128, 3))
-    assert shown[40, 70].tolist() == [136, 136, 136]  # inside
-    assert shown[20:24, 44:96].astype(int).std() > 20  # its border
-    assert outlined(b"not a picture", 128) is None

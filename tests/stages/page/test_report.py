@@ -1,15 +1,12 @@
 import re
 from pathlib import Path
 
-import pytest
-from markupsafe import escape
-
 from stages.page.report import PageParameters, main
 from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.core.tables import write_json
 from trivium.page.assembly import page, pages
-from trivium.page.contents import ARTICLES, FRONT, GLOSSARY
+from trivium.page.contents import ARTICLES, FRONT
 from trivium.page.reproduction import read_cells
 
 ARTICLE = {
@@ -121,51 +118,11 @@ def test_a_pipeline_that_has_not_run_says_so(tmp_path):
         assert "<section" not in found[name]
 
 
-def test_a_section_that_its_stage_did_not_write_says_so(tmp_path, capsys):
-    whole(tmp_path)
-    written(tmp_path, "kvqae", "results", **dict.fromkeys(made_by("kvqae", "results") - {"overlap"}, ""))
-    section = assembled(tmp_path)["kvqae"].split('<section id="kvqae-overlap"')[1].split("</section>")[0]
-    assert "<code>kvqae-page_results</code>\nhas run and did not write it." in section
-    title = ARTICLES["kvqae"].sections["overlap"]["title"]
-    assert capsys.readouterr().err == f"the page lacks what kvqae-page_results ({title}) makes\n"
-
-
-def test_the_members_of_a_family_that_are_listed_stand_below_each_other(tmp_path):
-    whole(tmp_path)
-    for member in ("a", "b", "gone"):
-        written(tmp_path, "kvqae", f"prompted/{member}", prompted=f"<p>{member}</p>")
-    html = assembled(tmp_path, "b", "to_come", "a")["kvqae"]
-    section = html.split('<section id="kvqae-prompted"')[1].split("</section>")[0]
-    assert re.findall("<p>(.*?)</p>", section) == ["b", "a"]
-    assert 'id="kvqae-prompted"' not in assembled(tmp_path)["kvqae"]
-
-
 def test_self_contained():
     for html in (page(ARTICLE), pages([], [], [])["index.html"]):
         for address in ("src=", "@import", "url(", "http"):
             assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
         assert '<meta name="viewport"' in html
-
-
-def test_other_worlds_carry_no_note():
-    assert "Sample world" not in page(ARTICLE | {"world": "hub"})
-
-
-def test_short_names_are_in_words():
-    html = page(ARTICLE)
-    for name, meaning in GLOSSARY.items():
-        assert f"<dt>{name}</dt><dd>{escape(meaning)}</dd>" in html
-
-
-def test_what_the_thorough_scale_gave_is_dated(tmp_path):
-    written(tmp_path, "kvqae", "construction")
-    sections = [{"id": "toy-table-1", "title": "Table <1>", "html": "<b>rendered</b>"}]
-    result = {"pipeline": "toy", "commit": "abc123def456", "date": "2030-01-02", "metrics": {"evaluate.mrr": 0.25}}
-    write_json(tmp_path / "thorough" / "kvqae.json", result | {"sections": sections})
-    html = assembled(tmp_path)["kvqae"]
-    for said in ("<b>rendered</b>", "Table &lt;1&gt;", "abc123de</code> on 2030-01-02"):
-        assert said in html
-    assert "evaluate.mrr" not in html, "single numbers stay in the file"
 
 
 def test_claims_stand_first_where_they_were_looked_at(tmp_path):
@@ -227,10 +184,3 @@ def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_pat
     assert "1 of 1 within the tolerance" in found["reproduction"]
     for name in ("index", *ARTICLES):
         assert '<a class="pipeline" href="reproduction.html">' in found[name]
-
-
-@pytest.mark.parametrize(
-    ("portable", "said"), [("intel", "wherever an Intel processor has AVX2"), (False, "false. They")]
-)
-def test_the_page_says_how_its_numbers_were_computed(portable, said):
-    assert said in page(ARTICLE, portable)
