@@ -1,4 +1,3 @@
-import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,6 @@ from trivium.commands.plan import (
     Cost,
     Machines,
     plan_files,
-    show,
-    show_machines,
 )
 from trivium.commands.quantities import ESTIMATES, Quantities
 from trivium.commands.scale import merge
@@ -116,15 +113,6 @@ def test_scales_need_what_the_docs_say(scale, downloads, disk, hours):
     assert sum(sum(WITH_GPU.hours(cost).values()) for cost in costs.values()) < hours
 
 
-def test_first_tables_take_what_runs_before_them():
-    _, (retrieval, odmap) = planned("pilot")
-    # The base, previews, encoders; of two published checkpoints the mean.
-    assert float(re.search(r"[\d.]+(?= GB of downloads)", retrieval)[0]) == pytest.approx(
-        3.6 + 60_000 * 1e-4 + 1.2 + 0.66, abs=0.1
-    )
-    assert "decorrelation: after 0.0 GB" in odmap
-
-
 def test_the_construction_is_apart_where_questions_are_real():
     costs, _ = plan_files(PARAMS, GRAPH, Path("scales/pilot.yaml"))
     apart = {cost.stage for cost in costs if cost.apart}
@@ -148,22 +136,6 @@ def test_a_folder_of_forty_articles_costs_what_forty_articles_cost(tmp_path):
     assert total(rows, "disk") < 60  # BERT with its optimiser, for each training
     changes["world"]["local"]["kvqae"] = str(tmp_path / "none")
     assert Quantities(parameters(changes=changes)).value("questions") == 3697, "the hub's while it is not there"
-
-
-def test_total_lack_of_disk_and_a_stage_without_estimate():
-    costs = [Cost("a", 2, disk=15, memory=4), Cost("b", 1, disk=25, memory=8), Cost("other", 1, known=False)]
-    lines = list(show(costs, free=50, cores=2))
-    assert any(re.match(r"other\s+no estimate", line) for line in lines)
-    assert re.search(r"total.* 55.0 GB +8 GiB", lines[-4])
-    assert lines[-3] == "free on this disk: 50 GB, 5 GB too few"
-
-
-def test_machines_and_the_bottleneck_are_shown():
-    costs = [Cost("a", 1, core_hours=960, spread="shards"), Cost("b", 1, core_hours=16)]
-    lines = list(show_machines([CORES, GPUS], costs))
-    assert lines[1].split() == ["a", "‖", "3.0", "h", "320", "cores", "7.5", "h", "128", "cores"]
-    assert lines[3].split() == ["total", "4.0", "h", "8.5", "h"]
-    assert lines[-2] == "First bottleneck on 20x16cores: a, 3.0 h, 75 % of all, limited by 320 cores."
 
 
 def test_the_command_prints_tables(capsys):

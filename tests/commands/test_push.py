@@ -132,21 +132,3 @@ def test_a_refusal_is_one_line_without_the_token(project, environment, capsys):
     assert left.value.code == 1
     assert said.startswith("trivium push: field '--hub': the hub refuses: ")
     assert TOKEN not in said
-
-
-def test_without_a_token_nothing_is_asked(project, environment, capsys):
-    environment.delenv("HF_TOKEN")
-    with hub() as there:
-        environment.setenv("HF_ENDPOINT", there["url"])
-        with pytest.raises(SystemExit):
-            cli.run("push", [PATH, "--hub", "ada/clip", "--send"])
-        assert there["asked"] == []
-    assert "push: field 'HF_TOKEN': no token" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_there_is_left_alone(project, capsys):
-    (project / "out").mkdir()
-    with pytest.raises(SystemExit):
-        cli.run("push", [PATH, "--folder", "out", "--send"])
-    assert "out: the folder exists already" in capsys.readouterr().err
-    assert list((project / "out").iterdir()) == []

@@ -12,11 +12,9 @@ from trivium.commands.readme import (
     PAGES,
     PARTS,
     SAID,
-    SYSTEMS,
     claims_table,
     filled,
     findings_table,
-    real_table,
     said,
 )
 from trivium.core.tables import write_json
@@ -25,17 +23,6 @@ from trivium.measures.trainings import over_trainings
 ROOT = Path(__file__).parents[2]
 
 REAL = "<!-- real -->\n<!-- /real -->\nc\n"
-PIAF = {
-    "date": "2026-01-02",
-    "commit": "0123456789abcdef",
-    "questions": 30,
-    "trained_questions": 20,
-    "asked_questions": 10,
-    "asked_articles": 4,
-    "mangled_references": 0.4321,
-    "wrong_offset_answers": 2,
-    "wrong_offset_ids": ["p1", "p2"],
-}
 TEXT = (
     "a\n<!-- headline -->\nold\n<!-- /headline -->\nb\n<!-- stages -->\n<!-- /stages -->\n<!-- bench -->\n<!-- /bench -->\n"
     + REAL
@@ -87,20 +74,6 @@ def test_parts_are_renewed_and_the_rest_stays(tmp_path):
     assert text.startswith("a\n")
     assert text.endswith("c\n")
     assert filled(text, tmp_path) == text
-
-
-def test_what_real_questions_gave_is_dated(tmp_path):
-    assert real_table(tmp_path) == "Not measured yet: `make real`."
-    scores = {f"{system}_{name}": 0.1 for system in SYSTEMS for name in ("em", "f1", "rouge_l", "rouge_l_paper")} | {
-        "reader_em": 0.25
-    }
-    write_json(tmp_path / "metrics/real/piaf.json", PIAF | scores)
-    text = real_table(tmp_path)
-    assert "Measured on 2026-01-02 at commit 0123456789ab" in text
-    assert "| 0.250 | 0.100 | 0.100 | 0.100 |" in text
-    assert "43.2 %" in text
-    assert "beats that sentence in EM." in text
-    assert "offset: 2, of the questions\np1, p2." in text
 
 
 def test_findings_are_the_claims_that_hold(tmp_path):

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.commands.cli import run
 from trivium.commands.scale import rescale, scale_file
 from trivium.core.errors import BadInput
 
@@ -78,15 +77,6 @@ def test_bad_scale_changes_nothing(text, message, files):
     assert params.read_text() == PARAMS
 
 
-@pytest.mark.parametrize("text", [b"a: [", "a: été".encode("latin-1")])
-@pytest.mark.parametrize("broken", [0, 1])
-def test_the_file_that_cannot_be_read_is_the_one_named(text, broken, files):
-    pair = files("world: {kvqae: hub}")
-    pair[broken].write_bytes(text)
-    with pytest.raises(BadInput, match=rf"^{pair[broken]}(:1)?: not (YAML|UTF-8)"):
-        rescale(*pair)
-
-
 def test_a_scale_is_a_name_or_a_file_and_scales_alone_are_offered(files, monkeypatch):
     _, scale = files("")
     monkeypatch.chdir(scale.parents[1])
@@ -94,18 +84,6 @@ def test_a_scale_is_a_name_or_a_file_and_scales_alone_are_offered(files, monkeyp
     for wrong in ("papers", "params", "scales/papers.yaml"):
         with pytest.raises(BadInput, match=rf"--scale': no such scale; got '{wrong}' \(choices: paper\)"):
             scale_file(wrong)
-
-
-def test_command_prints_the_changes(files, capsys):
-    params, scale = files("world: {kvqae: hub}")
-    words = ["--params", str(params), "--scale", str(scale)]
-    run("scale", words)
-    assert "world.kvqae: sample → hub\n1 changes" in capsys.readouterr().out
-    scale.write_text("nothing: 1")
-    with pytest.raises(SystemExit) as wrong:
-        run("scale", words)
-    assert wrong.value.code == 1
-    assert "unknown key (choices: world, kvqae)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scale", sorted(Path("scales").glob("*.yaml")), ids=lambda path: path.stem)
@@ -167,26 +145,6 @@ def test_a_key_with_a_default_is_put_in(left_out):
     assert text == LEFT_OUT.replace("    depth", "    probes: 50\n    depth")
     again, _ = left_out("kvqae: {dense_search: {probes: 60}}")
     assert again == [("kvqae.dense_search.probes", 50, 60)]
-
-
-def test_a_section_that_is_left_out_is_put_in(left_out):
-    changes, _ = left_out("run: {workers: 2}\nkvqae: {rerank: {batch: 7}}")
-    assert changes == [("run.workers", None, 2), ("kvqae.rerank.batch", None, 7)]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "kvqae: {dense_search: {depht: 3}}",
-            r"'kvqae.dense_search.depht': unknown key \(choices: depth, index, .*probes",
-        ),
-        ("kvqae: {rrt: {training: {stepz: 5}}}", r"'kvqae.rrt.training.stepz': unknown key \(choices: .*steps"),
-    ],
-)
-def test_a_key_that_neither_has_is_refused(text, message, left_out):
-    with pytest.raises(BadInput, match=message):
-        left_out(text)
 
 
 def test_a_section_may_give_way_to_a_word_that_its_stage_knows_and_come_back(tmp_path):

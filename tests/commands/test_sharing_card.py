@@ -9,16 +9,12 @@ from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
 from trivium.commands.sharing import (
     Output,
     Prepared,
-    Start,
     card_of,
-    kvqae_start,
-    licences_of,
     read_output,
 )
 from trivium.commands.sharing_kinds import pack_output
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.nets.cards import write_card
 
 PUBLISHED = "models/kvqae/published/dpr"
 
@@ -67,13 +63,6 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
         assert shown is None or shown in text
 
 
-def test_a_linear_parser_starts_from_no_weights(built):
-    output = read_output(built, "models/complexity/frame_parser", "out", built, hub=False)
-    with_encoder, linear = (card_of(output, Prepared({}, variant=variant)) for variant in ("tagger", "linear"))
-    assert "license" in front_matter(with_encoder)
-    assert "license" not in front_matter(linear)
-
-
 def test_data_sets_state_the_licences_of_their_sources(project):
     places = {"owner/photos": "each photograph its own", "owner/words": "cc-by-4.0"}
     record = {name.split("/")[1]: {"from": name, "licence": said} for name, said in places.items()}
@@ -85,16 +74,6 @@ def test_data_sets_state_the_licences_of_their_sources(project):
     for name, licence in places.items():
         assert f"- {name}: {licence}" in text
     assert "- what the sample invents (this project's own licence): apache-2.0" in text
-
-
-def test_the_users_own_data_have_no_licence_that_is_known(project):
-    text = (project / "params.yaml").read_text().replace("coco: sample", "coco: local")
-    (project / "params.yaml").write_text(text)
-    write_lock(project)
-    text = card(project, "data/decorrelation/painted/coco/cv2")
-    assert "license" not in front_matter(text)
-    assert "- COCO, the user's own files: nobody has stated it here" in text
-    assert "invented" not in text
 
 
 def test_only_what_the_lock_says_leaves(project):
@@ -112,12 +91,6 @@ def test_what_does_not_leave_is_refused_with_the_choices(built, path):
         card(built, path)
 
 
-def test_a_measure_that_was_changed_is_refused(project):
-    write_json(project / f"metrics/decorrelation/train_{CLIP}.json", {"validation_r@1": 1.0})
-    with pytest.raises(BadInput, match=r"train_coco_clip_ours_0.json: it is not what dvc.lock says"):
-        card(project, f"{CELLS}/{CLIP}")
-
-
 def output(project, source, *inputs, data=()):
     weights = {"KVQAE's encoders": source}
     return Output(project, "x", "out", False, project, "s", {}, (), frozenset(inputs), dict(data), weights)
@@ -130,32 +103,3 @@ def models(tmp_path):
     write_json(tmp_path / "models/kvqae/base/provenance.json", {"bert": record})
     (tmp_path / "models/kvqae/base/text").mkdir()
     return tmp_path
-
-
-def test_the_samples_encoder_is_minilm(models):
-    found = kvqae_start(output(models, "sample", PUBLISHED))
-    assert (found.hub_name, found.licence) == ("sentence-transformers/all-MiniLM-L6-v2", "apache-2.0")
-
-
-def test_a_published_checkpoint_comes_first(models):
-    record = {"from": "PaulLerner/dpr", "revision": None, "licence": "not stated", "sha256": {}}
-    write_json(models / PUBLISHED / "provenance.json", {"dpr_question": record})
-    assert kvqae_start(output(models, "hub", PUBLISHED)) == Start("PaulLerner/dpr", None)
-    assert kvqae_start(output(models, "hub")).licence == "apache-2.0"
-
-
-@pytest.mark.parametrize("licence", ["mit", None])
-def test_the_users_has_what_its_card_states(models, licence):
-    write_card(
-        models / "models/kvqae/base/text", title="", description="", base="", data="", metrics={}, licence=licence
-    )
-    assert kvqae_start(output(models, "local")).licence == licence
-
-
-def test_records_are_found_at_any_depth_and_once(tmp_path):
-    records = {"counts": {"a": 1}, "sources": {"viquae_dataset": {"from": "a/b", "licence": "cc-by-4.0"}}}
-    for name in ("questions", "again"):
-        write_json(tmp_path / f"data/kvqae/raw/provenance/{name}.json", records)
-    write_json(tmp_path / "data/kvqae/raw/triviaqa/provenance.json", {"t": {"from": "c/d", "licence": "not stated"}})
-    found = licences_of(output(tmp_path, "hub", "data/kvqae/raw/viquae", "data/kvqae/raw/triviaqa", "models/x"))
-    assert sorted(found, key=lambda each: each.name) == [Start("a/b", "cc-by-4.0"), Start("c/d", None)]

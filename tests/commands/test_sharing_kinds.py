@@ -16,13 +16,10 @@ from tests.commands.shared_project import (
     VSE,
     code_of,
     front_matter,
-    write_lock,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.commands.sharing_kinds import pack_output
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.decorrelation.models.interface import load
 from trivium.formats.squad import read_squad
@@ -136,18 +133,6 @@ def test_an_adapter_names_its_base_on_the_hub(built, shared):
     compile(code_of(card(out)), "card", "exec")
 
 
-def test_an_adapter_of_weights_that_nobody_has_stays(project):
-    (project / "models/complexity/base/llama/provenance.json").write_text(
-        json.dumps({"from": "drawn", "licence": "mit"})
-    )
-    write_lock(project)
-    with (
-        pytest.raises(BadInput, match=r"without them it is nothing; got 'drawn'; expected a base model of the hub"),
-        pack_output(project, "models/complexity/readers/llama/seed-0", "out", hub=False),
-    ):
-        pass
-
-
 @pytest.mark.parametrize(("cell", "library"), [(CLIP, "open_clip"), (BLIP, "transformers"), (VSE, "trivium")])
 def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library):
     out = shared(f"{CELLS}/{cell}")
@@ -162,13 +147,6 @@ def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library
     np.testing.assert_allclose(scores, expected, rtol=0, atol=2e-2 if cell == BLIP else 1e-5)
     if cell != BLIP:  # whose drawn weights give all texts nearly one vector
         assert np.ptp(np.array(expected)) > 1e-4
-
-
-def test_on_the_hub_open_clip_finds_the_tokenizer_in_the_repository(built):
-    with pack_output(built, f"{CELLS}/{CLIP}", "ada/my_clip", hub=True) as files:
-        config = json.loads(files["open_clip_config.json"])
-        assert config["model_cfg"]["text_cfg"]["hf_tokenizer_name"] == "ada/my_clip"
-        assert '"hf-hub:ada/my_clip"' in files["README.md"].decode()
 
 
 def test_partitions_are_configurations(built, shared):
@@ -210,13 +188,3 @@ def test_the_parser_the_re_ranker_and_the_finder_of_mentions_load(built, shared)
     model, own = run(shared("models/kvqae/rrt"))["model"], load_rrt(built / "models/kvqae/rrt")
     assert all(torch.equal(value, own.state_dict()[name]) for name, value in model.state_dict().items())
     assert run(shared("models/kvqae/spacy"))["pipeline"].lang == "en"
-
-
-def test_what_only_names_an_installed_pipeline_stays(project):
-    (project / "models/kvqae/spacy/meta.json").unlink()
-    write_lock(project)
-    with (
-        pytest.raises(BadInput, match="there is nothing to share"),
-        pack_output(project, "models/kvqae/spacy", "out", hub=False),
-    ):
-        pass

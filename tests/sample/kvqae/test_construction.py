@@ -1,29 +1,21 @@
 """The sample's sources, made for a small world."""
 
-import io
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
-from PIL import Image
 
-from sample.kvqae.construction import ABSTRACT, LIVING, NO_ARTICLE, plant, write_sources
-from sample.kvqae.construction_commons import FIRST_VIEW, plan_files
+from sample.kvqae.construction import LIVING, NO_ARTICLE, plant, write_sources
 from sample.kvqae.construction_questions import annotate_sentences, ask_candidates, facts_to_ask
 from sample.kvqae.entities import populate
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
 from sample.render.difficulty import DifficultyParameters
 from trivium.core.engine import LocalEngine
-from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.formats.wikidata import WikidataFile, parse_entity
-from trivium.kvqae.construction.commons import read_commons
+from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
-from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
-from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 SIZES = {"articles": 150, "imageless": 20}
 DIFFICULTY = DifficultyParameters(
@@ -103,15 +95,6 @@ def test_told_facts_are_not_asked(world):
     assert len(asked) > 100
 
 
-def test_about_the_wanted_share_is_linked(world):
-    asked = ask_candidates(world.entities, 1, 10**6, linked=0.6, told={})
-    assert np.mean([each.linked for each in asked]) == pytest.approx(0.55, abs=0.08)
-    assert any(not each.links for each in asked)
-    assert any(len(each.links) > 1 for each in asked)
-    titles = {entity.title for entity in world.entities}
-    assert any(link not in titles for each in asked for link in each.links)
-
-
 def test_questions_name_none_one_or_two_entities(world):
     asked = ask_candidates(world.entities, 1, 300, linked=0.6, told={})
     names = ("PERSON", "GPE", "LOC", "FAC", "ORG", "PRODUCT")
@@ -131,56 +114,6 @@ def test_planted_cases_are_found(world):
     above = {item.id: item.values("P279") for item in items}
     assert above["Q3624078"] == ("Q6256",)
     assert above["Q6256"] == ("Q3624078",)
-
-
-def test_the_raw_world_keeps_its_entities(world, raw):
-    raw_file = WikidataFile(raw / "wikidata.jsonl")
-    assert all(raw_file.get(entity.wikidata_id).deceased for entity in world.entities if entity.gender)
-
-
-def test_commons_files_are_varied_and_drawn(sources, raw):
-    out, metrics = sources
-    files = list(read_commons(out / "commons.jsonl"))
-    images = Images(out / "images")
-    assert metrics["commons_files"] == len(files) == len(images.names) > 30
-    assert all(file.name in images for file in files)
-    for distinct in (
-        {file.license for file in files},
-        {file.depicts for file in files},
-        {len(f.categories) for f in files},
-    ):
-        assert len(distinct) > 1
-    reference = Images(raw / "images" / "kb")
-    same = [file for file in files if file.name in reference]
-    assert same
-    assert all(images.read(file.name) == reference.read(file.name) for file in same)
-    small = next(file for file in files if "(small)" in file.title)
-    assert Image.open(io.BytesIO(images.read(small.name))).width == round(64 * 0.8)
-
-
-def test_the_list_of_types_keeps_what_is_drawn_and_leaves_out_the_rest(world):
-    """What the sample holds for abstract is what the filter of the construction drops."""
-    items = {item["id"]: parse_entity(item) for item in plant(world.entities, 1)}
-    concrete = read_concrete_types(CONCRETE_TYPES)
-    hierarchy = ClassHierarchy(lambda item: items[item].values("P279"))
-    things = [entity for entity in world.entities if entity.gender is None]
-    abstract = {
-        entity.kind.name
-        for entity in things
-        if not any(hierarchy.ancestors(item) & concrete.keys() for item in items[entity.wikidata_id].values("P31"))
-    }
-    assert abstract == set(ABSTRACT) & {entity.kind.name for entity in things}
-    assert len(abstract) > 1
-
-
-def test_a_category_has_at_most_so_many_files(world):
-    subjects = [entity for entity in world.entities if entity.image]
-    files = plan_files(subjects, 1, 3)
-    sizes = Counter(file.entity.number for file in files)
-    assert set(sizes) == {entity.number for entity in subjects}
-    assert set(sizes.values()) == {1, 2, 3}
-    assert len({file.name for file in files}) == len(files)
-    assert all(file.view == 0 or file.view >= FIRST_VIEW for file in files)
 
 
 def test_annotated_sentences_have_no_name_of_the_world(sources, world):

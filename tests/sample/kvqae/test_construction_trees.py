@@ -38,15 +38,3 @@ def test_words_of_one_label_are_one_entity_and_common_nouns_none():
     mole = bracket_name("the brown mole", "")
     sentence = analyse(f"[ROOT [det the/DT/DATE] 1870s/NNS/DATE [amod Dorian/JJ/NORP] [dobj {mole}]]")
     assert sentence.entities == [(0, 2, "DATE"), (2, 3, "NORP")]
-
-
-def test_two_brackets_are_two_sentences():
-    sentence = analyse("[ROOT [nsubj she/PRP] sailed/VBD [punct ./.]] [ROOT Where/WRB [punct ?/.]]")
-    assert sentence.text == "She sailed. Where?"
-    assert [word for word, head in enumerate(sentence.heads) if word == head] == [1, 3]
-
-
-@pytest.mark.parametrize("wording", ["Who/WP", "[ROOT a/X b/X]", "[ROOT [det a/X]]"])
-def test_a_wrong_wording_is_refused(wording):
-    with pytest.raises(ValueError):
-        analyse(wording)

@@ -20,10 +20,6 @@ def all_captions(shots: list[Shot]) -> list[tuple[Scene, str]]:
     return [(shot.scene, caption) for shot in shots for caption in shot.captions]
 
 
-def test_five_captions_a_picture(many: list[Shot]):
-    assert all(len(shot.captions) == 5 for shot in many)
-
-
 def test_captions_name_only_what_is_there(many: list[Shot], flickr: list[Shot]):
     for scene, caption in all_captions(many + flickr):
         named = {KIND_OF[noun] for noun in NOUN.findall(plain(caption).lower())}
@@ -58,23 +54,3 @@ def test_sides_are_true(many: list[Shot]):
                 assert (first.left < second.left) == (side == "left")
                 seen += 1
     assert seen > 20
-
-
-def test_captions_are_well_formed(many: list[Shot], flickr: list[Shot]):
-    for _, caption in all_captions(many + flickr):
-        text = plain(caption)
-        assert re.fullmatch(r"[A-Z][a-z]*(,? [a-z]+)*\.", text), text
-        assert not re.search(r"\b(a [aeiou]|an [^aeiou]|(\w+) \2\b)", text.lower()), text
-        assert not re.search(r"\bis (also )?(two|a pair)|\bare (also )?an? (?!pair)", text.lower()), text
-
-
-def test_riders_do_not_stand(many: list[Shot]):
-    for scene, caption in all_captions(many):
-        if scene.mounted:
-            rider = scene.things[scene.mounted[0]].kind
-            assert not re.match(rf"\[{rider}/[^\]]+\] (stand|wait|walk|rest|lie|lying)", caption)
-
-
-def test_wording_varies(many: list[Shot]):
-    texts = [plain(caption) for _, caption in all_captions(many)]
-    assert len(set(texts)) > 0.9 * len(texts)
