@@ -74,6 +74,7 @@ ARGUMENTS = {  # of a cell, where a value's place depends on them
     "kvqae.rerank": {"reranker": "text"},
     "kvqae.name_search": {"encoder": "clip"},
     "kvqae.read_prompted": {"reader": "tiny"},
+    "kvqae.identify": {"identifier": "tiny"},
 }
 # What a member of a family checks by itself, whose own tests go through all members.
 UNCHECKED = {"models", "image_encoders", "text_encoders", "rerankers", "settings", "readers", "prompted"}
@@ -88,9 +89,12 @@ def told(section: str, scale: Path | None) -> dict[str, Any]:
     """What a stage is told at a scale, with what stands elsewhere."""
     tree = parameters(scale)
     kvqae = tree["kvqae"]
-    # Of two families that list nothing by default, a member each.
+    # Of families that list nothing by default, a member each.
     clip = {"clip": {"model": kvqae["image_encoders"]["clip"]["model"]}}
-    tree = {**tree, "kvqae": {**kvqae, "name_encoders": clip, "prompted_readers": {"tiny": {}}}}
+    tree = {
+        **tree,
+        "kvqae": {**kvqae, "name_encoders": clip, "prompted_readers": {"tiny": {}}, "identifiers": {"tiny": {}}},
+    }
     return values_of(tree, section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
 
 

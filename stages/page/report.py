@@ -23,9 +23,11 @@ from trivium.page.thorough import claims_html, front_html
 class PageParameters(Parameters):
     """Section `report`: the page has nothing of its own to choose."""
 
-    elsewhere: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers"}
+    elsewhere: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers",
+                          "identifiers": "kvqae.identifiers"}  # fmt: skip
     portable: Portable = Field(description="How the numbers were computed")
     prompted_readers: dict[str, dict[str, Any]] = Field(description="Models behind an endpoint, one part a model")
+    identifiers: dict[str, dict[str, Any]] = Field(description="Models that choose the entity, one part a model")
 
 
 def main(
@@ -44,7 +46,8 @@ def main(
 
     A section whose part is not there names the stage that makes it.
     """
-    articles = read_articles(parts, {"kvqae.prompted_readers": parameters.prompted_readers})
+    members = {"kvqae.prompted_readers": parameters.prompted_readers, "kvqae.identifiers": parameters.identifiers}
+    articles = read_articles(parts, members)
     for article in articles:
         name = article["pipeline"]
         judged = list(judge(name, kept(thorough, name)))

@@ -42,7 +42,7 @@ def whole(folder):
 
 def assembled(folder, *prompted_readers):
     main(
-        PageParameters(portable="intel", prompted_readers={reader: {} for reader in prompted_readers}),
+        PageParameters(portable="intel", prompted_readers={reader: {} for reader in prompted_readers}, identifiers={}),
         None,
         parts=folder / "parts",
         thorough=folder / "thorough",
@@ -99,7 +99,9 @@ def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
         (tmp_path / f"parts/kvqae/{part}.json").unlink()
     html = assembled(tmp_path)["kvqae"]
     sections = {each.split('"')[0]: each for each in html.split('<section id="')[1:]}
-    assert len(sections) == len(ARTICLES["kvqae"].sections) - 1  # nobody is listed who makes `prompted`
+    assert (
+        len(sections) == len(ARTICLES["kvqae"].sections) - 2
+    )  # nobody is listed who makes `prompted` and `identified`
     assert "<code>dvc repro kvqae-page_retrieval</code>" in sections["kvqae-table-3"]
     for section in ("kvqae-table-1", "kvqae-construction"):
         assert "<code>make repro P=construction</code>" in sections[section]

@@ -10,8 +10,9 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -52,42 +53,50 @@ class PromptedReader(EndpointModel):
         return self.sees != "passages"
 
 
+Part = str | Callable[[], bytes]  # of a message: a text, or what reads the file of a picture
+
+
 @dataclass(frozen=True)
 class Asked:
-    """What is asked about one question: instruction, passages and question as text, and the name of the picture sent.
-
-    `key` is that of the answer among those that were paid for.
-    """
+    """A message about one question; `key` is that of the answer among those that were paid for."""
 
     key: str
-    text: str
-    image: str | None
+    parts: Sequence[Part]
 
 
 class Chats(Mapping[str, Chat]):
-    """The chats by key; a picture is read and encoded when its chat is asked for."""
+    """The chats by key; a picture is read and encoded when its chat is asked for.
 
-    def __init__(self, asked: Sequence[Asked], pictures: Images | None, *, max_side: int, max_pixels: int) -> None:
-        self._asked, self._pictures = {each.key: each for each in asked}, pictures
+    Args:
+        messages: what is asked.
+        max_side: longer side of a picture that is sent, in pixels.
+        max_pixels: of a picture; one with more is not decoded.
+    """
+
+    def __init__(self, messages: Sequence[Asked], *, max_side: int, max_pixels: int) -> None:
+        self._parts = {message.key: message.parts for message in messages}
         self._limits = {"max_side": max_side, "max_pixels": max_pixels}
         self._lock = Lock()  # several threads ask
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._asked)
+        return iter(self._parts)
 
     def __len__(self) -> int:
-        return len(self._asked)
+        return len(self._parts)
 
     def __getitem__(self, key: str) -> Chat:
-        asked = self._asked[key]
-        if asked.image is None or self._pictures is None:
-            return [{"role": "user", "content": asked.text}]
+        parts = self._parts[key]
+        content = parts[0] if len(parts) == 1 else [self._content(part) for part in parts]
+        return [{"role": "user", "content": content}]
+
+    def _content(self, part: Part) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
         out = io.BytesIO()
         with self._lock:
-            decode(self._pictures.read(asked.image), **self._limits).save(out, "JPEG", quality=QUALITY)
+            decode(part(), **self._limits).save(out, "JPEG", quality=QUALITY)
         address = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
-        parts = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": asked.text}]
-        return [{"role": "user", "content": parts}]
+        return {"type": "image_url", "image_url": {"url": address}}
 
 
 def ask_about(
@@ -104,17 +113,18 @@ def ask_about(
     """
     told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
     text = "\n\n".join([instruction.strip(), *told, f"Question: {question.text}"])
-    image = None
+    parts: list[Part] = [text]
     content: Any = text
     if pictures is not None and question.image is not None and question.image in pictures:
         data = pictures.read(question.image)
-        if _readable(data, reader.max_side, max_pixels):
-            image = question.image
+        if is_readable(data, reader.max_side, max_pixels):
+            parts = [partial(pictures.read, question.image), text]
             content = {"text": text, "picture": hashlib.sha256(data).hexdigest(), "max_side": reader.max_side}
-    return Asked(key_of(reader.model, [{"role": "user", "content": content}], reader.sampling), text, image)
+    return Asked(key_of(reader.model, [{"role": "user", "content": content}], reader.sampling), parts)
 
 
-def _readable(data: bytes, max_side: int, max_pixels: int) -> bool:
+def is_readable(data: bytes, max_side: int, max_pixels: int) -> bool:
+    """Whether a picture can be decoded, and hence sent."""
     try:
         decode(data, max_side=max_side, max_pixels=max_pixels)
     except Unreadable:
@@ -142,22 +152,31 @@ def answer_questions(
         Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or where only the
         picture is seen not asked), `prompt_tokens`, `completion_tokens`, `cut`, and those of `Endpoint`.
     """
-    asked = [
-        ask_about(reader, instruction, question, [texts[each] for each in read], pictures, max_pixels)
+    messages = [
+        ask_about(reader, instruction, question, [texts[passage] for passage in read], pictures, max_pixels)
         for question, read in zip(questions, passages, strict=True)
     ]
-    blind = [reader.looks and each.image is None for each in asked]
-    sent = [each for each, is_blind in zip(asked, blind, strict=True) if reader.reads or not is_blind]
-    chats = Chats(sent, pictures, max_side=reader.max_side, max_pixels=max_pixels)
-    replies, counts = ask_all(reader, chats, cache)
-    counts.update(asked=len(chats), without_picture=sum(blind), refused=sum(key not in replies for key in chats))
+    blind = [reader.looks and len(message.parts) == 1 for message in messages]
+    sent = [message for message, is_blind in zip(messages, blind, strict=True) if reader.reads or not is_blind]
+    words, counts = ask_messages(reader, sent, cache, max_side=reader.max_side, max_pixels=max_pixels)
+    counts.update(without_picture=sum(blind))
+    return [words.get(message.key, "") for message in messages], counts
+
+
+def ask_messages(
+    model: EndpointModel, messages: Sequence[Asked], cache: AnswerCache, *, max_side: int, max_pixels: int
+) -> tuple[dict[str, str], Counter[str]]:
+    """A model's words by key, none of them for what it refused; and counts, see `answer_questions`."""
+    chats = Chats(messages, max_side=max_side, max_pixels=max_pixels)
+    replies, counts = ask_all(model, chats, cache)
+    counts.update(asked=len(chats), refused=sum(key not in replies for key in chats))
     for reply in replies.values():
         counts.update(
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
             cut=int(reply.finish == "length"),
         )
-    return [replies[each.key].content.strip() if each.key in replies else "" for each in asked], counts
+    return {key: reply.content.strip() for key, reply in replies.items()}, counts
 
 
 def measure_words(questions: Sequence[Question], answers: Sequence[str]) -> dict[str, np.ndarray]:

@@ -100,6 +100,24 @@ def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Ma
     return render("kvqae_prompted.html", row=row, reader=reader, sees=SEES[reader["sees"]], metrics=metrics)
 
 
+IDENTIFIED = {
+    "retrieval": "retrieval alone",
+    "identified": "the entity chosen by the model",
+    "known": "the entity known",
+    "full_oracle": "full oracle from retrieval",
+}
+
+
+def identified_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Markup:
+    """Table 3's and Table 7's measures where a model chose the entity, beside retrieval alone and the oracles."""
+    columns = ("mrr", "precision@1", "hits@20", "f1", "em")
+    rows = [
+        Row([label, *(percent(metrics.get(f"{name}_{column}")) for column in columns)], "beyond")
+        for name, label in IDENTIFIED.items()
+    ]
+    return render("kvqae_identified.html", rows=rows, reader=reader, metrics=metrics)
+
+
 def sweep_html(swept: pa.Table) -> Markup:
     """How many passages to read: validation EM and F1 by their number, of each row whose number is chosen so."""
     lines = {}

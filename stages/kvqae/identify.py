@@ -1,0 +1,128 @@
+"""Stage `kvqae-identify`. A model behind an endpoint chooses the entity, whose passages are read; one cell a model."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import Parameters, validate
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_table, write_json, write_table
+from trivium.core.tracking import project_root
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over, write_run
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, passages_of_articles
+from trivium.kvqae.reader.identification import Identifier
+from trivium.kvqae.reader.identified_lists import choose, measure_lists, rank_within
+from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.reader.prompted import JOURNAL, known_training
+from trivium.kvqae.reader.reading import load_reader, read_pairs
+from trivium.measures.reorder import best_passages
+from trivium.measures.runs import PADDING
+from trivium.measures.significance import fisher_randomization
+from trivium.nets.device import pick_device
+from trivium.prompting.answer_cache import AnswerCache
+
+SECTION = "kvqae.identifiers"
+TEST = "test.trec"
+
+
+class IdentifyParameters(Parameters):
+    """Section `kvqae.identify`: nothing of its own."""
+
+    elsewhere: ClassVar = {
+        "settings": f"{SECTION}.{{identifier}}",
+        "max_pixels": "kvqae.pictures.max_pixels",
+        "max_tokens": "kvqae.texts.pair_tokens",
+        "batch": "kvqae.texts.pair_batch",
+        "answer_tokens": "kvqae.reader.answer_tokens",
+        "seeds": "kvqae.read.seeds",
+        "permutations": "kvqae.statistics.permutations",
+    }
+    settings: dict[str, Any] = Field(description="Of the model: its entry in `kvqae.identifiers`")
+    max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    batch: int = Field(ge=1, description="Pairs read together")
+    answer_tokens: int = Field(ge=1, description="Longest answer")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
+        min_length=1, description="Of the few-shot readers; the first one reads"
+    )
+    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's test")
+
+
+def main(
+    parameters: IdentifyParameters,
+    context: Context,
+    *,
+    identifier: str,
+    run: Path,
+    vectors: Path,
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
+    images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
+    kb_images: Path = Path("data/kvqae/raw/images/kb"),
+    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    readers: Path = Path("models/kvqae/reader/few_shot"),
+    out_cache: Path = Path("data/kvqae/identify_cache/{identifier}"),
+    out: Path = Path("data/kvqae/identified/{identifier}"),
+) -> dict[str, float]:
+    """Write `choices.parquet`, the run `test.trec` and `identifier.json` (who chose) into `out`; measure it.
+
+    A question without a choice keeps the list of `run`. The lists of `run`, of the model, and of whoever knows the
+    right entity are measured as Table 3 does, and read as Table 7 does, the full oracle of `run` beside them.
+    """
+    model = validate(Identifier, parameters.settings, f"{SECTION}.{identifier}", Path("params.yaml"))
+    if model.endpoint is None:
+        raise BadInput("no endpoint", field=f"{SECTION}.{identifier}.endpoint", got=None, expected="an address")
+    asked = read_questions(questions)
+    retrieved = read_run_over(run / TEST, [question.id for question in asked])
+    table = read_table(articles, ["title", "image", "wikidata_id"]).to_pydict()
+    passages_of = ArticlePassages(passages)
+    best = best_passages(retrieved, passages_of.article_of).documents[:, : model.entities]
+    candidates = [row[row != PADDING].tolist() for row in best]
+    cache = AnswerCache(project_root() / JOURNAL)
+    cache.merge(out_cache)
+    choices, counts = choose(
+        model, asked, candidates, table, Images(images), Images(kb_images), cache, max_pixels=parameters.max_pixels
+    )
+    cache.copy_to(out_cache)
+    article_of = {entity: article for article, entity in enumerate(table["wikidata_id"]) if entity is not None}
+    right = [article_of.get(question.wikidata_id or "") for question in asked]
+    chosen = [choice.article for choice in choices]
+    rank = partial(rank_within, retrieved, vectors, passages_of)
+    lists = {"retrieval": retrieved, "identified": rank(chosen, "identified"), "known": rank(right, "known")}
+    own = passages_of_articles(passages, articles, {str(question.wikidata_id) for question in asked})
+    texts = texts_of(passages, articles, *(ranked.documents for ranked in lists.values()), *own.values())
+    reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
+    reader.to(pick_device())  # type: ignore[arg-type]
+    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
+    read = partial(read_pairs, reader, tokenizer, texts=texts, **limits)
+    measured = measure_lists(lists, asked, texts, own, read, model.passages)
+
+    write_run(out / TEST, lists["identified"])
+    titles = [[table["title"][article] for article in row] for row in candidates]
+    named = [None if article is None else table["title"][article] for article in chosen]
+    is_right = [article is not None and article == entity for article, entity in zip(chosen, right, strict=True)]
+    columns = {"question": [question.id for question in asked], "candidates": titles, "chosen": named}
+    columns |= {"reply": [choice.reply for choice in choices], "right": is_right}
+    write_table(out / "choices.parquet", pa.table(columns))
+    told = {"label": model.label, "model": model.model, "known_training": known_training(model.model, model.label)}
+    write_json(out / "identifier.json", told | {"entities": model.entities, "passages": model.passages})
+    among = [article in row for article, row in zip(right, candidates, strict=True)]
+    first = [row[:1] == [article] for article, row in zip(right, candidates, strict=True)]
+    shares = {"right": is_right, "first_right": first, "among": among}
+    metrics = {name: float(np.mean(values)) for name, values in shares.items()} | {"questions": float(len(asked))}
+    metrics |= {f"{row}_{name}": float(v.mean()) for row, values in measured.items() for name, v in values.items()}
+    for name in ("mrr", "em"):
+        pair = np.array([measured["identified"][name], measured["retrieval"][name]])
+        metrics[f"{name}_p"] = float(fisher_randomization(pair, permutations=parameters.permutations)[0][1])
+    return metrics | {name: float(count) for name, count in counts.items()}
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.identify", IdentifyParameters, metrics="metrics/kvqae/identify_{identifier}.json")

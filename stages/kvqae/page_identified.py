@@ -1,0 +1,31 @@
+"""Stage `kvqae-page_identified`. Tables 3 and 7 where a model chose the entity, on the page: one cell a model."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from trivium.core.parameters import Parameters
+from trivium.core.stage import Context, run_stage
+from trivium.core.tables import read_json
+from trivium.page.html import write_part
+from trivium.page.kvqae.reading import identified_html
+from trivium.page.published import noted
+
+
+class IdentifiedPageParameters(Parameters):
+    """Section `kvqae.page_identified`: nothing of its own."""
+
+    elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
+
+
+def main(parameters: IdentifiedPageParameters, context: Context, *, chosen: Path, measured: Path, out: Path) -> None:
+    """Render what stage `identify` measured of a model; `chosen` holds its `identifier.json`."""
+    sections = {"identified": identified_html(read_json(chosen / "identifier.json"), read_json(measured))}
+    write_part(out, parameters.world, noted(sections, parameters.base))
+
+
+if __name__ == "__main__":
+    run_stage(main, "kvqae.page_identified", IdentifiedPageParameters)
