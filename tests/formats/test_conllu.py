@@ -113,24 +113,3 @@ def test_bad_syntax_is_refused_with_its_line(path: Path, old: str, new: str, mes
     path.write_text(SYNTAX.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(BadInput, match=r"syntax\.conllu" + message):
         read_conllu(path, {"t": TEXT})
-
-
-def test_text_that_comes_twice_is_refused(path: Path):
-    path.write_text(SYNTAX + SYNTAX, encoding="utf-8")
-    with pytest.raises(BadInput, match=r":20: field 'newdoc id': text twice; got 't'"):
-        read_conllu(path, {"t": TEXT})
-
-
-def test_empty_and_undecodable_files_are_refused(path: Path):
-    path.write_text("\n\n")
-    with pytest.raises(BadInput, match="no sentences"):
-        read_conllu(path, {"t": TEXT})
-    path.write_bytes(SYNTAX.encode("latin-1"))
-    with pytest.raises(BadInput, match=r"syntax\.conllu:16: not UTF-8"):
-        read_conllu(path, {"t": TEXT})
-
-
-def test_an_empty_column_is_refused(path: Path):
-    path.write_text("# newdoc id = t\n1\tLe\tle\tDET\t_\t_\t2\tdet\t_\t\n\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"syntax\.conllu:2: empty column; got .*; expected _ for what is not known"):
-        load_conllu(path, {"t": TEXT})

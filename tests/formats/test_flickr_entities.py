@@ -1,6 +1,6 @@
 import pytest
 
-from tests.decorrelation.tiny_corpus import entities_members, write_zip
+from tests.decorrelation.tiny_corpus import write_zip
 from trivium.core.errors import BadInput
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.picture_corpora import ENTITY_TYPES
@@ -84,10 +84,6 @@ def test_an_entity_of_our_types_without_a_box_is_counted(read):
     assert counts["objects_without_box"] == 1
 
 
-def test_the_folders_may_lie_in_another(read):
-    assert read(folder="flickr30k_entities/")[0] == read()[0]
-
-
 def test_box_without_area_is_left_out_and_counted(read):
     annotated, counts = read(xml=XML.replace("<xmin>31</xmin>", "<xmin>41</xmin>"))
     assert len(annotated.objects) == 2
@@ -131,18 +127,3 @@ def test_a_phrase_without_text_has_no_place(read):
 def test_errors_name_archive_member_and_field(read, change, message):
     with pytest.raises(BadInput, match=r"entities\.zip:" + message):
         read(**change)
-
-
-def test_missing_member_and_broken_archive(tmp_path):
-    write_zip(tmp_path / "entities.zip", entities_members())
-    with (
-        EntitiesArchive(tmp_path / "entities.zip", ENTITY_TYPES) as archive,
-        pytest.raises(BadInput, match=r"no such member; got 'Sentences/99\.txt'"),
-    ):
-        archive.read("99")
-    data = (tmp_path / "entities.zip").read_bytes()
-    (tmp_path / "entities.zip").write_bytes(data[: len(data) // 2])
-    with pytest.raises(BadInput, match="broken archive"):
-        EntitiesArchive(tmp_path / "entities.zip", ENTITY_TYPES)
-    with pytest.raises(BadInput, match="no such file"):
-        EntitiesArchive(tmp_path / "none.zip", ENTITY_TYPES)

@@ -189,27 +189,6 @@ def test_overlapping_elements_layers_and_triggers_in_parts_are_kept(tmp_path: Pa
     assert not any("layer" in element for frame in written[1:] for element in frame["elements"])
 
 
-def test_an_element_twice_at_one_place_is_refused(tmp_path: Path):
-    record = text_record()
-    record["frames"][0]["elements"].append(record["frames"][0]["elements"][0])
-    with pytest.raises(BadInput, match=r"texts.jsonl:1: field 'frames\[0\].elements\[2\]': element 'Owner' twice at"):
-        read_texts(lines(tmp_path / "texts.jsonl", record))
-
-
-def test_text_that_stands_twice_is_refused(tmp_path: Path):
-    path = lines(tmp_path / "texts.jsonl", text_record(), text_record())
-    with pytest.raises(BadInput, match=r"texts\.jsonl:2: field 'id': text twice, the first in row 1; got 't1'"):
-        read_texts(path)
-
-
-def test_empty_files_are_refused(tmp_path: Path, texts: Path):
-    empty = lines(tmp_path / "empty.jsonl")
-    with pytest.raises(BadInput, match="no texts"):
-        read_texts(empty)
-    with pytest.raises(BadInput, match="no questions"):
-        read_examples(empty, texts)
-
-
 BAD_QUESTIONS = [
     ("text_id", "t9", "field 'text_id': no such text; got 't9'.*'t1'"),
     ("frame", 2, "field 'frame': no such frame; got 2; expected 0 to 1"),

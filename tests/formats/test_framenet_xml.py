@@ -228,20 +228,6 @@ def test_bad_lexical_units_are_refused(folder: Path, old: str, new: str, message
         read_framenet(write(folder, UNIT.replace(old, new, 1), "lu2.xml"))
 
 
-def test_prefixed_names_entities_and_several_files(folder: Path):
-    text = "Paul & l'armée <perdit>."
-    escaped = "Paul &amp; l'armée &lt;perdit&gt;."
-    sets = annotation("Losing", "perdre.v", label(text, "perdit", "Target"), label(text, "l'armée", "Owner"))
-    body = document((escaped, 1, sets)).replace("<annotationSet", "<fn:annotationSet").replace("</annot", "</fn:annot")
-    body = body.replace("<fullTextAnnotation", '<fullTextAnnotation xmlns:fn="http://framenet.icsi.berkeley.edu"')
-    write(folder, body, "b.xml")
-    write(folder, GOOD, "a.xml")
-    texts, _ = read_framenet(folder)
-    assert [read.id for read in texts] == ["a", "b"]
-    assert texts[1].text == text
-    assert texts[1].frames[0].lexical_unit.span.of(text) == "perdit"
-
-
 def lines_to(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 
@@ -267,21 +253,6 @@ def test_bad_annotation_is_refused_with_its_line(folder: Path, old: str, new: st
         read_framenet(write(folder, GOOD.replace(old, new, 1)))
 
 
-def test_other_files_are_refused(folder: Path, tmp_path: Path):
-    expected = "<fullTextAnnotation> or <lexUnit>"
-    with pytest.raises(BadInput, match=rf"bataille.xml:3: another kind of XML; got 'lexunit'; expected {expected}"):
-        read_framenet(write(folder, document((FIRST, 1, LOSING), root="lexunit")))
-    with pytest.raises(BadInput, match="no sentences"):
-        read_framenet(write(folder, document()))
-    with pytest.raises(BadInput, match="no XML files"):
-        read_framenet(tmp_path / "nowhere")
-    bad = '<frame name="Losing"><FE coreType="central" name="Owner"/></frame>'
-    with pytest.raises(
-        BadInput, match=r"Losing.xml:1: field 'coreType': unknown; got 'central'.*Core, Core-Unexpressed"
-    ):
-        read_core_types(write(tmp_path / "frame", bad, "Losing.xml"))
-
-
 @pytest.mark.parametrize(
     "declaration",
     ['<!DOCTYPE x [<!ENTITY a "aaaa">]>', '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]>'],
@@ -290,15 +261,3 @@ def test_xml_that_reaches_out_or_expands_is_refused(folder: Path, declaration: s
     hostile = GOOD.replace("<fullText", f"{declaration}\n<fullText", 1).replace("Fin.", "&a;")
     with pytest.raises(BadInput, match="reaches out or expands itself is refused"):
         read_framenet(write(folder, hostile))
-
-
-def test_an_unknown_encoding_is_refused(folder: Path):
-    write(folder, GOOD.replace('encoding="UTF-8"', 'encoding="U"'))
-    with pytest.raises(BadInput, match=r"bataille\.xml:1: not XML: unknown encoding: U"):
-        read_framenet(folder)
-
-
-def test_an_annotation_set_outside_of_a_sentence_is_refused(folder: Path):
-    text = '<fullTextAnnotation>\n<annotationSet frameName="A" luName="a.v"/></fullTextAnnotation>'
-    with pytest.raises(BadInput, match=r"bataille\.xml:2: annotation set outside of a sentence"):
-        read_framenet(write(folder, text))

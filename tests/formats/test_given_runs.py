@@ -1,6 +1,5 @@
 """Whatever form runs and judgements have, the same is measured, and equal scores are ordered as trec_eval does."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -82,16 +81,6 @@ def test_our_own_objects_may_bear_names(tmp_path: Path) -> None:
     assert trivium.to_frame(fused)["docno"].tolist() == ["b", "x", "a", "7", "a"]
 
 
-def test_what_is_shown_of_runs_and_judgements_is_short() -> None:
-    run = Run.from_dict({f"q{row}": {f"d{place}": float(place) for place in range(9)} for row in range(99)}, name="r")
-    assert repr(run).splitlines()[:2] == ["Run 'r': 99 queries, depth 9", "  q0  d8, d7, d6, …"]
-    assert len(repr(run)) < 200
-    assert repr(Qrels.from_dict(GRADES)) == "Qrels: 3 queries, 3 relevant\n  q1  a: 1, 7: 2\n  q2  c: 1\n  q3"
-    found = compare(GRADES, {"one": RUN, "other": RUN}, "nDCG@10")
-    assert repr(found) == str(found)
-    assert len(repr(found).splitlines()) == 3
-
-
 def test_a_frame_for_pyterrier_has_its_columns_and_comes_back() -> None:
     frame = trivium.to_frame(RUN)
     assert [list(frame[name]) for name in ("qid", "docno", "rank")] == [
@@ -100,13 +89,6 @@ def test_a_frame_for_pyterrier_has_its_columns_and_comes_back() -> None:
         [0, 1, 2, 3, 0],
     ]
     assert per_query(GRADES, frame, "ndcg") == per_query(GRADES, RUN, "ndcg")
-
-
-def test_a_run_has_the_name_that_it_is_given_else_its_own_else_that_of_its_place() -> None:
-    ours, nameless = (Run.from_dict({"q": {3: 1.0}}, name=name) for name in ("ours", ""))
-    for other in (nameless, {"q": {"3": 1.0}}):
-        assert [run.name for run in take(None, [ours, other]).runs] == ["ours", "run 2"]
-        assert [run.name for run in take(None, {"mine": ours, "other": other}).runs] == ["mine", "other"]
 
 
 names = st.text("ab12", min_size=1, max_size=2)
@@ -232,21 +214,6 @@ def test_a_whole_float_is_the_number_that_pandas_made_it_of(tmp_path: Path) -> N
         trivium.evaluate(qrels, pd.DataFrame({"query": [np.nan], "document": [1], "score": [1.0]}), "mrr")
 
 
-def test_what_is_no_list_of_runs_and_no_measure_is_refused() -> None:
-    for runs in ("a.run", b"a.run", Path("a.run"), Run.from_dict({"q": {1: 1.0}}), None, 5):
-        with pytest.raises(ValueError, match="is no list and no mapping of runs"):
-            fuse(runs)
-    with pytest.raises(ValueError, match="^no run$"):
-        fuse([])
-    with pytest.raises(ValueError, match="unknown measure 'mmr'"):
-        search_weights({"q": ["a"]}, [{"q": {"a": 1.0}}], measure="mmr")
-    for measures in (b"mrr", None, [None]):
-        with pytest.raises(ValueError, match="is no measure's name, such as 'mrr'"):
-            evaluate({"q": ["a"]}, {"q": {"a": 1.0}}, measures)
-    with pytest.raises(ValueError, match="weights of 'ab': they are a list of numbers"):
-        fuse([{"q": {"a": 1.0}}] * 2, "ab")
-
-
 @pytest.mark.parametrize(
     ("qrels", "run", "problem"),
     [
@@ -261,13 +228,6 @@ def test_what_is_no_list_of_runs_and_no_measure_is_refused() -> None:
 def test_a_run_of_which_nothing_is_judged_is_warned_of(qrels: Any, run: Any, problem: str) -> None:
     with pytest.warns(UserWarning, match=f"nothing that the run 'run 1' retrieved is judged.*{problem}"):
         assert trivium.evaluate(qrels, run, "mrr") == {"mrr": 0.0}
-
-
-def test_a_run_of_which_something_is_judged_is_not_warned_of() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        trivium.evaluate({"q": {"d10": 1, "d11": 0}}, {"q": {"d11": 1.0, "x": 0.5}}, "mrr")
-        trivium.evaluate({"q": []}, {"q": {"x": 0.5}}, "mrr")
 
 
 def test_any_run_may_be_written(tmp_path: Path) -> None:

@@ -69,18 +69,6 @@ def test_every_form_has_the_same_questions(tmp_path):
         assert each.counts == {"searched": 0, "moved": 0, "nowhere": 0}
 
 
-def test_what_hub_files_are_called_does_not_matter(tmp_path):
-    """Hugging Face exports JSON lines as `.json`; older scripts put flat records below `data`."""
-    assert read_question_set(write(tmp_path / "export.json", lines(FLAT))).form == "flat JSON lines"
-    assert len(read_question_set(write(tmp_path / "one.json", lines(FLAT[:1]))).questions) == 1
-    assert read_question_set(write(tmp_path / "below.json", {"data": FLAT})).form == "flat JSON"
-    pretty = tmp_path / "pretty.json"
-    pretty.write_text(json.dumps(tree(), indent=1), "utf-8")
-    assert read_question_set(pretty).form == "SQuAD’s tree"
-    separated = [FLAT[0] | {"question": "Qui\u2028est-ce ?"}, FLAT[1]]
-    assert len(read_question_set(write(tmp_path / "line.jsonl", lines(separated))).questions) == 2
-
-
 def test_answers_without_places_are_searched(tmp_path):
     read = read_question_set(write(tmp_path / "s.json", tree(offsets=False)))
     assert [each.place for each in read.questions] == [Span(7, 13), Span(32, 35)]
@@ -145,23 +133,6 @@ def test_what_cannot_be_asked_is_left_out_by_reason(tmp_path):
 def test_other_files_are_refused_with_their_place(tmp_path, content, message):
     with pytest.raises(BadInput, match=message):
         read_question_set(write(tmp_path / "s.json", content))
-
-
-def test_rows_of_parquet_and_lines_are_named(tmp_path):
-    table = pa.Table.from_pylist([FLAT[0], FLAT[1] | {"id": ""}])
-    pq.write_table(table, tmp_path / "s.parquet")
-    with pytest.raises(BadInput, match=r"s\.parquet:2: field 'id': empty"):
-        read_question_set(tmp_path / "s.parquet")
-    with pytest.raises(BadInput, match=r"s\.jsonl:3: field 'question': missing"):
-        read_question_set(write(tmp_path / "s.jsonl", lines([*FLAT[:2], {"id": "x", "context": "c"}])))
-
-
-def test_parquet_that_is_not_utf_8_is_refused(tmp_path):
-    texts = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xe9"))
-    columns = pa.table({"id": ["a"], "context": texts, "question": ["Qui ?"], "answer": ["x"]})
-    pq.write_table(columns, tmp_path / "s.parquet")
-    with pytest.raises(BadInput, match=r"s\.parquet: not UTF-8: "):
-        read_question_set(tmp_path / "s.parquet")
 
 
 @pytest.mark.real
@@ -256,15 +227,6 @@ def test_answers_that_cannot_be_right_are_refused(tmp_path):
 def test_a_form_that_is_not_read_is_named(tmp_path, content, name):
     with pytest.raises(BadInput, match=f"form of {name}"):
         read_question_set(write(tmp_path / "s.json", content))
-
-
-def test_parquet_of_the_hub_has_contexts_and_qids_too(tmp_path):
-    contexts = {"context": SENTENCE, "questions": ["Où ?"], "answers": {"texts": ["Mâcon"], "answers_starts": [52]}}
-    pq.write_table(pa.Table.from_pylist([contexts]), tmp_path / "fquad.parquet")
-    assert read_question_set(tmp_path / "fquad.parquet").ids == ["1.1"]
-    mrqa = {"subset": "Mills", "qid": "q1", "context": SENTENCE, "question": "Où ?", "answers": ["Mâcon"]}
-    pq.write_table(pa.Table.from_pylist([mrqa]), tmp_path / "mrqa.parquet")
-    assert read_question_set(tmp_path / "mrqa.parquet").ids == ["q1"]
 
 
 def test_an_answer_that_quac_marks_as_none_is_none(tmp_path):

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 
 CONTEXT = "Le roi Évrard assiégea la ville d'Orvel en 412 avec 10\u00a0000 hommes."
@@ -100,30 +99,6 @@ def test_written_and_read_again(path: Path):
     ]
 
 
-def test_numbered_ids_and_absent_titles(path: Path):
-    data = [{"paragraphs": [{"context": CONTEXT, "qas": [asked(7, ("412", 43))]}]}]
-    path.write_text(json.dumps({"data": data}))
-    (question,) = read_squad(path).questions
-    assert (question.id, question.title) == ("7", "")
-
-
-def test_id_that_stands_twice_is_refused(path: Path):
-    write(path, asked("a", ("412", 43)), asked("a", ("412", 43)))
-    with pytest.raises(
-        BadInput, match=r"qas\[1\]\.id'.*id twice, the first in data\[0\].paragraphs\[0\].qas\[0\]; got 'a'"
-    ):
-        read_squad(path)
-
-
-def test_an_error_names_the_line_of_the_record(path: Path):
-    write(path, asked("a", ("412", 43)), asked("b", (412, 43)))
-    tree = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(tree, indent=1), encoding="utf-8")
-    line = 1 + [row.strip() for row in path.read_text().splitlines()].index('"text": 412,')
-    with pytest.raises(BadInput, match=rf"set\.json:{line}: field '.*qas\[1\]\.answers\[0\]\.text': not a text"):
-        read_squad(path)
-
-
 def test_answers_that_stand_elsewhere_are_listed(path: Path):
     good = asked("good", ("412", 43))
     assert read_squad(write(path, good)).wrong_offsets is None
@@ -132,25 +107,3 @@ def test_answers_that_stand_elsewhere_are_listed(path: Path):
     many = read_squad(write(path, good, *(asked(f"q{n}", ("412", 2)) for n in range(12)))).wrong_offsets
     assert many is not None
     assert many.endswith(": 12, of the questions q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more")
-
-
-def test_set_where_everything_is_broken_is_refused(path: Path):
-    with pytest.raises(BadInput, match="no question that can be used; got .*'wrong_offset': 2"):
-        read_squad(write(path, asked("a", ("412", 1)), asked("b", ("412", 2))))
-
-
-@pytest.mark.parametrize(
-    ("tree", "message"),
-    [
-        ({"data": {}}, "field 'data': not a list"),
-        ({"data": [{}]}, r"field 'data\[0\]\.paragraphs': missing"),
-        ({"data": [{"paragraphs": [{"context": 3, "qas": []}]}]}, r"context': not a text; got 3"),
-        ({"data": [{"paragraphs": [{"context": "", "qas": [{"id": " "}]}]}]}, r"qas\[0\]\.id': empty"),
-        ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", ("x", 1.5))]}]}]}, r"answer_start': not a whole"),
-        ({"data": [{"paragraphs": [{"context": "", "qas": [asked("a", is_impossible="no")]}]}]}, "not true or false"),
-    ],
-)
-def test_other_json_is_refused_with_its_place(path: Path, tree: Any, message: str):
-    path.write_text(json.dumps(tree))
-    with pytest.raises(BadInput, match=message):
-        read_squad(path)

@@ -28,12 +28,6 @@ def test_a_question_is_read_with_its_aliases_and_links(tmp_path):
     assert question == expected
 
 
-def test_pages_that_tagme_did_not_link_are_passed_over(tmp_path):
-    pages = [{"DocSource": "Search", "Title": "Other"}, {"Title": "Ada Lark"}]
-    (question,) = read_triviaqa(write(tmp_path / "t.json", RECORD | {"EntityPages": pages}))
-    assert question.links == ("Ada Lark",)
-
-
 @pytest.mark.parametrize("chunk", [1, 7, 64, 10**6])
 def test_the_size_of_the_window_changes_nothing(monkeypatch, chunk):
     monkeypatch.setattr(triviaqa, "_CHUNK", chunk)
@@ -58,11 +52,6 @@ def test_the_size_of_the_window_changes_nothing(monkeypatch, chunk):
 def test_a_bad_record_is_named(tmp_path, record, message):
     with pytest.raises(BadInput, match=f"t.json:2: {message}"):
         list(read_triviaqa(write(tmp_path / "t.json", RECORD | {"QuestionId": "tc_0"}, record)))
-
-
-def test_a_question_twice(tmp_path):
-    with pytest.raises(BadInput, match="t.json:2: field 'QuestionId': question twice"):
-        list(read_triviaqa(write(tmp_path / "t.json", RECORD, RECORD)))
 
 
 @pytest.mark.parametrize(

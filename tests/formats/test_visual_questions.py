@@ -66,16 +66,6 @@ def test_bad_questions_of_infoseek(tmp_path: Path, changes: dict[str, object], m
         read_infoseek(write_lines(tmp_path / "a.jsonl", [SEEK, TALL | changes]))
 
 
-def test_bad_types_of_infoseek(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "a.jsonl", [SEEK])
-    write_lines(tmp_path / "a_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Colour"}])
-    with pytest.raises(BadInput, match="question_type': unknown; got 'Colour'.*choices: string, numerical, time"):
-        read_infoseek(path)
-    write_lines(tmp_path / "a_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Numerical"}])
-    with pytest.raises(BadInput, match="does not fit the type numerical"):
-        read_infoseek(path)
-
-
 def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
     path = tmp_path / "val.csv"
     path.write_text(
@@ -109,35 +99,6 @@ def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:
     (asked,) = read_ok_vqa(write_ok_vqa(tmp_path))
     expected = VisualQuestion("5", "What sport?", "COCO_val2014_000000297147", "Sports", "", ("race",) * 10)
     assert asked == expected
-
-
-@pytest.mark.parametrize(
-    ("annotated", "message"),
-    [
-        ({"question_types": ["four"]}, r"field 'question_types': not an object; got \['four'\]"),
-        ({"annotations": [TOLD, TOLD]}, r"field 'annotations\[1\].question_id': question twice; got 5"),
-    ],
-)
-def test_bad_annotations_of_ok_vqa(tmp_path: Path, annotated: dict[str, object], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        read_ok_vqa(write_ok_vqa(tmp_path, annotated))
-
-
-def test_bad_files_of_ok_vqa(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no questions"):
-        read_ok_vqa(write_ok_vqa(tmp_path, questions=[]))
-    other = [{"question_id": 6, "image_id": 1, "question": "x"}]
-    with pytest.raises(BadInput, match=r"questions\[0\].question_id': no annotation of it in mscoco"):
-        read_ok_vqa(write_ok_vqa(tmp_path, questions=other))
-    with pytest.raises(BadInput, match=r"questions\[1\].question_id': question twice"):
-        read_ok_vqa(write_ok_vqa(tmp_path, questions=[ASKED, ASKED]))
-    with pytest.raises(BadInput, match=r"questions\[0\].question': empty; got ' '"):
-        read_ok_vqa(write_ok_vqa(tmp_path, questions=[ASKED | {"question": " "}]))
-    with pytest.raises(BadInput, match="field 'data_subtype': missing"):
-        read_ok_vqa(write_ok_vqa(tmp_path, data_subtype=None))
-    (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(BadInput, match="no file of questions by its name"):
-        read_ok_vqa(tmp_path / "x.json")
 
 
 def test_pictures_have_one_name_each(tmp_path: Path) -> None:

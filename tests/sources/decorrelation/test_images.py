@@ -1,7 +1,6 @@
 import io
 from collections import Counter
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -50,39 +49,6 @@ def test_other_modes_become_rgb_without_loss(mode, kind):
     assert image.tobytes() == Image.open(io.BytesIO(data)).convert("RGB").tobytes()
 
 
-def of_16_bits(low, high):
-    return Image.fromarray(np.tile(np.linspace(low, high, SIZE[0]).astype(np.uint16), (SIZE[1], 1)))
-
-
-def with_a_transparent_colour(colour):
-    image = Image.new("RGB", SIZE, colour)
-    return encoded(image, "PNG", transparency=colour)
-
-
-@pytest.mark.parametrize(
-    ("data", "left", "right"),
-    [
-        (encoded(of_16_bits(0, 65535), "PNG"), 0, 255),
-        (encoded(Image.fromarray(np.tile(np.linspace(0, 1, 64, dtype=np.float32), (48, 1))), "TIFF"), 0, 255),
-        (encoded(Image.new("RGBA", SIZE, (0, 0, 0, 0)), "PNG"), 255, 255),
-        (with_a_transparent_colour((0, 0, 0)), 255, 255),
-    ],
-)
-def test_what_is_transparent_becomes_white_and_deep_greys_are_scaled(data, left, right):
-    fitted, counts, _ = fit(data)
-    pixels = np.asarray(Image.open(io.BytesIO(fitted)))
-    assert (pixels.shape, counts) == ((*SIZE[::-1], 3), {"images_made_rgb": 1})
-    assert (pixels[:, 0] == left).all()
-    assert (pixels[:, -1] == right).all()
-
-
-def test_a_jpeg_without_its_last_bytes_is_kept_and_counted():
-    data = encoded(picture(), quality=90)
-    fitted, counts, unreadable = fit(data[:-2])
-    assert (counts, unreadable) == ({"images_truncated": 1}, [])
-    assert Image.open(io.BytesIO(fitted)).tobytes() == Image.open(io.BytesIO(data)).tobytes()
-
-
 def test_picture_is_turned_where_its_annotations_are_of_the_turned_one():
     upright = picture(size=SIZE)
     lying = upright.transpose(Image.Transpose.ROTATE_90)  # orientation 6: to be shown turned clockwise
@@ -101,17 +67,6 @@ def test_stored_grid_is_kept_where_the_annotations_have_its_size(size, orientati
     assert counts == {"images_orientation_ignored": 1}
     assert image.tobytes() == stored.tobytes()
     assert image.getexif().get(ORIENTATION, 1) == 1, "no later reader may turn it"
-
-
-@pytest.mark.parametrize("block", [b"\xff" * 40, b"MM\x00*", b"MM\x00*\x00\x00\x00\x08\x00\x02"])
-def test_a_broken_exif_block_is_removed_and_counted(block):
-    buffer = io.BytesIO()
-    picture().save(buffer, "PNG", exif=b"Exif\x00\x00" + block)
-    fitted, counts, unreadable = fit(buffer.getvalue())
-    image = Image.open(io.BytesIO(fitted))
-    assert (counts, unreadable) == ({"images_broken_exif": 1}, [])
-    assert image.tobytes() == picture().tobytes()
-    assert "exif" not in image.info
 
 
 @pytest.mark.parametrize("orientation", [None, 3])
@@ -158,15 +113,3 @@ def test_images_are_found_in_shards_folders_and_zips(tmp_path):
     (tmp_path / "bad.zip").write_bytes(b"PK")
     with pytest.raises(BadInput, match=r"bad\.zip: broken archive"):
         list(find_images(tmp_path))
-
-
-@pytest.mark.parametrize("orientation", range(2, 9))
-def test_a_tiff_which_pillow_turns_by_itself_is_turned_once_or_not_at_all(orientation):
-    data = encoded(picture(), "TIFF", orientation)
-    stored = Image.open(io.BytesIO(fit(data)[0]))
-    assert np.array_equal(stored, picture())
-    if orientation >= 5:
-        turned, counts, _ = fit(data, SIZE[::-1])
-        upright, _, _ = fit(encoded(picture(), "PNG", orientation), SIZE[::-1])
-        assert np.array_equal(Image.open(io.BytesIO(turned)), Image.open(io.BytesIO(upright)))
-        assert counts == {"images_turned": 1}

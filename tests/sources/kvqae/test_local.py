@@ -2,8 +2,6 @@ import json
 import struct
 import zlib
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.small_hub import ENTITIES, articles, jpeg, lines, triviaqa, viquae
@@ -112,44 +110,6 @@ def test_plain_image_files_are_packed(mine, tmp_path):
     assert dict(Images(tmp_path / "raw" / "images" / "questions").stream()) == images
 
 
-@pytest.mark.parametrize(
-    ("file", "row", "fields", "message"),
-    [
-        ("articles", 2, {"wikipedia_id": "10"}, "articles.jsonl:2: field 'wikipedia_id': article twice; got '10'"),
-        ("articles", 3, {"text": "one string"}, "articles.jsonl:3: field 'text': not a list of texts; got 'one string'"),
-        ("articles", 1, {"wikidata_info": None}, "articles.jsonl:1: field 'wikidata_info': missing"),
-        ("wikidata", 3, {"id": "Q1"}, "wikidata.jsonl:3: field 'id': entity twice; got 'Q1'"),
-        ("wikidata", 2, {"id": "P1"}, "wikidata.jsonl:2: field 'id': not an item id"),
-        ("wikidata", 2, {"claims__image": []}, "wikidata.jsonl:2: field 'claims': unknown property; got 'image'.*choices: P18"),
-        ("viquae/test", 1, {"image": "gone.jpg"}, "test.jsonl:1: field 'image': the question's image is missing; got 'gone.jpg'"),
-        ("viquae/train", 1, {"wikidata_id": None}, "train.jsonl:1: field 'wikidata_id': missing"),
-    ],
-)  # fmt: skip
-def test_broken_record_names_file_row_and_field(file, row, fields, message, mine, tmp_path):
-    change(mine / f"{file}.jsonl", row, **fields)
-    with pytest.raises(BadInput, match=message):
-        check(mine, file.partition("/")[0], tmp_path / "raw")
-    assert not (tmp_path / "raw").exists()
-    assert not list(tmp_path.glob(".raw*"))
-
-
-def test_all_missing_files_are_listed(mine, tmp_path):
-    (mine / "wikidata.jsonl").unlink()
-    (mine / "viquae" / "test.jsonl").unlink()
-    (mine / "triviaqa" / "test.jsonl").unlink()
-    with pytest.raises(BadInput, match=r"mine: files are missing; got 'wikidata.jsonl, viquae/test.jsonl'"):
-        check_kvqae(mine, tmp_path / "raw")
-    with pytest.raises(BadInput, match=r"mine/triviaqa: files are missing; got 'test.jsonl'"):
-        check_triviaqa(mine / "triviaqa", mine / "viquae", tmp_path / "triviaqa")
-
-
-def test_missing_images_are_told(mine, tmp_path):
-    for shard in (mine / "images" / "kb").iterdir():
-        shard.unlink()
-    with pytest.raises(BadInput, match=r"images/kb: no images"):
-        check_kvqae(mine, tmp_path / "raw")
-
-
 def test_what_later_stages_do_without_is_counted(mine, tmp_path):
     change(mine / "articles.jsonl", 2, text=["Bob\n", "  \n"])
     change(mine / "wikidata.jsonl", 3, claims={"P569": []})  # Bob loses his image
@@ -201,11 +161,3 @@ def test_a_question_id_of_another_split_is_refused(mine, tmp_path, name, first, 
     message = rf"mine/{name}/{second}\.jsonl:1: field 'id': question id also in {first}\.jsonl; got '{shared}'; expected every"
     with pytest.raises(BadInput, match=message):
         check(mine, name, tmp_path / "raw")
-
-
-def test_an_image_that_was_packed_here_is_named_where_the_user_has_it(mine, tmp_path):
-    table = pa.table({"name": [7], "data": [b"1"]})
-    pq.write_table(table, mine / "images" / "kb" / "shard-00000.parquet")
-    message = r"^\S*/mine/images/kb/shard-00000\.parquet: field 'name': column of another type; got 'int64'"
-    with pytest.raises(BadInput, match=message):
-        check_kvqae(mine, tmp_path / "raw")

@@ -65,12 +65,6 @@ def test_what_cannot_be_had_is_counted_and_the_rest_goes_on(fetch, commons, caps
     assert "left out: 512px-Ada.jpg: not found (404)" in capsys.readouterr().err
 
 
-def test_a_refused_width_is_named_at_once(fetch, commons):
-    commons.widths = (250, 330)
-    with pytest.raises(BadInput, match=r"field 'width': Wikimedia refuses this width.*Use thumbnail steps.*got 500"):
-        fetch("512px-Ada.jpg", "512px-Map.tif.jpg")
-
-
 def test_what_we_ask_for_is_served():
     scales = Path(__file__).parents[3] / "scales"
     asked = {thumbnails.WIDTH}
