@@ -15,7 +15,6 @@ from tests.complexity.frame_world import find, make_texts, write_encoder
 from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.scores import triggers_in
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import read_texts, write_texts
@@ -192,8 +191,3 @@ def test_folds_keep_the_same_words_together():
     assert len(sizes) == 5
     assert max(sizes.values()) - min(sizes.values()) <= 1
     assert all(triggers_in(text.frames) for text in twice)
-
-
-def test_a_corpus_that_is_not_there_is_named(tmp_path: Path):
-    with pytest.raises(BadInput, match=r"lu: the French FrameNet is not there; expected set TRIVIUM_REAL"):
-        frames.main(["--corpus", str(tmp_path)])

@@ -5,11 +5,8 @@ The export's form: https://labelstud.io/guide/export (JSON), with `completed_by`
 
 import json
 
-import pytest
-
 from tests.complexity.factor_world import SIEGE, TAKING, TEXTS
 from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
-from trivium.core.errors import BadInput
 from trivium.formats.frame_corpora import load_examples, write_examples
 
 
@@ -72,17 +69,3 @@ def test_an_export_becomes_questions_that_the_pipeline_reads(tmp_path):
     assert (second.frame, second.answer_text, second.context_elements) == (TAKING, "le camp de César", ())
     write_examples(tmp_path / "questions.jsonl", [first, second])
     assert load_examples(tmp_path / "questions.jsonl", list(TEXTS)).examples == [first, second]
-
-
-@pytest.mark.parametrize(
-    ("change", "said", "message"),
-    [
-        ({"text_id": "t9"}, "Qui ?", r"questions\.json:1: field 'data': no such element in these texts"),
-        ({"number": 5}, "Qui ?", "no such element"),
-        ({"start": 3}, "Qui ?", "no such element"),
-        ({}, " ", r"field '.*result': no question"),
-    ],
-)
-def test_what_is_no_question_on_these_texts_is_refused(tmp_path, change, said, message):
-    with pytest.raises(BadInput, match=message):
-        read_questions(export(tmp_path, (task("Theme", "Taking") | change, said)), TEXTS)

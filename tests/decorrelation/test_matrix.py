@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
-from trivium.core.errors import BadInput
 from trivium.decorrelation.matrix import groups, parse_cells
 
 FILE = Path("params.yaml")
@@ -26,27 +23,3 @@ def test_what_a_cell_is_trained_on():
     grid = parse_cells(grid_cells(), FILE)
     assert not grid["coco_clip_subset_0"].synthetic  # as many pairs as D', none of them
     assert grid["coco_clip_synthetic_0"].synthetic
-
-
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        ({}, "no cell"),
-        ({"ours": cell("coco", "clip", "ours")}, r"wrong name; got 'ours'; expected coco_clip_\{variant\}_\{seed\}"),
-        (
-            {"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "paint"}},
-            "filling: Value error, no such filling: paint .choices: blur, cv2, lama, mean, none, zero",
-        ),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"colour": 1}}, "colour: Extra inputs"),
-        ({"coco_vse_ours_0": cell("coco", "clip", "ours")}, "wrong name; got 'coco_vse_ours_0'"),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"model": "siglip"}}, "choices: blip, clip, vse"),
-        ({"coco_clip_ours_0": cell("coco", "clip", "ours") | {"filling": "none"}}, "both are none, or neither"),
-        (
-            {f"coco_clip_ours_{seed}": cell("coco", "clip", "ours", share=1 / (1 + seed)) for seed in (0, 1)},
-            r"differ in more than their seed; got \['share'\]",
-        ),
-    ],
-)
-def test_what_is_refused(cells, message):
-    with pytest.raises(BadInput, match=message):
-        parse_cells(cells, FILE)

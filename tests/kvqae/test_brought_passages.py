@@ -124,23 +124,3 @@ def test_a_ranked_passage_without_an_article_here_is_told(world, capsys):
     paths = {"questions": world / "viquae", "passages": world / "passages.parquet", "brought": world / "brought"}
     with pytest.raises(BadInput, match=r"few.trec: field 'document': passages without an article here; got '1 of 10'"):
         write_brought_runs(**paths, depth=100, out=world / "runs")
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([*ROWS[:1], ("Iron Span", "x", 8), *ROWS[1:3]], "an article's passages stand apart; got 'Orla Dane'"),
-        ([("Extra", "x", 9), *ROWS], r"too many passages are of no article with an image here; got '2 of 12'"),
-    ],
-)
-def test_another_set_is_refused(world, rows, message):
-    with pytest.raises(BadInput, match=message):
-        take_theirs(world, rows)
-
-
-def test_other_columns_are_refused(world):
-    folder = write_theirs(world / "other")
-    pq.write_table(pa.table({"text": ["a"], "index": [1]}), folder / "train-00001-of-00002.parquet")
-    parameters = PassagesParameters(words=40, brought=folder)
-    with pytest.raises(BadInput, match=r"00001-of-00002.parquet: a column is missing; got 'passage' .choices: text"):
-        write_passages(parameters, LocalEngine(1), articles=world / "articles.parquet", out=world / "p.parquet")

@@ -94,20 +94,3 @@ def test_one_model_and_constant_models():
     assert np.isnan(constant.kendall[0, 1])
     with np.errstate(all="raise"):  # ranks that are all alike are not divided by their variance of 0
         assert np.isnan(hardness_agreement(np.ones((2, 4))).concordance)
-
-
-def test_an_easy_corpus_is_not_hard_throughout():
-    agreement = hardness_agreement([[1, 1, 1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1, 0, 1]])
-    assert agreement.overlap[0, 1] == 0
-
-
-def test_refuses():
-    with pytest.raises(ValueError, match="finite"):
-        hardness_agreement([[1, np.nan]])
-
-
-def test_one_example_ranks_nothing():
-    agreement = hardness_agreement([[1.0], [0.5]])
-    assert np.isnan(agreement.concordance)
-    assert np.isnan(agreement.spearman[0, 1])
-    assert np.isnan(agreement.kendall[0, 1])

@@ -49,9 +49,3 @@ def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
         found += mean.interval()[0] > 0
     assert found / 300 == pytest.approx(0.8, abs=0.08)
     assert mean.smallest() == pytest.approx(smallest, rel=0.3)
-
-
-@pytest.mark.parametrize("values", [np.ones((1, 3)), np.array([[1.0], [np.nan]])])
-def test_what_cannot_be_said_is_refused(values: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="two facts and finite values"):
-        mean_contrast([values])

@@ -7,7 +7,7 @@ from scipy.stats.contingency import chi2_contingency, crosstab
 
 from trivium.measures.agreement import cramers_v
 from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import below_zero, even_cut, floor_points, mean_differences
+from trivium.measures.effects import below_zero, even_cut, mean_differences
 from trivium.measures.rank_tests import frame_level
 
 OPTIONS = {"resamples": 300, "confidence": 0.95, "seed": 0}
@@ -27,12 +27,6 @@ def test_delta_by_hand():
     delta = mean_differences([[0.2, 0.9, 0.4, 0.5, 0.0]], [[1, 0, 1, 0, -1], [1, 1, 1, 1, -1], [0, 0, 0, 0, 0]])
     assert delta[0, 0] == pytest.approx(100 * (0.6 / 2 - 1.4 / 2))
     assert np.isnan(delta[0, 1:]).all()  # all say yes, all say no
-
-
-def test_floor_goes_down_and_forgives_rounding():
-    assert floor_points([-0.5, -1.0, 0.99, -0.001]).tolist() == [-1, -1, 0, -1]
-    assert 100 * (0.3 - 0.2) < 10
-    assert floor_points(100 * (0.3 - 0.2)) == 10
 
 
 def test_below_zero_is_below_it_by_more_than_rounding():
@@ -169,17 +163,6 @@ def test_bootstrap_of_one_text_or_one_side_has_no_interval():
         assert np.isnan(high).all()
 
 
-def test_bootstrap_of_one_resample_is_its_delta():
-    low, high = cluster_bootstrap([[0.2, 0.4, 0.2, 0.4]], [[1, 0, 1, 0]], [0, 0, 1, 1], **{**OPTIONS, "resamples": 1})
-    assert low[0, 0] == high[0, 0] == pytest.approx(-20)
-
-
-def test_bootstrap_of_no_training_has_no_row():
-    _, factors, texts = world()
-    for bound in cluster_bootstrap(np.empty((0, 120)), factors, texts, **OPTIONS):
-        assert bound.shape == (0, 4)
-
-
 def test_frames_of_a_constant_factor_are_compared_between():
     scores = np.array([[0, 1, 1, 1, 0.2, 0.4, 0.9, 0.9], [1, 1, 0, 0, 1, 1, 0, 0]], float)
     frames = np.repeat(list("abcd"), 2)
@@ -221,12 +204,6 @@ def test_a_frame_takes_the_side_of_most_of_its_examples():
     factor = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0])
     level = frame_level(np.random.default_rng(0).random((1, 11)), factor, frames)
     assert (level.kind, level.frames) == ("between", 2)
-
-
-def test_one_sided_factor_has_no_frame_test():
-    level = frame_level(np.ones((2, 4)), [1, 1, -1, 1], list("abcd"))
-    assert np.isnan(level.p).all()
-    assert level.frames == 0
 
 
 def test_even_cut_by_hand():

@@ -85,15 +85,3 @@ def test_subtypes_do_not_count_and_a_relation_needs_its_head():
     scores = attachment_scores(found, gold)
     assert (scores["uas"], scores["las"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
     assert attachment_scores(gold, gold[::-1]) == dict.fromkeys(("words_f1", "uas", "las", "upos", "lemmas"), 1.0)
-
-
-def test_lemmas_are_compared_without_case():
-    gold = [word(0, None, "root", lemma="Prendre"), word(1, 0, "obj", lemma="ville"), word(2, 1, "det", lemma="le")]
-    found = [word(0, None, "root", lemma="prendre"), word(1, 0, "obj", lemma="vill"), word(2, 1, "det", lemma="le")]
-    assert attachment_scores(found, gold)["lemmas"] == 2 * 2 / 6
-
-
-def test_no_words_and_a_place_twice():
-    assert set(attachment_scores([], []).values()) == {0.0}
-    with pytest.raises(ValueError, match="twice"):
-        attachment_scores([word(0, None, "root"), word(0, None, "root")], [])

@@ -68,12 +68,6 @@ def test_one_question_standardised_by_the_scales_of_a_run_scores_as_in_that_run(
         np.testing.assert_array_equal(standardize(alone, scales([together]))[:, 0], of_run[:, row, :width])
 
 
-def test_scales_of_equal_scores_and_of_no_list():
-    equal, none = scales([gather([Run.from_dict({"q": {1: 0.1, 2: 0.1, 3: 0.1}}), Run.from_dict({"q": {}})])])
-    assert (equal.mean, equal.deviation) == (pytest.approx(0.1), 1.0)
-    assert (none.mean, none.deviation) == (0.0, 1.0)
-
-
 def test_z_score_fills_first_then_takes_one_mean_over_the_run():
     a, b = normalize(gather([A, B]), "z_score")
     # a: minimum 2 of q filled in for documents 3 and 4, then r's only score: 4 2 2 2 | 1
@@ -249,23 +243,9 @@ def test_bad_weights_are_refused(weights):
         unit_sum(weights)
 
 
-def test_a_system_without_any_list_changes_nothing():
-    nothing = Run.from_dict({"q": {}, "r": {}})
-    for name in NORMALIZATIONS:
-        alone = linear_fusion([A], [1], depth=None, normalization=name)
-        fused = linear_fusion([A, nothing], [1, 1], depth=None, normalization=name)
-        np.testing.assert_array_equal(alone.documents, fused.documents)
-
-
 @pytest.mark.parametrize("count", [3, 7, 10, 100])
 def test_the_rounding_error_of_equal_scores_is_not_blown_up(count):
     flat = Run.from_dict({"q": dict.fromkeys(range(count), 0.1)})
     with np.errstate(all="raise"):
         for name in ("z_score", "min_max"):
             assert normalize(gather([flat]), name)[0, 0] == pytest.approx(np.zeros(count), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", NORMALIZATIONS)
-def test_an_empty_list_is_not_divided_by(name):
-    with np.errstate(all="raise"):
-        assert normalize(gather([A, B]), name)[1, 1].tolist() == [0, 0, 0, 0]

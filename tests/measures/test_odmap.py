@@ -97,16 +97,3 @@ def test_average_precision_is_ranxs_where_k_documents_are_relevant():
             run[name] = {f"d{rank}": float(-rank) for rank in range(k)}
         theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "map", return_mean=False)
         assert average_precision(correct, k) == pytest.approx(theirs)
-
-
-@pytest.mark.parametrize("k", [0, -1, 11])
-def test_k_beyond_the_sentences_retrieved_is_refused(k):
-    with pytest.raises(ValueError, match=f"from 1 to the 10 sentences retrieved, got {k}"):
-        average_precision(np.ones((2, 10), dtype=bool), k)
-
-
-def test_rankings_and_classes_that_do_not_fit_are_refused():
-    named = flags(CAPTIONS)
-    for row in (-1, len(CAPTIONS)):
-        with pytest.raises(ValueError, match="of 6 captions"):
-            correct_captions(np.array([[row]]), named, flags([{"cat"}]), flags([{"dog"}]))

@@ -31,16 +31,6 @@ def test_a_score_after_a_tie_stays_below_it():
     assert (np.diff(found.scores[0]) < 0).all()
 
 
-def test_no_documents_at_all():
-    empty = Run(("a",), np.empty((1, 0), np.int64), np.empty((1, 0)))
-    assert reorder(empty, np.empty((1, 0))).documents.shape == (1, 0)
-
-
-def test_a_score_that_is_not_a_number():
-    with pytest.raises(ValueError, match="query 'a' has a score that is not finite"):
-        reorder(RUN, np.array([[1.0, np.nan, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
-
-
 def test_the_rest_follows_in_its_order_below_the_head():
     run = Run.from_dict({"q": {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}, "r": {7: 1.0, 8: 0.5}, "s": {}})
     head = reorder(first(run, 2), np.array([[0.25, 0.75], [0.5, 0.5], [np.nan, np.nan]]))
@@ -93,11 +83,6 @@ def test_any_list_keeps_its_order(scale):
 def test_what_32_bits_cannot_hold_is_refused(scores):
     with pytest.raises(ValueError, match="not finite as a 32-bit float"):
         untie(np.array([scores]))
-
-
-def test_no_lists_and_no_documents():
-    assert untie(np.empty((0, 3))).shape == (0, 3)
-    assert untie(np.empty((2, 0))).shape == (2, 0)
 
 
 def test_an_article_stands_where_its_first_passage_stood():

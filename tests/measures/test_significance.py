@@ -104,17 +104,6 @@ def test_the_order_of_systems_does_not_matter_and_the_seed_does():
     assert (fisher_randomization(values, permutations=2000, seed=1) != p).any()
 
 
-@pytest.mark.parametrize("values", [[1.0, 2.0], [[1.0, np.nan]], [[], []]])
-def test_bad_values_are_refused(values):
-    with pytest.raises(ValueError, match="not empty and finite"):
-        fisher_randomization(values)
-
-
-def test_no_permutation_is_refused():
-    with pytest.raises(ValueError, match="at least 1"):
-        fisher_randomization([[1.0]], permutations=0)
-
-
 def test_letters_name_the_systems_beaten():
     values = [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]]
     p = np.array([[1, 0.01, 0.2], [0.01, 1, 0.011], [0.2, 0.011, 1]])
@@ -139,12 +128,6 @@ def test_bootstrap_of_two_values_by_hand():
     assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
 
 
-def test_defaults_of_the_bootstrap():
-    values = np.random.default_rng(6).random(20)
-    said = bootstrap_interval(values, confidence=0.95, resamples=10_000, seed=0)
-    assert bootstrap_interval(values) == said
-
-
 def test_bootstrap_agrees_with_scipy_and_the_normal_approximation():
     values = np.random.default_rng(0).random(400)
     low, high = bootstrap_interval(values, confidence=0.9)
@@ -152,14 +135,6 @@ def test_bootstrap_agrees_with_scipy_and_the_normal_approximation():
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), abs=2e-3)
     half = 1.645 * values.std() / np.sqrt(400)
     assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=2e-3)
-
-
-@pytest.mark.parametrize(
-    "options", [{"confidence": 1.0}, {"confidence": 0.0}, {"confidence": -0.5}, {"confidence": 1.5}, {"resamples": 0}]
-)
-def test_bootstrap_refuses_bad_options(options):
-    with pytest.raises(ValueError, match="confidence should be"):
-        bootstrap_interval([1.0, 2.0], **options)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -186,9 +161,3 @@ def test_what_has_no_p_is_no_test() -> None:
 @given(st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), min_size=1, max_size=50))
 def test_as_statsmodels_to_the_bit(p: list[float]) -> None:
     assert (holm(np.array(p)) == multipletests(p, method="holm")[1]).all()
-
-
-def test_what_is_given_is_not_changed() -> None:
-    p = np.array([0.03, 0.01])
-    holm(p)
-    assert p.tolist() == [0.03, 0.01]

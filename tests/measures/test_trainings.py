@@ -38,19 +38,6 @@ def test_trainings_that_differ_widen_the_interval():
     assert found.p_items == pytest.approx(1e-5, rel=0.01), "the test over items knows nothing of trainings"
 
 
-def test_two_resamples_are_the_fewest():
-    # Of two means the standard deviation is their distance over √2; the interval of 95 % has 95 % of the distance.
-    found = over_trainings(paired(np.arange(9.0), np.zeros(9)), resamples=2)
-    assert found.low < found.high
-    assert found.error == pytest.approx((found.high - found.low) / 0.95 / np.sqrt(2))
-
-
-def test_defaults():
-    sides = paired(np.random.default_rng(4).random((3, 20)), np.zeros((3, 20)))
-    said = over_trainings(sides, confidence=0.95, power=0.8, resamples=10_000, permutations=100_000, seed=0)
-    assert over_trainings(sides) == said
-
-
 def test_sides_of_other_sizes_are_means_of_their_own():
     """A factor's δ: texts of 2 + 1 and 1 + 3 questions; 1.5 / 3 - 2 / 4 = 0."""
     sides = Sides(*(np.array([row], float) for row in ([1, 0.5], [2, 1], [1, 1], [1, 3])))

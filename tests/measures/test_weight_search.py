@@ -44,10 +44,6 @@ def test_the_grid_is_the_whole_simplex_once(systems, step):
         assert rows == [row for row in product(range(units + 1), repeat=systems) if sum(row) == units]
 
 
-def test_four_systems_by_tenths_are_286():
-    assert len(simplex_grid(4, 0.1)) == 286
-
-
 @pytest.mark.parametrize(("systems", "step"), [(4, 0.3), (4, 0.0), (4, -0.1), (0, 0.1), (4, 2.0), (4, float("nan"))])
 def test_steps_that_do_not_divide_one_are_refused(systems, step):
     with pytest.raises(ValueError, match="divides 1"):
@@ -94,15 +90,3 @@ def test_chunks_and_the_order_of_queries_do_not_matter(monkeypatch, chunk):
     moved = search_weights([run.select(shuffled) for run in runs], qrels, step=0.2, depth=None, normalization="min_max")
     still = search_weights(runs, qrels, step=0.2, depth=None, normalization="min_max")
     assert moved.values == pytest.approx(still.values, abs=1e-14)
-
-
-def test_no_relevant_document_anywhere_is_zero():
-    runs, qrels = world(2)
-    nothing = Qrels(qrels.queries, tuple(np.array([], dtype=int) for _ in qrels.queries))
-    assert not search_weights(runs, nothing, step=0.5, depth=None).values.any()
-
-
-def test_other_queries_are_refused():
-    runs, qrels = world(2)
-    with pytest.raises(ValueError, match="1 only in the runs"):
-        search_weights(runs, qrels.select(qrels.queries[1:]), step=0.5, depth=None)

@@ -8,7 +8,6 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets.bert import (
     AnswerEquivalence,
@@ -205,8 +204,3 @@ def test_probabilities_are_the_networks(tmp_path: Path) -> None:
         with torch.inference_mode():
             expected = model(input_ids=ids, token_type_ids=segments).logits.softmax(dim=1)[0, 1]
         assert value == pytest.approx(float(expected), abs=1e-5)
-
-
-def test_another_number_of_classes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="another number of classes; got 3; expected 2"):
-        AnswerEquivalence(write_bem(tmp_path, labels=3), CPU)

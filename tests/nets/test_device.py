@@ -7,7 +7,6 @@ from trivium.core.arithmetic import PORTABLE
 from trivium.core.engine import warn_without_gpu
 from trivium.nets import device
 from trivium.nets.device import (
-    attention,
     autocast,
     cpu_has_bf16,
     halving,
@@ -80,14 +79,6 @@ def test_halving_starts_the_whole_again_with_half():
     assert tried == [7, 4, 2]
 
 
-def test_halving_ends_at_one():
-    def attempt(size):
-        raise torch.OutOfMemoryError("simulated")
-
-    with pytest.raises(torch.OutOfMemoryError):
-        halving(4, attempt, unit="things")
-
-
 @pytest.mark.skipif(not cpu_has_bf16(), reason="this processor has no bf16 instructions")
 def test_cpu_bf16_trains_without_the_fused_kernel(monkeypatch):
     monkeypatch.setenv(PORTABLE, "false")
@@ -99,13 +90,6 @@ def test_cpu_bf16_trains_without_the_fused_kernel(monkeypatch):
         fused = torch.nn.functional.scaled_dot_product_attention(query, query, query)
     assert "Flash" in fused.grad_fn.name()
     assert torch.allclose(attended.float(), fused.float(), atol=0.02)
-
-
-def test_networks_on_a_cpu_compute_attention_by_plain_products(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert attention() == "eager"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert attention() == "sdpa"
 
 
 @pytest.mark.parametrize(("portable", "warns"), [("false", True), ("intel", False)])

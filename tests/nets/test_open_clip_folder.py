@@ -52,23 +52,3 @@ def test_code_beside_a_tokenizer_is_not_trusted(folder: Path):
     change(folder, "text_cfg", hf_tokenizer_name="x", tokenizer_kwargs={"trust_remote_code": True})
     with pytest.raises(BadInput, match="code beside a tokenizer is not trusted"):
         RetrievalClip(folder, smallest_crop=1.0)
-
-
-@pytest.mark.parametrize(
-    ("config", "field"),
-    [("[]", "model_cfg"), ("{}", "model_cfg"), ('{"model_cfg": {"vision_cfg": {}}}', "model_cfg.text_cfg"),
-     ('{"model_cfg": {"vision_cfg": 7, "text_cfg": {}}}', "model_cfg.vision_cfg")],
-)  # fmt: skip
-def test_a_configuration_without_towers_is_refused(folder: Path, config: str, field: str):
-    (folder / "open_clip_config.json").write_text(config)
-    with pytest.raises(BadInput, match=f"field '{field}': missing or not an object"):
-        require_offline(folder)
-
-
-def test_towers_that_cannot_be_built_are_refused(folder: Path):
-    change(folder, "text_cfg", heads=3)  # an assertion of torch's attention
-    message = "clip: weights do not fit the architecture: embed_dim must be divisible by num_heads"
-    with pytest.raises(BadInput, match=message):
-        Clip.load(folder, torch.device("cpu"))
-    with pytest.raises(BadInput, match=message):
-        RetrievalClip(folder, smallest_crop=1.0)

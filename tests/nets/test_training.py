@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -162,11 +161,6 @@ def test_what_did_not_fit_before_a_kill_is_not_tried_after_it(tmp_path):
     assert set(again.sizes) == {3}
 
 
-def test_one_row_that_does_not_fit_is_an_error(tmp_path):
-    with pytest.raises(torch.OutOfMemoryError):
-        Toy(fits=0).train(tmp_path)
-
-
 def test_a_loss_that_is_not_finite_names_the_step(tmp_path):
     toy = Toy()
 
@@ -176,23 +170,6 @@ def test_a_loss_that_is_not_finite_names_the_step(tmp_path):
 
     with pytest.raises(BadInput, match="step 3: the loss is not finite; got nan; expected a lower learning rate"):
         toy.train(tmp_path, gradient=broken)
-
-
-def test_only_the_first_process_shows_a_bar_and_it_goes_before_an_error_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("TQDM_DISABLE", raising=False)
-
-    def broken(batch, together):
-        raise BadInput("no gradient")
-
-    with pytest.raises(BadInput):
-        Toy().train(tmp_path / "second", gradient=broken, first=False)
-    assert capsys.readouterr().err == ""
-    with pytest.raises(BadInput) as held:  # with all that its traceback holds
-        Toy().train(tmp_path / "first", gradient=broken)
-    shown = capsys.readouterr().err
-    assert "step" in shown
-    assert shown.endswith("\r")
-    assert held.traceback
 
 
 def test_gradients_are_clipped_and_their_norm_before_is_logged(tmp_path):
@@ -303,14 +280,6 @@ def test_a_checkpoint_may_hold_a_part_and_only_the_first_process_writes_one(tmp_
     assert not (tmp_path / "second").exists()
 
 
-def test_a_checkpoint_of_another_network(tmp_path):
-    Toy().train(tmp_path)
-    other = Toy()
-    other.model[3] = torch.nn.Linear(8, 2)
-    with pytest.raises(BadInput, match="checkpoint does not fit"):
-        other.train(tmp_path)
-
-
 @pytest.mark.parametrize(("count", "size"), [(5, 2), (3, 4), (4, 4), (20, 4)])
 def test_every_epoch_sees_every_row_once_in_another_order_each(count, size):
     seen = [row for step in range(count) for row in rows_of_step(count, size, step, 7)]
@@ -344,9 +313,3 @@ def test_parts_add_up_to_the_whole_batchs_gradient():
         gradients.append((loss, *weights.grad.flatten().tolist()))
     assert gradients[1] == pytest.approx(gradients[0])
     assert gradients[2] == pytest.approx(gradients[0])
-
-
-def test_work_is_made_where_it_is_written(tmp_path):
-    work: Path = tmp_path / "new"
-    Toy().train(work)
-    assert (work / "checkpoint").is_dir()

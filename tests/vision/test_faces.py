@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 import torch
 from facenet_pytorch import MTCNN
-from onnxruntime.capi.onnxruntime_pybind11_state import RuntimeException
 from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_onnx
-from trivium.core.errors import BadInput
 from trivium.vision.align import TEMPLATE, align, similarity_transform
 from trivium.vision.faces import Detection, FaceDetector, FaceEncoder
 
@@ -109,24 +107,6 @@ def test_one_failure_does_not_spoil_the_batch(
     assert first.faces == third.faces == 1
 
 
-def test_out_of_memory_halves_the_batch(
-    detector: FaceDetector, group: np.ndarray, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    detect, sizes = detector._mtcnn.detect, []
-
-    def small_memory(images: np.ndarray, landmarks: bool) -> object:
-        sizes.append(len(images))
-        if len(images) > 2:
-            raise torch.OutOfMemoryError("small card")
-        return detect(images, landmarks=landmarks)
-
-    monkeypatch.setattr(detector, "_together", True)  # as on a GPU
-    monkeypatch.setattr(detector._mtcnn, "detect", small_memory)
-    faces = detector([group[240:420, 30:190]] * 5)
-    assert [face.faces for face in faces] == [1] * 5
-    assert sizes == [5, 3, 2, 2, 1]
-
-
 def test_embedding_is_the_standardised_rgb_crop_of_length_one(tmp_path: Path) -> None:
     encoder = FaceEncoder(write_onnx(tmp_path / "model.onnx"), CPU)
     crop = np.empty((112, 112, 3), np.uint8)
@@ -145,36 +125,6 @@ def test_fixed_and_free_batch_agree(tmp_path: Path) -> None:
     fixed = FaceEncoder(write_onnx(tmp_path / "fixed.onnx", weights, batch=1), CPU)(crops)
     assert np.allclose(free, fixed, atol=1e-6)
     assert np.allclose(np.linalg.norm(free, axis=1), 1, atol=1e-6)
-
-
-def test_crops_that_do_not_fit_are_halved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    crops = list(rng.integers(0, 256, (7, 112, 112, 3), dtype=np.uint8))
-    encoder = FaceEncoder(write_onnx(tmp_path / "model.onnx", rng.normal(size=(3, 8))), CPU)
-    expected, forward, sizes = encoder(crops), encoder._model.forward, []
-
-    def small_memory(pixels: np.ndarray) -> np.ndarray:
-        sizes.append(len(pixels))
-        if len(pixels) > 2:
-            raise RuntimeException("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : CUDA failure 2: out of memory ; GPU=0")
-        return forward(pixels)
-
-    monkeypatch.setattr(encoder, "_batch", None)  # as on a GPU
-    monkeypatch.setattr(encoder._model, "forward", small_memory)
-    assert np.allclose(encoder(crops), expected, atol=1e-6)
-    assert sizes == [7, 4, 2, 2, 2, 1]
-
-
-@pytest.mark.parametrize("options", [{"size": 96}, {"batch": 4}])
-def test_model_with_another_input(tmp_path: Path, options: dict[str, int]) -> None:
-    with pytest.raises(BadInput, match=r"model\.onnx.*field 'input'.*wrong input shape"):
-        FaceEncoder(write_onnx(tmp_path / "model.onnx", **options), CPU)
-
-
-def test_no_model(tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"<html>404</html>")
-    with pytest.raises(BadInput, match=r"model\.onnx: not a usable ONNX model"):
-        FaceEncoder(tmp_path / "model.onnx", CPU)
 
 
 @pytest.mark.gpu

@@ -76,14 +76,6 @@ def test_only_the_given_rows_are_searched(random_vectors, rows):
     np.testing.assert_array_equal(ids, rows[expected])
 
 
-def test_memory_mapped_matrix(tmp_path: Path, random_vectors):
-    queries, matrix = random_vectors
-    np.save(tmp_path / "m.npy", matrix)
-    mapped = np.load(tmp_path / "m.npy", mmap_mode="r")
-    for got, expected in zip(exact_search(queries, mapped, 9), exact_search(queries, matrix, 9), strict=True):
-        np.testing.assert_array_equal(got, expected)
-
-
 def test_fewer_rows_than_asked_for_and_nothing_at_all(random_vectors):
     queries, matrix = random_vectors
     assert exact_search(queries, matrix[:3], 10)[1].shape == (20, 3)
@@ -104,12 +96,6 @@ def test_a_vector_that_is_not_finite_is_named(random_vectors, value):
         exact_search(queries, bad[600:], 5, first=600, block_size=7)
     with pytest.raises(BadInput, match="612: NaN or infinite value in a matrix vector"):
         fill_ivf(train_ivf(matrix, lists=2, train_rows=100), bad[600:], 600, block_size=7)
-
-
-def test_widths_differ(random_vectors):
-    queries, matrix = random_vectors
-    with pytest.raises(BadInput, match=r"got \(20, 23\); expected \(queries, 24\)"):
-        exact_search(queries[:, :23], matrix, 5)
 
 
 @pytest.mark.parametrize("shards", [1, 2, 7])
@@ -222,8 +208,3 @@ def test_ivf_pads_short_lists(tmp_path):
     scores, ids = ivf_search(np.array([[1.0, 0.0]]), index, matrix, 3, probes=1)
     np.testing.assert_array_equal(ids, [[1, 0, -1]])
     np.testing.assert_array_equal(scores, [[2, 1, -np.inf]])
-
-
-def test_ivf_needs_as_many_rows_as_lists(random_vectors):
-    with pytest.raises(BadInput, match="field 'lists': fewer rows than lists; got 20; expected at most 10"):
-        train_ivf(random_vectors[1], lists=20, train_rows=10)

@@ -7,7 +7,6 @@ from onnx import TensorProto, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
 from trivium.core.errors import BadInput
-from trivium.vision import onnx_session
 from trivium.vision.onnx_session import check_gpu, open_session, torch_memory_errors
 
 no_driver = pytest.mark.skipif(find_library("cuda") is not None, reason="needs a machine without CUDA's driver")
@@ -56,18 +55,6 @@ def test_a_gpu_that_cannot_be_used_is_not_passed_over(zeros: bytes, capfd: pytes
     with pytest.raises(BadInput, match="cannot use the GPU"):
         check_gpu()
     assert capfd.readouterr().out == ""
-
-
-@no_driver
-def test_only_the_driver_is_missing(zeros: bytes) -> None:
-    """The packages bring every library of CUDA that the provider loads."""
-    with pytest.raises(BadInput, match=r"libcuda\.so\.1: cannot open"):
-        open_session(zeros, torch.device("cuda"))
-
-
-def test_a_build_without_cuda_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_session.onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
-    assert onnx_session._why_not() == "it was built without CUDA"
 
 
 @pytest.mark.gpu

@@ -1,7 +1,6 @@
 """Networks of whole pictures, and pictures prepared on a device as Pillow prepares them."""
 
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torchvision import models, transforms
 from torchvision.transforms import InterpolationMode
 
 from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_tiny
 from trivium.core.arithmetic import PORTABLE
-from trivium.core.errors import BadInput
 from trivium.vision import whole_images
 from trivium.vision.decoding import decode
 from trivium.vision.encoder_registry import ENCODERS
@@ -79,56 +77,6 @@ def test_any_size_and_any_batch(name: str, request: pytest.FixtureRequest) -> No
     assert encoder([]).shape == (0, encoder.dimension)
 
 
-def changed(folder: Path, weights: str, layer: str, copy: Path) -> Path:
-    """A copy of an encoder's folder in which one layer has an output too many."""
-    copy.mkdir()
-    for path in folder.iterdir():
-        (copy / path.name).write_bytes(path.read_bytes())
-    state = load_file(folder / weights)
-    state[layer] = torch.cat([state[layer], state[layer][:1]])
-    save_file(state, copy / weights)
-    return copy
-
-
-def test_weights_of_another_shape_name_the_layer(imagenet: Path, clip: Path, tmp_path: Path) -> None:
-    broken = changed(imagenet, "model.safetensors", "layer2.0.conv1.weight", tmp_path / "imagenet")
-    with pytest.raises(BadInput, match=r"model\.safetensors.*do not fit.*layer2\.0\.conv1\.weight"):
-        load_imagenet(broken, CPU)
-    broken = changed(clip, "open_clip_model.safetensors", "visual.ln_post.weight", tmp_path / "clip")
-    with pytest.raises(BadInput, match=r"clip.*do not fit.*visual\.ln_post\.weight"):
-        load_clip(broken, CPU)
-
-
-def test_another_architecture_than_the_weights(imagenet: Path, tmp_path: Path) -> None:
-    copy = changed(imagenet, "model.safetensors", "fc.bias", tmp_path / "imagenet")
-    config = copy / "config.json"
-    config.write_text(json.dumps({"architecture": "vgg16", "size": 56}))
-    with pytest.raises(BadInput, match=r"config\.json: field 'architecture'.*'vgg16'.*choices: .*resnet50"):
-        load_imagenet(copy, CPU)
-    config.write_text(json.dumps({"architecture": "resnet18", "size": 0}))
-    with pytest.raises(BadInput, match=r"field 'size'.*got 0"):
-        load_imagenet(copy, CPU)
-
-
-def test_files_that_are_missing_or_cut(imagenet: Path, clip: Path, tmp_path: Path) -> None:
-    (tmp_path / "imagenet").mkdir()
-    (tmp_path / "imagenet" / "config.json").write_bytes((imagenet / "config.json").read_bytes())
-    with pytest.raises(BadInput, match=r"model\.safetensors"):
-        load_imagenet(tmp_path / "imagenet", CPU)
-    (tmp_path / "imagenet" / "model.safetensors").write_bytes((imagenet / "model.safetensors").read_bytes()[:1000])
-    with pytest.raises(BadInput, match="not readable as safetensors"):
-        load_imagenet(tmp_path / "imagenet", CPU)
-    (tmp_path / "clip").mkdir()
-    with pytest.raises(BadInput, match="no weights"):
-        load_clip(tmp_path / "clip", CPU)
-    (tmp_path / "clip" / "open_clip_model.safetensors").write_bytes(b"x" * 20)
-    with pytest.raises(BadInput, match=r"open_clip_config\.json: no such file"):
-        load_clip(tmp_path / "clip", CPU)
-    (tmp_path / "clip" / "open_clip_config.json").write_bytes((clip / "open_clip_config.json").read_bytes())
-    with pytest.raises(BadInput, match="not a usable model of open_clip"):
-        load_clip(tmp_path / "clip", CPU)
-
-
 @pytest.mark.gpu
 def test_gpu_agrees(imagenet: Path, clip: Path) -> None:
     images = pictures((144, 144), (70, 50))
@@ -185,14 +133,6 @@ def test_a_greyscale_picture_is_one_like_any_other() -> None:
     assert torch.equal(found[0], found[2])
 
 
-def test_some_of_the_pictures_are_prepared_as_with_all() -> None:
-    packed = pack([picture("noise", *size) for size in SIZES])
-    transform = on_tensors(preparation("CLIP"))
-    whole = prepared_on(CPU, packed, slice(0, len(SIZES)), transform)
-    parts = [prepared_on(CPU, packed, slice(start, start + 4), transform) for start in range(0, len(SIZES), 4)]
-    assert torch.equal(torch.cat(parts), whole)
-
-
 @pytest.mark.parametrize("name", ["imagenet", "clip", "siglip2", "eva_clip", "dinov2", "dinov3"])
 def test_an_encoder_gives_nearly_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tiny(name, tmp_path / name)
@@ -206,25 +146,6 @@ def test_an_encoder_gives_nearly_the_same(name: str, tmp_path: Path, monkeypatch
     found = encoder(pictures)
     assert (found * expected).sum(axis=1).min() > 0.999
     assert encoder([]).shape == (0, encoder.dimension)
-
-
-def test_an_encoder_that_runs_out_of_memory_halves_its_pictures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_clip(tmp_path / "clip")
-    monkeypatch.setattr(whole_images, "device_prepares", lambda _: True)
-    encoder = ENCODERS["clip"].load(tmp_path / "clip", CPU)
-    pictures = [picture("noise", *size) for size in SIZES]
-    expected = encoder(pictures)
-    prepared_on = whole_images.prepared_on
-
-    def at_most_three(device, packed, rows, transform):
-        if rows.stop - rows.start > 3:
-            raise torch.OutOfMemoryError
-        return prepared_on(device, packed, rows, transform)
-
-    monkeypatch.setattr(whole_images, "prepared_on", at_most_three)
-    np.testing.assert_allclose(encoder(pictures), expected, atol=1e-6)
 
 
 def test_a_cpu_never_prepares_and_a_gpu_where_it_may_use_bf16(monkeypatch: pytest.MonkeyPatch) -> None:

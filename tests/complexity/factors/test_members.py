@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-import yaml
 
 from tests.complexity.factor_world import ADAPTATION, EXAMPLES, SYNTAX, TEXTS, TRAINING
 from tests.complexity.paper_factors import PARAMETERS
@@ -40,17 +39,3 @@ def test_a_factor_says_of_the_tiny_world_what_its_class_tells(name):
     assert judged.columns.keys() == factor.columns.keys()
     assert all(len(values) == len(EXAMPLES) for values in judged.columns.values())
     assert all(key.startswith(f"{name}_") for key in judged.metrics)
-
-
-@pytest.mark.parametrize(
-    ("section", "message"),
-    [
-        ("{}", "at least one factor"),
-        ("{f9: {}}", "f9\n.*Extra inputs"),
-        ("{f4: {arcs: 0}}", "f4.arcs"),
-        ("f4:", "at least one factor"),
-    ],
-)
-def test_the_section_is_checked(section, message):
-    with pytest.raises(ValueError, match=message):
-        AnyFactors.model_validate(yaml.safe_load(section))

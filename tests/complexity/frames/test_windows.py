@@ -62,8 +62,3 @@ def test_long_sentences_are_cut_counted_and_lose_no_word(tokenizer, max_tokens):
     assert all(len(window.input_ids) <= max_tokens for window in windows)
     assert cut == sum(len(window.input_ids) > max_tokens for window in whole)
     assert [word for window in windows for word in window.words] == [word for window in whole for word in window.words]
-
-
-def test_no_text_no_window(tokenizer):
-    assert windows_of([], tokenizer, 20) == ([], 0)
-    assert windows_of(["", "  "], tokenizer, 20) == ([], 0)

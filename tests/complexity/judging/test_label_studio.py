@@ -6,7 +6,6 @@ import pytest
 from defusedxml import ElementTree
 
 from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, make_task, read_export
-from trivium.core.errors import BadInput
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
 
@@ -69,42 +68,3 @@ def test_export_is_read(tmp_path):
         ("q4", "4", "incorrect", 4),
     ]
     assert (unjudged, skipped) == (2, 1)
-
-
-def without(record, name):
-    return {key: value for key, value in record.items() if key != name}
-
-
-@pytest.mark.parametrize(
-    ("tasks", "message"),
-    [
-        ({"tasks": []}, r"e\.json: not a list of tasks.*format JSON"),
-        ([exported(annotation()), 3], r"e\.json:2: not an object"),
-        ([without(exported(), "annotations")], r"e\.json:1: field 'annotations': missing"),
-        ([without(exported(), "data")], r"e\.json:1: field 'data': missing"),
-        ([{"data": {"id": "q1"}, "annotations": []}], r"e\.json:1: field 'data\.answer_id': missing or not a text"),
-        (
-            [exported(annotation("maybe"))],
-            r"field 'annotations\[0\]\.result': not one verdict; got 'maybe' \(choices: cor",
-        ),
-        (
-            [exported(annotation(), annotation(annotator=2, result=[]))],
-            r"e\.json:1: field 'annotations\[1\]\.result'.*got \[\]",
-        ),
-        ([exported(annotation(result=None))], r"'annotations\[0\]\.result'"),
-        ([exported(annotation(annotator=None))], r"'annotations\[0\]\.completed_by': missing"),
-        ([exported(annotation(annotator={"email": ""}))], r"no annotator"),
-        ([exported("x")], r"'annotations\[0\]': not an object"),
-        ([exported(annotation(), annotation())], r"'1' annotated this task twice, first in annotations\[0\]"),
-    ],
-)
-def test_bad_exports(tmp_path, tasks, message):
-    with pytest.raises(BadInput, match=message):
-        read_export(write(tmp_path / "e.json", tasks))
-
-
-def test_two_choices_are_refused(tmp_path):
-    both = annotation()
-    both["result"] *= 2
-    with pytest.raises(BadInput, match=r"not one verdict; got \['correct', 'correct'\]"):
-        read_export(write(tmp_path / "e.json", [exported(both)]))

@@ -141,12 +141,3 @@ def test_the_adapter_alone_is_saved_and_finds_its_base(reader, base, tmp_path):
     write_json(moved / BASE, {"folder": "../../../base/gone"})
     with pytest.raises(BadInput, match=r"base/gone: the adapter's base model is not there"):
         load_reader(moved)
-
-
-def test_bad_base_models(base, tmp_path):
-    with pytest.raises(BadInput, match="not a language model"):
-        CausalReader.start(tmp_path, causal_settings())
-    with pytest.raises(BadInput, match=r"'max_tokens'.*positions; got 500; expected at most 496"):
-        CausalReader.start(base, causal_settings(max_tokens=500))
-    with pytest.raises(BadInput, match=r"'target_modules'.*no such layer; got \['c_attn'\].*choices: .*q_proj"):
-        CausalReader.start(base, causal_settings(target_modules=("q_proj", "c_attn")))

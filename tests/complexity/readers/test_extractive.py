@@ -12,7 +12,6 @@ from tests.complexity.tiny_readers import questions, settings, write_camembert
 from trivium.complexity.readers.interface import Answer, Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans
 from trivium.complexity.readers.windows import question_limit, windows_of
-from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 
 
@@ -36,10 +35,6 @@ def fast(base):
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(base)
-
-
-def readings(asked):
-    return [Reading(each.id, each.question, each.context) for each in asked]
 
 
 def question(context, answer, text="Qui ?"):
@@ -163,12 +158,3 @@ def test_layers_are_cut_and_frozen(base):
     trained = {name for name, weights in made.module.named_parameters() if weights.requires_grad}
     assert len(made.module.base_model.encoder.layer) == made.module.config.num_hidden_layers == 1
     assert trained == {"qa_outputs.weight", "qa_outputs.bias"}
-
-
-def test_bad_base_models(base, tmp_path):
-    with pytest.raises(BadInput, match="not an extractive reader"):
-        ExtractiveReader.start(tmp_path, settings())
-    with pytest.raises(BadInput, match=r"more layers than the model has; got 3; expected at most 2"):
-        ExtractiveReader.start(base, settings(layers=3))
-    with pytest.raises(BadInput, match=r"'max_tokens'.*positions; got 600; expected at most 512"):
-        ExtractiveReader.start(base, settings(max_tokens=600))

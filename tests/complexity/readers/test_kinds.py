@@ -39,16 +39,3 @@ def test_a_kind_reads_from_start_to_answer(tmp_path, kind):
     assert reader.answer(asked[::-1], 2) == answers[::-1]
     assert reader.answer([], 2) == []
     assert reader.answer([Reading("e", "Qui ?", ""), *asked], 4) == [Answer("", 0), *answers]
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"kind": "oracle"}, "no such kind of reader: oracle .choices: causal, extractive, seq2seq"),
-        ({"label": "T5"}, "no such kind of reader: None .choices: "),
-        ({"kind": "seq2seq", "template": "no places"}, "template"),
-    ],
-)
-def test_settings_of_a_wrong_kind_list_the_choices(values, message):
-    with pytest.raises(ValueError, match=message):
-        settings_of(values)

@@ -130,9 +130,3 @@ def test_accents_and_narrow_spaces_survive(mt5, form):
     features = reader.features([question(f"Dit : {answer}.", answer)])
     assert features.counts["answers_respelt"] == 0
     assert reader.tokenizer.decode(features.items[0].target, skip_special_tokens=True) == f" {answer}"
-
-
-@pytest.mark.parametrize("template", ["{question}", "{question} {context} ", "{question} {context} {x}", "{context"])
-def test_bad_templates(template):
-    with pytest.raises(ValueError, match="template"):
-        seq2seq_settings(template=template)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from trivium.core.arithmetic import PORTABLE
-from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import InpaintParameters
 
@@ -35,10 +34,3 @@ def test_the_table_in_the_docs_has_each():
     )
     named = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[1:]))
     assert sorted(named) == [name for name in FILLINGS if name != "none"]
-
-
-def test_settings_of_another_filling_are_refused_by_name():
-    with pytest.raises(BadInput, match=r"decorrelation\.inpaint\.fillings\.zero\.sigma: Extra inputs"):
-        InpaintParameters(dilate=0, fillings={"zero": {"sigma": 0.1}}).told("zero")
-    with pytest.raises(BadInput, match=r"fillings\.cv2\.radius.*greater than or equal to 1"):
-        InpaintParameters(dilate=0, fillings={"cv2": {"radius": 0}}).told("cv2")

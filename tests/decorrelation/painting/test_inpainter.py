@@ -9,8 +9,6 @@ import pytest
 import torch
 
 from tests.stages.decorrelation.test_inpaint import Greyed, needs_uv, picture
-from trivium.core.errors import BadInput
-from trivium.decorrelation.painting import inpainter
 from trivium.decorrelation.painting.inpainter import ROOT, WORKER, Inpainter
 
 OWN = {"lama-cleaner", "loguru", "standard-imghdr", "win32-setctime"}
@@ -52,21 +50,6 @@ def test_cv2_is_opencvs_own_and_serves_request_after_request():
     for (pixels, mask), painted in zip(pictures(), both, strict=True):
         own = cv2.inpaint(pixels[:, :, ::-1].copy(), mask.astype(np.uint8) * 255, 4, cv2.INPAINT_TELEA)[:, :, ::-1]
         np.testing.assert_array_equal(painted, own)
-
-
-@needs_uv
-def test_a_file_that_is_no_module_is_named_and_kept(tmp_path):
-    module = tmp_path / "big-lama.pt"
-    module.write_bytes(b"no module")
-    with pytest.raises(BadInput, match=r"(?s)worker ended with exit code 255.*Failed to load model \S*big-lama\.pt"):
-        list(Inpainter(["lama", "--file", str(module), "--batch-size", "2"]).paint(pictures()))
-    assert module.read_bytes() == b"no module"  # lama-cleaner deletes what it cannot load, unless it is told the MD5
-
-
-def test_without_uv_it_says_where_it_looked(monkeypatch):
-    monkeypatch.setattr(inpainter, "find_uv", lambda: None)
-    with pytest.raises(BadInput, match=r"uv not found, on the PATH or in \.uv.*make setup"):
-        Inpainter(["cv2"])
 
 
 def locked(path):

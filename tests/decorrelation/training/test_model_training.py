@@ -68,11 +68,6 @@ def run(model, world, work, curves=None, options=None, every=3, seed=0):
     )
 
 
-def same(one, other):
-    theirs = other.module.state_dict()
-    return all(torch.equal(value, theirs[name]) for name, value in one.module.state_dict().items())
-
-
 def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):
     factor = halved(10, 0.2)
     assert [factor(step) for step in range(10)] == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625]
@@ -82,19 +77,6 @@ def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):
     assert [curves.points[step]["learning_rate"] for step in range(1, 9)] == [
         each for rate in (0.01, 0.005, 0.0025, 0.00125) for each in (rate, rate)
     ]
-
-
-def test_killed_and_resumed_equals_uninterrupted(world, tmp_path):
-    whole = tiny()
-    expected = run(whole, world, tmp_path / "a")
-    assert expected["steps"] == 8
-    with pytest.raises(KeyboardInterrupt):
-        run(tiny(), world, tmp_path / "b", Curves(stop=8))
-    torch.manual_seed(99)
-    resumed, curves = TinyModel(), Curves()
-    assert run(resumed, world, tmp_path / "b", curves) == expected
-    assert min(curves.points) == 7
-    assert same(whole, resumed)
 
 
 def test_it_learns(world, tmp_path):
@@ -130,17 +112,6 @@ def test_dropout_draws_the_same_in_both_passes_of_a_mini_batch(world):
     assert len(drawn) == 4
     assert torch.equal(drawn[0], drawn[2])
     assert torch.equal(drawn[1], drawn[3])
-
-
-def test_a_loss_that_cannot_be_divided_says_what_to_do(world, tmp_path, monkeypatch):
-    def too_large(*arguments, **options):
-        raise torch.OutOfMemoryError
-
-    model = tiny()
-    monkeypatch.setattr(model, "contrast", None)
-    monkeypatch.setattr(model, "loss", too_large)
-    with pytest.raises(BadInput, match="does not fit.*gradient_checkpointing"):
-        run(model, world, tmp_path / "work")
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """What is trained on: the parts of D and D', and that nothing of validation or test gets in."""
 
-from dataclasses import replace
-
 import pyarrow as pa
 import pytest
 
@@ -89,18 +87,6 @@ def test_nothing_of_validation_or_test_is_trained_on(corpus, world, tmp_path, ch
     write_table(tmp_path / "pairs.parquet", pa.Table.from_pylist([rows[1], rows[0] | change]))
     with pytest.raises(BadInput, match=r"pairs.parquet:2: .*a pair that is not of training"):
         pairs(corpus, tmp_path)
-
-
-def test_a_file_in_two_splits(corpus, world):
-    twice = replace(corpus.pictures[8], name=corpus.pictures[0].name)
-    leaking = replace(corpus, pictures=(*corpus.pictures[:8], twice, *corpus.pictures[9:]))
-    with pytest.raises(BadInput, match="of training is in another split"):
-        pairs(leaking, world)
-
-
-def test_nothing_to_train_on(corpus, world):
-    with pytest.raises(BadInput, match="nothing to train on"):
-        pairs(corpus, world, "none", share=0.0)
 
 
 def test_an_epoch_draws_each_once():

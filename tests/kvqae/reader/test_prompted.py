@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.prompting.loopback_endpoint import Loopback, failed, said
-from trivium.core.errors import BadInput
+from tests.prompting.loopback_endpoint import Loopback, said
 from trivium.core.image_shards import Images, write_images
 from trivium.core.parameters import validate
 from trivium.formats.questions import Question
-from trivium.kvqae.reader.prompted import PromptedReader, answer_questions, known_training, measure_words
+from trivium.kvqae.reader.prompted import PromptedReader, answer_questions, measure_words
 from trivium.prompting.answer_cache import AnswerCache
 
 READER = {"label": "Tiny", "model": "tiny", "sees": "both", "run": "runs/fused", "passages": 2, "max_side": 32,
@@ -97,29 +96,9 @@ def test_no_answer_is_paid_for_twice(tmp_path: Path, pictures: Images) -> None:
         assert len(server.requests) == 7
 
 
-def test_a_question_that_is_refused_has_no_answer(tmp_path: Path) -> None:
-    def behave(number: int, payload: dict[str, Any]) -> Any:
-        return failed(400, "no") if "broken" in str(payload) else said("Dor")
-
-    with Loopback(behave) as server:
-        answers, counts = ask(server, tmp_path, None, sees="passages")
-    assert (answers, counts["refused"]) == (["Dor", "", "Dor"], 1)
-
-
 def test_words_that_talk_contain_the_answer_and_are_not_exact() -> None:
     values = measure_words([QUESTIONS[0]] * 4, ["Dor", "She lived in Dor City.", "In Ur.", ""])
     np.testing.assert_array_equal(values["em"], [1, 0, 0, 0])
     np.testing.assert_array_equal(values["contains"], [1, 1, 0, 0])
     # she lived in dor city: 5 words, of which 2 are right
     np.testing.assert_allclose(values["f1"], [1, 4 / 7, 0, 0])
-
-
-def test_training_on_the_questions_is_told_by_name() -> None:
-    assert "Table 6" in known_training("vivo-ai/BlueLM-V-3B", "x")
-    assert "M³IT" in known_training("x", "Ying-VLM")
-    assert known_training("llama", "Llama") == ""
-
-
-def test_an_entry_with_unknown_sight_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"r\.sees: Input should be 'passages', 'picture' or 'both'"):
-        validate(PromptedReader, READER | {"endpoint": None, "sees": "all"}, "r", tmp_path)

@@ -13,7 +13,6 @@ from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
-from trivium.formats.trec import write_run
 from trivium.kvqae.reader import reader_training as reader_training_module
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
@@ -108,16 +107,6 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
     )
     assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
-
-
-def test_no_question_has_a_relevant_passage(world, tmp_path):
-    for split in ("train", "validation"):
-        lists = {f"v{number}": {2 * number + 1: 1.0} for number in range(12)}
-        write_run(tmp_path / "runs" / f"{split}.trec", Run.from_dict(lists, name="bad"))
-    changed = inputs(world) | {"questions": world.viquae, "runs": tmp_path / "runs"}
-    with pytest.raises(BadInput, match="no question has a relevant passage"):
-        pretrain(ReaderPretrainParameters(**PRETRAIN), context(tmp_path / "w"), **changed, out=tmp_path / "m")
-    assert not (tmp_path / "m").exists()
 
 
 def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):

@@ -7,7 +7,7 @@ import torch
 from tests.kvqae.tiny_reader import write_world
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.pairs import tokenize
-from trivium.kvqae.reader.reading import Answer, Reading, answer, load_reader, passage_weights, read_pairs
+from trivium.kvqae.reader.reading import Reading, answer, load_reader, passage_weights, read_pairs
 from trivium.nets.reader import shared_log_softmax
 
 QUESTION = "where was this man born ?"
@@ -77,13 +77,6 @@ def test_readings_do_not_depend_on_batch_or_order(reader, batch):
         assert (other[pair].answer, other[pair].start, other[pair].end) == (reading.answer, reading.start, reading.end)
         assert other[pair].score == pytest.approx(reading.score, rel=1e-4)
         assert other[pair].start_mass == pytest.approx(reading.start_mass, rel=1e-4)
-
-
-def test_nothing_to_read(reader):
-    assert read(reader, []) == {}
-    assert answer(QUESTION, [], {}) == Answer("", 0.0, -1, 0, 0)
-    empty = Reading("", 0, 0, -math.inf, 0.0, 0.0)  # a passage whose tokens were all cut off
-    assert answer(QUESTION, [4], {(QUESTION, 4): empty}) == Answer(spans=((0, 0),))
 
 
 def test_score_is_the_product_of_start_and_end_over_the_passages():

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +5,6 @@ import pytest
 import torch
 
 from tests.kvqae.tiny_features import GLOBAL, folder_of
-from trivium.core.errors import BadInput
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt, score_pairs
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -40,29 +38,3 @@ def test_saved_and_loaded(model: RerankingTransformer, features: FeatureFolder, 
     loaded = load_rrt(tmp_path / "rrt")
     expected = score_pairs(model, features, features, ALL, batch=4)
     assert np.allclose(score_pairs(loaded, features, features, ALL, batch=4), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"hidden": 16}, r"layers.0.widen.weight"),
-        ({"heads": 5}, "heads do not divide the width"),
-        ({"hidden": "many"}, "field 'hidden': bad size"),
-    ],
-)
-def test_a_checkpoint_of_another_size(
-    change: dict[str, object], message: str, model: RerankingTransformer, tmp_path: Path
-) -> None:
-    save_rrt(model, tmp_path / "rrt")
-    config = tmp_path / "rrt" / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | change))
-    with pytest.raises(BadInput, match=message):
-        load_rrt(tmp_path / "rrt")
-
-
-def test_a_score_that_is_not_finite_names_the_images(model: RerankingTransformer, features: FeatureFolder) -> None:
-    broken = FeatureFolder(
-        features.names, features.counts, np.full_like(features.overall, np.nan), features.local, features.scales
-    )
-    with pytest.raises(BadInput, match=r"not finite; got \('0.jpg', '1.jpg'\)"):
-        score_pairs(model, broken, features, np.array([[0, 1]]), batch=4)

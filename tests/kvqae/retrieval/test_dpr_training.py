@@ -24,7 +24,6 @@ from trivium.kvqae.retrieval.dpr_training import (
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.kvqae.retrieval.training_pairs import Pairs
 from trivium.measures.runs import Run
-from trivium.nets import training
 from trivium.nets.bert import DualEncoder
 from trivium.nets.cards import licence_of
 
@@ -153,32 +152,6 @@ def test_pretrain_then_finetune(world):
     (world / "published").rmdir()
     (world / "zero_shot").rename(world / "published")
     assert run(dpr_pretrain, world, out="taken", start="bert")["validation_mrr"] == pytest.approx(mrr)
-
-
-def test_killed_and_resumed_is_as_uninterrupted(world, monkeypatch):
-    run(dpr_pretrain, world, out="whole", start="bert")
-    save, count = training.save_checkpoint, 0
-
-    def killed_after(*arguments, **named):
-        nonlocal count
-        save(*arguments, **named)
-        count += 1
-        if count == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(training, "save_checkpoint", killed_after)
-    with pytest.raises(KeyboardInterrupt):
-        run(dpr_pretrain, world, out="resumed", start="bert")
-    assert not (world / "resumed").exists()
-    steps = []
-    monkeypatch.setattr(training, "save_checkpoint", lambda *a, **n: (steps.append(n["step"]), save(*a, **n)))
-    run(dpr_pretrain, world, out="resumed", start="bert")
-    assert steps == [8]  # went on, did not start again
-    expected = weights(world / "whole")
-    for name, value in weights(world / "resumed").items():
-        assert torch.equal(value, expected[name]), name
-    whole, resumed = ((world / out / "question" / "tokenizer.json").read_bytes() for out in ("whole", "resumed"))
-    assert whole == resumed  # it holds how its last texts were cut
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
-from trivium.core.errors import BadInput
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, text_encoder_parameters
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 
 CPU = torch.device("cpu")
 TEXTS, TITLES = ["w1 w2 w3", "w4", "w5 w6 w7 w8 w9"], ["w10", "w11 w12", "w13"]
@@ -93,32 +92,9 @@ def test_small_letters_where_the_folder_asks_for_them(folder: Path) -> None:
     assert encoder.tokenize(["W1"], 8) == encoder.tokenize(["w1"], 8)
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("modules.json", [{"type": "x.Transformer", "path": ""}], "expected a Transformer, then a Pooling"),
-        ("modules.json", [{"type": "x.Transformer", "path": ""}, {"type": "custom.Whatever", "path": "1"}],
-         r"modules.json:2: field .type.: a module that is not known; got 'custom.Whatever'"),
-        ("1_Pooling/config.json", {"embedding_dimension": 16, "pooling_mode": "mean"}, "another width; got 16"),
-        ("1_Pooling/config.json", {"embedding_dimension": 32, "pooling_mode": "most"}, "not a pooling: Invalid"),
-        ("1_Pooling/config.json", {"embedding_dimension": 32, "include_prompt": False}, "field 'include_prompt'"),
-        ("sentence_bert_config.json", {"max_seq_length": "long"}, "field 'max_seq_length': bad length"),
-    ],
-)  # fmt: skip
-def test_what_a_folder_may_not_say(folder: Path, file: str, content: object, message: str) -> None:
-    (folder / file).write_text(json.dumps(content))
-    with pytest.raises(BadInput, match=message):
-        TextEncoder("gte", folder, "question", CPU)
-
-
 def test_the_table_in_the_docs_says_what_is_known() -> None:
     text = (Path(__file__).parents[3] / "docs" / "kvqae.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| `(\w+)` \| ([^|]*), ([^|,]*) \|$", text, re.MULTILINE)
     assert sorted(told) == sorted((name, known.label, known.symbol) for name, known in TEXT_ENCODERS.items())
     symbols = [known.symbol for known in TEXT_ENCODERS.values()]
     assert len({*symbols, "B"}) == len(symbols) + 1  # B is BM25's
-
-
-def test_unknown_settings_are_refused() -> None:
-    with pytest.raises(BadInput, match=r"kvqae\.text_encoders\.dpr_few_shot\.size: Extra inputs"):
-        text_encoder_parameters("dpr_few_shot", {"model": "models", "size": 3})

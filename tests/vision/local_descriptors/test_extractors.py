@@ -98,11 +98,6 @@ def test_sift_describes_in_delgs_format() -> None:
     assert all((getattr(first, name) == getattr(again, name)).all() for name in ("overall", "local", "scales"))
 
 
-def test_sift_keeps_the_strongest_first() -> None:
-    few, many = SiftExtractor(5)([picture()])[0], SiftExtractor(20)([picture()])[0]
-    assert np.allclose(few.local, many.local[:5])
-
-
 def test_sift_finds_the_same_patches_in_a_darker_shifted_photograph() -> None:
     scene = np.asarray(picture(1))
     moved = Image.fromarray((np.roll(scene, (6, -4), axis=(0, 1)) * 0.9).astype(np.uint8))
@@ -125,11 +120,6 @@ def test_a_smooth_image_has_no_local_descriptor() -> None:
     assert np.isclose(np.linalg.norm(found.overall), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [(1, 1), (3, 200)])
-def test_sift_takes_odd_images(size: tuple[int, int]) -> None:
-    assert np.isfinite(SiftExtractor(10)([Image.new("RGB", size, "white")])[0].overall).all()
-
-
 def test_reads_what_delgs_tool_writes(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     overall, local = rng.normal(size=6), rng.normal(size=(3, 128))
@@ -139,14 +129,6 @@ def test_reads_what_delgs_tool_writes(tmp_path: Path) -> None:
     assert np.allclose(found.overall, overall / np.linalg.norm(overall), atol=1e-6)
     assert np.allclose(found.local, (local / np.linalg.norm(local, axis=1, keepdims=True))[[1, 2]], atol=1e-6)
     assert found.scales.tolist() == [1, 6]
-
-
-def test_an_image_without_local_descriptors_in_delgs_files(tmp_path: Path) -> None:
-    write_delg(tmp_path, "wall", np.ones(6), [])
-    found = DelgFiles(tmp_path, 5, 6)("wall.png")
-    assert isinstance(found, Description)
-    assert found.local.shape == (0, 128)
-    assert DelgFiles(tmp_path, 5, 6)("other.png") == NO_FILES
 
 
 def test_no_image_gets_another_ones_delg_files(tmp_path: Path) -> None:
@@ -213,16 +195,6 @@ def test_delg_describes_at_seven_scales(delg: Path) -> None:
     assert np.bincount(found.scales, minlength=7).tolist() == expected
     few = DelgExtractor(delg, 5, CPU)([small])[0]
     assert np.allclose(few.local, found.local[:5], atol=1e-5)
-
-
-def test_delg_settings_and_weights_that_do_not_fit(delg: Path, tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").symlink_to(delg / "model.safetensors")
-    (tmp_path / "delg.json").write_text(json.dumps(DELG | {"global_dimension": 7}))
-    with pytest.raises(BadInput, match=r"whitening.weight"):
-        DelgExtractor(tmp_path, 5, CPU)
-    (tmp_path / "delg.json").write_text(json.dumps(DELG | {"power": -1}))
-    with pytest.raises(BadInput, match=r"field 'power'"):
-        DelgExtractor(tmp_path, 5, CPU)
 
 
 def test_which_extractor_a_folder_names(delg: Path, tmp_path: Path) -> None:

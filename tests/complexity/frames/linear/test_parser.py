@@ -13,8 +13,7 @@ from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.linear.triggers import Triggers, annotated_occurrences, count_lexicon
 from trivium.complexity.frames.parser_folder import load_parser, save_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
-from trivium.core.errors import BadInput
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
 
 NONE = frozenset(("Other_sense",))
 
@@ -119,13 +118,6 @@ def test_words_that_full_annotation_leaves_out_evoke_nothing():
     assert scores.f1 > 0.9
 
 
-def test_nothing_to_learn_from_is_refused():
-    with pytest.raises(BadInput, match="no frame with elements to learn from; got '3 texts'"):
-        LinearFrameParser.learn(
-            [replace(text, frames=()) for text in one_sentence(3, 0)], no_frames=NONE, partial=True, seed=0
-        )
-
-
 def test_an_example_does_not_tell_its_own_answer():
     """A lexical unit that is seen once: without itself nothing is known of it, and the model must not learn otherwise."""
     text = one_sentence(1, 0)[0]
@@ -144,16 +136,6 @@ def test_elements_lie_one_in_the_other_but_do_not_cross():
     (found,) = model.find([replace(taught[0], elements=frozenset())])
     assert found == [("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)]
     assert model.find([]) == []
-
-
-def test_an_element_without_a_word_is_left_out():
-    text = "Il perd ."
-    instance = FrameInstance(
-        "Losing", LexicalUnit("perdre", "verb", Span(3, 7)), (FrameElement("Owner", Span(2, 3), "core"),)
-    )
-    evoked = Evoked.of(Words.of(text), instance)
-    assert evoked is not None
-    assert evoked.elements == frozenset()
 
 
 def test_classes_are_hints():
