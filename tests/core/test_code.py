@@ -184,21 +184,6 @@ def test_a_cell_has_its_own_member_of_a_family(root: Path) -> None:
     assert found["answer@c-0"] == found["answer@d-0"] != found["answer@a-0"]  # c and d: all members
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "from importlib.util import find_spec\nfind_spec('numpy.linalg')",
-        "import importlib\nimportlib.import_module('numpy.linalg')",
-        "__import__('numpy')",
-    ],
-)
-def test_a_package_counts_that_is_found_or_run_without_an_import(root: Path, use: str) -> None:
-    """As complexity's stop words, which are read from spaCy's folder."""
-    assert "package numpy" not in reached(root)
-    write(root, {"trivium/nets/loss.py": f"{use}\n"})
-    assert "package numpy" in reached(root)
-
-
 def test_a_lazy_front_door_brings_what_is_asked_for(root: Path) -> None:
     door = 'LAZY = {"add": "trivium.measures.fusion:add", "loss": "trivium.nets.loss"}\n'
     write(root, {"trivium/__init__.py": door, "stages/fuse.py": "from trivium import add\n"})
@@ -323,15 +308,6 @@ def test_versions_are_those_installed(root: Path, monkeypatch: pytest.MonkeyPatc
     before = digests(root)
     monkeypatch.setattr(digest, "installed_version", lambda name: "0" if name == "numpy" else "1")
     assert {name for name, now in digests(root).items() if now != before[name]} == {"fuse"}
-
-
-def test_what_cannot_be_read_is_said(root: Path) -> None:
-    with pytest.raises(BadInput, match="no such module; got 'stages.none'; expected a module of stages, trivium"):
-        Code(root).parts(["stages.train", "stages.none"])
-    for text in ("def\n", "FAMILY = 'a' + input()\n"):
-        write(root, {"trivium/nets/loss.py": text})
-        with pytest.raises(BadInput, match=r"trivium/nets/loss.py.*: cannot be read"):
-            digests(root)
 
 
 def test_a_running_stage_has_the_digest_of_code_yaml_until_its_code_changes(

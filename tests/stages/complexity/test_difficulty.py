@@ -7,7 +7,6 @@ import pytest
 
 from stages.complexity import difficulty
 from stages.complexity.difficulty import DifficultyParameters
-from trivium.complexity.difficulty.material import brought_sets
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.squad import SquadQuestion, write_squad
@@ -84,19 +83,6 @@ def test_a_set_that_is_brought_stands_beside_it(world):
     with pytest.raises(BadInput, match="lacks more than a tenth"):
         run(world)
     assert run(world, missing="drop")["english_questions"] == 20
-
-
-def test_a_folder_that_is_no_set_is_refused(world):
-    folder = world / "brought" / "mine"
-    folder.mkdir()
-    with pytest.raises(BadInput, match=r"mine: not one file of questions; got \[\]"):
-        brought_sets(world / "brought", {"evaluation"})
-    (folder / "questions.json").touch()
-    with pytest.raises(BadInput, match=r"mine/answers: no answers"):
-        brought_sets(world / "brought", {"evaluation"})
-    folder.rename(world / "brought" / "evaluation")
-    with pytest.raises(BadInput, match="no name for a set"):
-        brought_sets(world / "brought", {"evaluation"})
 
 
 def test_a_stage_asks_no_endpoint():

@@ -17,9 +17,7 @@ from tests.complexity.factor_world import (
     LES_GAULOIS,
     NOMINAL,
     SECOND,
-    SIEGE,
     SYNTAX,
-    TAKING,
     TEXTS,
     TRAINING,
     span,
@@ -27,7 +25,6 @@ from tests.complexity.factor_world import (
 from tests.complexity.paper_factors import FACTORS, chosen, labels
 from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
-from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.members.f4 import Arcs, arcs
 from trivium.complexity.factors.registry import AnyFactors, factor_rows, table_schema
 from trivium.core.tables import read_table, write_table
@@ -71,30 +68,6 @@ def test_f0_cuts_where_the_examples_split_most_evenly():
     assert metrics["f0_share"] == 0.5
     assert metrics["f0_frame_absent"] == 1
     assert column("f0", f0_cut=0)[0] == [False] * 5 + [True]
-
-
-def test_f0_can_split_the_adaptation_corpus_instead():
-    # Of 40 + 7 + 5 occurrences, ≤ 7 holds 12; the frames Taking and Falling.
-    adaptation = {name: Counter({"x.verb": count}) for name, count in (ADAPTATION | {"Digging": 5}).items()}
-    assert rare_cut([40, 40, 7, 7, 40, 0], adaptation, "adaptation") == 7
-    assert rare_cut([3, 9, 9, 9], {"A": Counter(x=3), "B": Counter(x=4), "C": Counter(x=9)}, "adaptation") == 4
-    assert rare_cut([3, 9, 9, 9], {"A": Counter(x=3), "B": Counter(x=4), "C": Counter(x=9)}, "evaluation") == 3
-
-
-def test_f0_of_equally_frequent_frames_is_neither():
-    values, metrics = column("f0", adaptation={})
-    assert values == [None] * 6
-    assert metrics["f0_uncounted"] == 6
-    assert metrics["f0_share"] == 0
-    assert "f0_threshold" not in metrics
-
-
-def test_f2_of_an_adjective_is_neither():
-    unit = replace(SIEGE.lexical_unit, part_of_speech="adjective")
-    example = replace(EXAMPLES[0], frame=replace(SIEGE, lexical_unit=unit))
-    values, metrics = column("f2", examples=[example, *EXAMPLES[1:]])
-    assert values[0] is None
-    assert metrics["f2_uncounted"] == 1
 
 
 def test_f3_is_a_trigger_that_the_question_lacks():
@@ -197,11 +170,6 @@ def test_arcs_of_a_path_that_goes_up_and_down():
     assert arcs(SYNTAX["t1"], LES_GAULOIS, span(FIRST, "vieille")) == Arcs("path", 3)
 
 
-def test_an_answer_cut_in_two_by_the_parser_is_met_in_the_triggers_sentence():
-    across = Span(FIRST.index("printemps"), FIRST.index("Ils") + 3)
-    assert arcs(SYNTAX["t1"], TAKING.lexical_unit.span, across) == Arcs("path", 1)
-
-
 def test_f5_counts_elements():
     assert column("f5_elements")[0] == [3, 3, 2, 2, 2, 1]
     assert column("f5")[0] == [False, False, True, True, True, True]
@@ -236,11 +204,6 @@ def test_f6_is_entropy_above_its_mean_over_the_examples():
     assert metrics["f6_threshold"] == pytest.approx(3 * BESIEGING_BITS / 5)
     assert metrics["f6_uncounted"] == 1
     assert column("f6", f6_threshold=BESIEGING_BITS)[0] == [False] * 5 + [None]  # above, not at
-
-
-def test_f6_can_count_the_adaptation_corpus():
-    adaptation = {"Falling": Counter({"tomber.verb": 3, "chute.noun": 3}), "Taking": Counter({"prendre.verb": 2})}
-    assert column("f6_entropy", f6_corpus="fquad", adaptation=adaptation)[0] == [None, None, 0, 0, None, 1]
 
 
 def test_shares_are_of_all_examples_and_balance_is_cramers_v():

@@ -11,7 +11,6 @@ from trivium.complexity.readers.finetuning import FinetuneParameters, mean_loss,
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_json
 from trivium.core.tracking import Tracker
@@ -82,15 +81,6 @@ def test_mini_batches_change_nothing_but_memory(base, tmp_path):
         logged.append(curves.points[1])
     for other in logged[1:]:
         assert other == pytest.approx(logged[0], rel=1e-4)
-
-
-def test_what_cannot_be_trained(base, tmp_path):
-    reader = start(base)
-    with pytest.raises(BadInput, match="no question can be trained on"):
-        train(reader, [], seed=0, work=tmp_path, checkpoint_every=1, log=Curves())
-    reader.module.requires_grad_(False)
-    with pytest.raises(BadInput, match="nothing to train"):
-        run(reader, tmp_path / "work")
 
 
 def test_it_learns_to_read(base, tmp_path):

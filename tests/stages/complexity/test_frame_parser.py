@@ -13,7 +13,6 @@ from trivium.complexity.frames.labels import (
     MostFrequentFrame,
     ambiguous_units,
     collect_labels,
-    occurrences,
 )
 from trivium.complexity.frames.parser_folder import load_parser, start_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, teach
@@ -182,13 +181,6 @@ def test_lexicon_and_baseline():
     assert found == [("gagna", "Arriving")] * 3 + [("gagne", "Arriving")]  # "gain" is a trigger once in three times
 
 
-def test_forms_of_several_words_and_other_spellings():
-    assert occurrences("Il prit  fin ; il prit FIN, il prit.", {"prit fin", "prit"}) == [
-        ("prit fin", 3, 12), ("prit fin", 18, 26), ("prit", 31, 35)
-    ]  # fmt: skip
-    assert [form for form, _, _ in occurrences("de\u0301couvre", {"découvre"})] == ["découvre"]
-
-
 def test_the_lexicon_masks_frames_of_known_words(trained):
     parser = load_parser(trained[0] / "parser")
     text = "La légion perdit le complot."
@@ -202,17 +194,6 @@ def test_the_lexicon_masks_frames_of_known_words(trained):
     assert bio_spans(tags)[0][0] == realising
     (found,) = parser.parse([text])
     assert {each.frame for each in found} <= {"Losing"}
-
-
-def test_unknown_form_is_its_own_lemma(trained):
-    parser = load_parser(trained[0] / "parser")
-    labels = parser.labels
-    parser.labels = replace(labels, forms={form: units for form, units in labels.forms.items() if form != "perdit"})
-    text = "La légion perdit le temple en 1916."
-    (found,) = parser.parse([text])
-    assert [(each.frame, each.lexical_unit.lemma, each.lexical_unit.part_of_speech) for each in found] == [
-        ("Losing", "perdit", "other")
-    ]
 
 
 def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):

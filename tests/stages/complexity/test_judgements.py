@@ -96,16 +96,6 @@ def test_without_reference_and_sampled(tmp_path, world):
     assert metrics["tasks"] == len(tasks)
 
 
-def test_nothing_judged_yet(tmp_path, world):
-    (tmp_path / "judgements" / "README.md").write_text("what to put here")
-    metrics = run(tmp_path)
-    assert metrics["judgements"] == metrics["items"] == metrics["small_judged"] == 0
-    assert "kappa" not in metrics
-    assert "small_correct" not in metrics
-    assert read_table(tmp_path / "judgements.parquet").num_rows == 0
-    assert (tmp_path / "frame_judgements.csv").read_text() == "model,frame,judged,correct\n"
-
-
 def test_majority_kappa_and_shares(tmp_path, world):
     run(tmp_path)
     verdicts = {

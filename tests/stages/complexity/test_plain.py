@@ -26,7 +26,6 @@ from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import save_parser
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_json, write_json, write_table
 from trivium.core.tracking import Tracker
@@ -117,13 +116,6 @@ def test_the_public_sets_are_taken_and_no_article_is_in_two_splits(served):
     (example,) = read_examples(served / "c" / "questions.jsonl", served / "c" / "frames" / "test.jsonl")
     assert (example.question, example.answer_text) == ("Qui fut battu ?", "L'armée")
     assert read_json(fquad / "provenance.json")["piaf"]["licence"] == "mit"
-
-
-def test_a_record_of_another_set_is_refused(served, hub):
-    hub.repository("AgentPublic/piaf", {"plain_text/train-0.parquet": parquet([{"id": "x", "title": "t"}])},
-                   kind="dataset", commits=("bda8c063bc7297180796cd835d1974c0bc71c521",))  # fmt: skip
-    with pytest.raises(BadInput, match=r"train-0\.parquet:1: not PIAF's: KeyError\('answers'\); expected id, title"):
-        public.take_piaf(served / "out", served / "downloads")
 
 
 def frame(name, unit, *elements):

@@ -4,18 +4,16 @@ from dataclasses import replace
 
 import pytest
 import spacy
-from spacy.tokens import Doc
 from stanza.utils.conll import CoNLL
 
 from stages.complexity.syntax import main
 from tests.complexity.factor_world import EXAMPLES, SYNTAX
 from tests.complexity.tiny_parsers import make_gold, write_spacy, write_stanza
 from trivium.complexity.syntax import SyntaxParameters, f4_agreement, placed_words
-from trivium.core.errors import BadInput
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.language.french_syntax import parse_spacy, parse_stanza
+from trivium.language.french_syntax import parse_stanza
 
 NFD = "Le ge\u0301ne\u0301ral\u00a0perdit l’e\u0301pave."
 
@@ -172,39 +170,3 @@ def test_spacy(tmp_path, gold, spacy_model):
     assert metrics["lemmas"] > 0.5
     _, other = run(write_calor(tmp_path, texts), parameters("spacy", model=spacy_model, batch=50))
     assert read_conllu(other, texts) == found
-
-
-def test_spacy_white_space_is_no_word(spacy_model):
-    pipeline = spacy.load(spacy_model)
-    spaces = ["Le", "roi", "  ", "perd", "\n", "tout", "."]
-
-    class Fixed:
-        def pipe(self, texts, batch_size):
-            for heads in ([1, 3, 3, 3, 3, 4, 3], [1, 4, 4, 4, 4, 4, 4]):
-                yield Doc(
-                    pipeline.vocab, spaces, heads=heads, deps=["ROOT" if h == n else "obj" for n, h in enumerate(heads)]
-                )
-
-    hung, rootless = parse_spacy(Fixed(), ["", ""], 2)
-    for (tree,) in (hung, rootless):
-        assert [token.form for token in tree.tokens] == ["Le", "roi", "perd", "tout", "."]
-        assert [token.id for token in tree.tokens if token.head == 0 and token.relation == "root"] == [
-            3 if tree is hung[0] else 2
-        ]
-    assert [token.head for token in hung[0].tokens] == [2, 3, 0, 3, 3]  # "tout" hung on the line break
-    assert [token.head for token in rootless[0].tokens] == [2, 0, 2, 2, 2]
-
-
-def test_bad_gold_syntax(tmp_path, gold):
-    texts, syntax = gold
-    folder = write_calor(tmp_path, texts)
-    with pytest.raises(BadInput, match=r"syntax\.conllu: no gold syntax"):
-        run(folder, parameters("conllu"))
-    write_conllu(folder / "syntax.conllu", {key: trees for key, trees in syntax.items() if key != "t3"}, texts)
-    with pytest.raises(BadInput, match=r"texts without syntax; got 't3'"):
-        run(folder, parameters("conllu"))
-    first = syntax["t0"][0]
-    moved = replace(first, tokens=(replace(first.tokens[0], form="Zut"), *first.tokens[1:]))
-    write_conllu(folder / "syntax.conllu", {**syntax, "t0": [moved, *syntax["t0"][1:]]}, texts)
-    with pytest.raises(BadInput, match=r"syntax\.conllu:\d+: .*does not align with the text"):
-        run(folder, parameters("conllu"))

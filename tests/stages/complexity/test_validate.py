@@ -1,7 +1,6 @@
 """Stage complexity-validate: every cell against an independent computation, and what must not be analysed."""
 
 import csv
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -162,27 +161,6 @@ def test_dummies_of_uncounted_examples_by_hand():
     # Nearly all are uncounted (f3 in its other reading): that a yes is among them says nothing.
     most = [-1, -1, -1, -1, -1, -1, 0, 1]
     assert uncounted(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
-
-
-@pytest.mark.parametrize("side", [0, 1, -1])
-def test_a_factor_with_one_side_is_undefined(side):
-    table = with_factor(factor_table(200), "f1", np.full(200, side, np.int8))
-    effects = analyse(scores_of(table), table, **OPTIONS)
-    for values in (effects.delta, effects.p, effects.p_holm, effects.low, effects.p_frame, effects.joint.coefficient):
-        assert np.isnan(values[:, 1]).all()
-        assert not np.isnan(values[:, 2]).any()
-    for verdict in (effects.validated, effects.significant, effects.holm_significant, effects.found):
-        assert not verdict[:, 1].any()
-    assert effects.p_holm[0, 2] == holm(np.delete(effects.p, 1, axis=1).ravel())[1]
-
-
-def test_one_text_has_no_interval_and_one_frame_no_test():
-    table = replace(factor_table(200), texts=np.full(200, "t"), frames=np.full(200, "F"))
-    effects = analyse(scores_of(table), table, **OPTIONS)
-    assert np.isnan(effects.high).all()
-    assert np.isnan(effects.joint.p).all()
-    assert not np.isnan(effects.p).any()
-    assert not effects.found.any()
 
 
 @pytest.fixture

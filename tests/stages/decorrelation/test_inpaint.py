@@ -109,21 +109,6 @@ def painted(folder):
     return found
 
 
-def test_webp_holds_the_same_pixels(world):
-    stage(world, "blur")
-    before = painted(world / "out")
-    stage(world, "blur", parameters(picture_format="webp"), world / "webp")
-    found = {
-        (subset, name): data
-        for subset in ("train", "test", "empty")
-        for name, data in Images(world / "webp" / subset).stream()
-    }
-    assert set(found) == set(before)
-    for key, data in found.items():
-        assert data[8:12] == b"WEBP"
-        np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(data))), before[key])
-
-
 def in_box(name, dilate=0):
     height, width = SIZES[int(name.split("_")[0])]
     mask = np.zeros((height, width), bool)

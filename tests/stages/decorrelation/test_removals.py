@@ -16,7 +16,6 @@ from stages.decorrelation import removals as stage
 from stages.decorrelation.removals import RemovalsParameters, main
 from tests.decorrelation.tiny_corpus import instances_tree, write_coco
 from trivium.core.engine import LocalEngine
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import read_json, write_table
 from trivium.core.tracking import Tracker
@@ -204,12 +203,6 @@ def test_regions_may_be_segmentations():
     assert removals["dog"].share == decode(removals["dog"].mask, 100, 100).sum() / 10_000
 
 
-def test_the_box_stands_for_a_segmentation_that_is_not_there():
-    picture = replace(scene(), objects=(Object("dog", (10, 20, 30, 40)), Object("cup", (60, 60, 5, 5))))
-    regions = segmentation_regions(picture)
-    assert regions.area(regions.cells[regions.classes.index("dog")]) == 30 * 40
-
-
 def test_an_empty_box_is_as_large_as_an_object_and_touches_none():
     rng = random.Random(2)
     sizes = Counter()
@@ -245,16 +238,6 @@ def test_an_empty_box_holds_nothing_of_no_class_either():
     everywhere = replace(scene(DOG), others=((0.0, 0.0, 100.0, 100.0),))
     assert list(find_empty_boxes([everywhere], tries=200, seed=0, rejected=rejected)) == []
     assert rejected == {"empty_no_place": 1}
-
-
-def test_pictures_without_room_or_objects_are_counted():
-    rejected = Counter()
-    full, bare = scene(("bed", (0, 0, 100, 60))), scene(identifier=2)
-    (found,) = find_empty_boxes([full, bare, scene(DOG, identifier=3)], tries=200, seed=0, rejected=rejected)
-    assert rejected == {"empty_no_place": 1, "empty_no_object": 1}
-    assert (found.id, found.class_name, found.removed, found.remaining) == ("3_empty", "", (), ("dog",))
-    assert found.share == 0.04
-    assert decode(found.mask, 100, 100).sum() == 400
 
 
 # The stage, from files to files
@@ -293,17 +276,6 @@ def here(folder, workers=1):
     return Context(tracker=Tracker(), work=folder / "work", engine=LocalEngine(workers))
 
 
-def test_where_only_test_pictures_are_there_nothing_goes_from_others(raw, tmp_path):
-    metrics = run(raw, training="none")
-    found = read_removals(tmp_path / "out" / "removals.parquet")
-    assert {removal.split for removal in found} == {"test"}
-    assert metrics["pictures_train"] == metrics["removals_train"] == metrics["drawn_train"] == 0
-    whole = run(raw)
-    every = read_removals(tmp_path / "out" / "removals.parquet")
-    assert found == [removal for removal in every if removal.split == "test"]
-    assert metrics["removals_test"] == whole["removals_test"]
-
-
 def test_the_stage_writes_removals_boxes_and_counts(raw, tmp_path):
     metrics = run(raw)
     removals, empty = (read_removals(tmp_path / "out" / f"{name}.parquet") for name in ("removals", "empty"))
@@ -335,13 +307,6 @@ def test_shards_and_workers_do_not_change_a_byte(raw, tmp_path, monkeypatch):
     for size, workers in ((1, 1), (5, 1), (5, 2)):
         monkeypatch.setattr(stage, "PICTURES", size)
         assert (run(raw, here(tmp_path, workers)), [file.read_bytes() for file in files]) == whole
-
-
-def test_nothing_to_remove_is_an_error_and_leaves_nothing(raw, tmp_path):
-    with pytest.raises(BadInput, match="nothing can be removed from any train picture.*rejected_size"):
-        run(raw, delta3=0.001)
-    assert not (tmp_path / "out").exists()
-    assert not (tmp_path / "classes.csv").exists()
 
 
 # Real pictures

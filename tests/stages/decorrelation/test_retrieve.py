@@ -14,7 +14,6 @@ from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
-from trivium.decorrelation.regions.removal_table import read_removals, write_removals
 from trivium.decorrelation.retrieval import answers, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
@@ -185,14 +184,6 @@ def test_the_stage_in_two_stages(world, tmp_path, monkeypatch):
         assert tables[0].equals(tables[1])
     with pytest.raises(BadInput, match="fewer candidates than captions"):
         ask(world, tmp_path / "few", parameters(candidates={"coco": 3}))
-
-
-def test_without_empty_boxes_their_files_are_empty(world, tmp_path):
-    write_removals(tmp_path / "removals" / "removals.parquet", read_removals(world / "removals" / "removals.parquet"))
-    write_removals(tmp_path / "removals" / "empty.parquet", [])
-    ask(world, tmp_path / "out", removals=tmp_path / "removals")
-    assert len(read_table(tmp_path / "out" / "empty.parquet")) == 0
-    assert len(read_table(tmp_path / "out" / "empty_image_to_text.parquet")) == 0
 
 
 CELLS = ("coco_clip_finetune_0", "coco_clip_ours_0")

@@ -22,7 +22,7 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
 from trivium.sources.decorrelation.checks import validate_decorrelation
-from trivium.sources.decorrelation.corpora import fetch_coco, merge_instances, take_coco, take_flickr30k
+from trivium.sources.decorrelation.corpora import fetch_coco, take_coco, take_flickr30k
 from trivium.sources.disk import sha256_of
 from trivium.sources.pins import REQUESTED, Pins
 
@@ -131,22 +131,6 @@ def test_pinned_digest_is_enforced(tmp_path):
                 take_flickr30k(mine, tmp_path / "other", pins)
         else:
             assert take_flickr30k(mine, tmp_path / "out", pins)["images"] == 12
-
-
-def test_parts_with_other_categories_are_not_merged(tmp_path):
-    mine = coco_as_published(tmp_path / "mine")
-    parts = [mine / "instances_train2014.json", mine / "instances_val2014.json"]
-    tree = read_json(parts[1])
-    tree["categories"].pop()
-    write_json(parts[1], tree)
-    with pytest.raises(
-        BadInput, match=r"instances_val2014\.json: field 'categories': not the categories of instances_tr"
-    ):
-        merge_instances(parts, tmp_path / "out.json")
-    assert not (tmp_path / "out.json").exists()
-    parts[0].unlink()
-    with pytest.raises(BadInput, match=r"mine: files are missing; got 'instances_train2014\.json'"):
-        take_coco(mine, tmp_path / "out", tmp_path / "work")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from PIL import Image
 
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters, main
 from tests.kvqae.annotated_world import picture, record, write_generated, write_pictures
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json
 from trivium.kvqae.annotation.project import (
@@ -102,19 +101,6 @@ def test_hostile_texts_and_names_stay_data(tmp_path):
     for address in map(address_of, (data["reference"], data["images"][0]["html"])):
         assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", address)
     assert HOSTILE not in labelling_config()
-
-
-def test_an_unreadable_image_is_counted_and_a_missing_one_refused(tmp_path):
-    records = [record(n) for n in (0, 2)]
-    write_generated(tmp_path / "g.jsonl", records)
-    images, references = write_pictures(tmp_path, records)
-    names = [*records[0]["images"], *records[1]["images"]]
-    write_images(images, ((name, b"no image") for name in names))
-    arguments = {"generated": tmp_path / "g.jsonl", "images": images, "references": references, "out": tmp_path / "out"}
-    assert main(parameters(), None, **arguments)["images_unreadable"] == 6
-    write_images(images, ((name, b"no image") for name in names[1:]))
-    with pytest.raises(BadInput, match=r"no such image; got 'Photo 0 0\.jpg'"):
-        main(parameters(), None, **arguments)
 
 
 # What ViQuAE's authors call the images of their knowledge base; Commons has no file of such a name.

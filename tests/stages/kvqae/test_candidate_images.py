@@ -87,19 +87,6 @@ def test_every_reason_to_refuse_a_file(tmp_path, fields, data, reason):
     assert {each for each in REASONS if metrics[each]} == ({reason} if reason else set())
 
 
-def test_unknown_licences_are_counted_by_name(tmp_path):
-    names = ["House-Rules", "house-rules ", "", "ask-me", "cc0"]
-    files = [commons_file("Ada Lark", f"{number}.jpg", license=name) for number, name in enumerate(names)]
-    metrics, _ = run(tmp_path, files)
-    named = {name: value for name, value in metrics.items() if name.startswith("licence_unknown")}
-    assert named == {
-        "licence_unknown": 4,
-        "licence_unknown_house-rules": 2,
-        "licence_unknown_none": 1,
-        "licence_unknown_ask-me": 1,
-    }
-
-
 def test_a_preview_stands_for_its_file(tmp_path):
     files = [commons_file("Ada Lark", name) for name in ("Ref.jpg", "copy.jpg", "other.jpg")]
     metrics, found = run(

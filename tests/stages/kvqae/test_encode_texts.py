@@ -5,11 +5,9 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
-from safetensors.torch import load_file, save_file
 
 from stages.kvqae import encode_texts
 from tests.kvqae.tiny_bert import write_tiny_bert
-from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.core.tables import read_table, write_json_lines, write_table
 from trivium.kvqae.retrieval import text_encoding
@@ -76,20 +74,3 @@ def test_batches_and_shards_change_nothing(world, batch_size, shard_size):
     run(world, "two", batch_size=batch_size, shard_size=shard_size)
     for name in ("kb.npy", "queries.npy"):
         np.testing.assert_allclose(np.load(world / "one" / name), np.load(world / "two" / name), atol=2e-3)
-
-
-def test_nan_names_the_passage(world):
-    path = world / "dpr/passage/model.safetensors"
-    weights = load_file(path)
-    token = load_text_encoder(world / "dpr/passage", torch.device("cpu"))[1].convert_tokens_to_ids("w9")
-    weights["embeddings.word_embeddings.weight"][token] = float("nan")
-    save_file(weights, path, {"format": "pt"})
-    with pytest.raises(BadInput, match="passages.parquet:5: embedding with NaN"):  # "w9 w10 w11", fifth of the file
-        run(world)
-    assert not (world / "out").exists()
-
-
-def test_question_without_a_token(world):
-    write_json_lines(world / "test.jsonl", [question("a", "w1"), question("b", "\u200b\ufffd")])
-    with pytest.raises(BadInput, match="test.jsonl:2: field 'input': question without a token"):
-        run(world)

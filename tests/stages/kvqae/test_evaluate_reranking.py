@@ -10,7 +10,6 @@ from tests.stages.kvqae.test_image_search import write_questions
 from trivium.core.tables import read_json
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
-from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Qrels, Run
 
 PARAMETERS = RerankingTablesParameters(
@@ -122,20 +121,3 @@ def test_without_a_list_there_is_no_split(files):
     metrics = main(PARAMETERS, None, **files)
     assert (metrics["landmarks_listed"], metrics["landmarks_known_questions"]) == (1, 0)
     assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
-
-
-def test_without_rrt_its_rows_are_left_out(files):
-    leave_out(files["landmarks"])
-    (files["landmarks"] / "landmarks.txt").unlink()
-    (files["reranked"] / "rrt" / "test.trec").write_text("")
-    metrics = main(PARAMETERS, None, **files)
-    assert rows_of(files) == {
-        "article_face": ["arcface", "image"],
-        "article": ["image"],
-        "passage": ["initial", "text", "text_image", "text_initial", "text_image_initial"],
-        "persons_known": ["bm25_image", "initial", "image", "text", "text_image"],
-        "persons_unknown": ["bm25_image", "initial", "image", "text", "text_image"],
-    }
-    assert metrics["rrt_left_out"] == 1
-    assert metrics["article_face_image_over_arcface_mrr_difference"] == 1 / 2
-    assert not [name for name in metrics if "over_rrt" in name]

@@ -72,19 +72,6 @@ def test_every_row_and_split_is_what_the_measures_fuse(tmp_path, folders):
     assert read_json(tmp_path / "fused" / "bm25_image" / "fusion.json") == {"depth": 6, "weights": alphas}
 
 
-def test_a_question_without_any_result_in_a_row_is_counted(tmp_path, folders):
-    for name, first in (("arcface/test_articles", 1), ("arcface/test", 1), ("dpr_zero_shot/test", 2)):
-        path = tmp_path / "runs" / f"{name}.trec"
-        run = read_run(path)
-        write_run(path, run.select(run.queries[first:]))
-    metrics = write_fused(parameters(), **given(folders), out=tmp_path / "fused")
-    # No image system serves the first question any more: it is not in the row at all.
-    assert metrics["image_test_questions"] == 7
-    assert metrics["dpr_zero_shot_image_test_questions"] == 7
-    assert metrics["dpr_zero_shot_image_test_questions_without_result"] == 1
-    assert metrics["bm25_image_test_questions_without_result"] == 0
-
-
 def test_a_search_by_names_may_join_any_row_of_passages(tmp_path, folders):
     (tmp_path / "runs" / "clip_names").symlink_to(tmp_path / "runs" / "dpr_zero_shot")
     rows = {"bm25_image": {"bm25": 0.5, "clip": 0.2, "clip_names": 0.3}}

@@ -137,15 +137,3 @@ def test_row_order_does_not_matter_and_the_seed_does():
     assert turned_metrics == metrics
     assert run(rows)[1] == records
     assert run(rows, seed=1)[1] != records
-
-
-def test_questions_about_an_entity_propose_different_images():
-    rows = [(ADA, mention(f"q{number}", "Who hired Ada Lark?", "Ada Lark", "dobj")) for number in (3, 1, 4, 2)]
-    rows.insert(1, (SPAN, mention("q0", "Who built Iron Span?", "Iron Span", "dobj")))
-    rows.insert(0, (ADA | {"answers": ["Who"]}, mention("q00", "Who hired Ada Lark?", "Ada Lark", "dobj")))  # dropped
-    _, records = run(rows, shown="abc")
-    assert {record["id"]: "".join(record["images"]) for record in records} == {
-        "q1_10": "abc", "q2_10": "bca", "q3_10": "cab", "q4_10": "abc", "q0_10": "abc",
-    }  # fmt: skip
-    assert all(record["image"] == record["images"][0] for record in records)
-    assert [record["id"] for record in records] == ["q3_10", "q0_10", "q1_10", "q4_10", "q2_10"]

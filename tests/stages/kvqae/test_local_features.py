@@ -2,14 +2,12 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 from PIL import Image
 
 from stages.kvqae.local_features import describe_side
 from tests.vision.local_descriptors.test_extractors import write_delg
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_table
@@ -102,20 +100,3 @@ def test_features_that_delgs_tool_extracted(stage: list[str]) -> None:
     assert metrics["unreadable_no_features"] == 3
     assert FeatureFolder.read(Path("features")).counts.tolist() == [1, -1, 1, 1, -1, -1]
     assert FeatureFolder.read(Path("features")).scales[0].tolist() == [2, 0, 0, 0, 0]
-
-
-def test_a_re_ranker_that_is_left_out_needs_no_features(stage: list[str]) -> None:
-    Path("extractor/extractor.json").write_text('{"kind": "none"}')
-    assert run(stage) == {"images_left_out": 6}
-    features = FeatureFolder.read(Path("features"))
-    assert len(features.names) == 0
-    assert features.rows(pa.array(["a.jpg", None])).tolist() == [-1, -1]
-
-
-def test_delgs_files_are_asked_for(stage: list[str]) -> None:
-    Path("extractor/extractor.json").write_text('{"kind": "delg_files", "global_dimension": 6}')
-    with pytest.raises(
-        BadInput,
-        match=r"field 'world.local.kvqae_models': no folder of DELG's files.*or no RRT, with kvqae.rrt.use: false",
-    ):
-        run(stage)

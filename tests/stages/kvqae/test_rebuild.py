@@ -14,7 +14,6 @@ from tests.kvqae.annotated_world import (
     write_pictures,
     write_released,
 )
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, read_questions
@@ -144,14 +143,6 @@ def test_simulated_annotators_to_splits_without_a_shared_image_or_a_leak(tmp_pat
     assert generated.keys() >= {question.id for part in splits.values() for question in part}
 
 
-def test_triviaqa_questions_are_known_by_their_id_too(tmp_path):
-    """TriviaQA words a question differently in its two distributions; its id stays."""
-    records = [record(n, id=f"{split}_10") for n, split in ((0, "ttrain1"), (2, "tc_2"), (4, "tc_4"))]
-    metrics = run(tmp_path, records, [exported(made, kept(made)) for made in records])
-    assert metrics["triviaqa_behind_questions"] == 1
-    assert "ttrain1" not in {made["id"] for made in lines(tmp_path / "out" / "triviaqa" / "train.jsonl")}
-
-
 def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
     records = [record(n) for n in (0, 2, 4, 6, 8, 10, 12)]
     tasks = [exported(made, kept(made)) for made in records[:3]]
@@ -170,12 +161,3 @@ def test_discards_named_entities_and_given_answers_are_counted(tmp_path):
     assert metrics["discarded_share"] == 1 / 6
     assert metrics["unannotated_tasks"] == 1
     assert metrics["agreement_questions"] == 1
-
-
-def test_too_few_questions(tmp_path):
-    records = [record(n) for n in (0, 2)]
-    with pytest.raises(
-        BadInput, match=r"export\.json: too few questions are kept for three splits: \w+ is empty; got 2"
-    ):
-        run(tmp_path, records, [exported(made, kept(made)) for made in records])
-    assert not (tmp_path / "out").exists()

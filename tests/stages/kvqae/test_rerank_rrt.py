@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from trivium.core.stage import execute
 from trivium.core.tables import write_table
 from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.rerankers.rrt import Base, build_rrt, image_pairs, rerank, save_rrt, score_pairs
-from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Run
 from trivium.nets.reranking_transformer import RerankingTransformer
 
@@ -110,10 +108,3 @@ def test_stage(stage: list[str], run: Run, base: Base, model: RerankingTransform
     expected, counts = rerank(run, np.array([1, 0, -1, 0]), folder_of([2, 3], seed=2), base, model, **PARAMETERS)
     assert {name: metrics[f"test_{name}"] for name in counts} == counts
     assert (read_run(Path("out/test.trec")).documents == expected.select(["q1", "q2"]).documents).all()
-
-
-def test_a_re_ranker_that_is_left_out_ranks_nothing(stage: list[str]) -> None:
-    shutil.rmtree("rrt")
-    leave_out(Path("rrt"))
-    assert execute(main, "kvqae.rerank", RerankParameters, stage)["test_questions_left_out"] == 4
-    assert Path("out/test.trec").read_text() == ""

@@ -1,5 +1,3 @@
-import shutil
-
 import numpy as np
 import pytest
 import torch
@@ -9,9 +7,8 @@ from tests.kvqae.tiny_reader import write_world
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
-from trivium.formats.trec import read_run, write_run
+from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
-from trivium.measures.runs import Run
 
 
 @pytest.fixture(scope="module")
@@ -57,26 +54,3 @@ def test_every_list_is_the_initial_best_in_a_new_order_then_the_rest_in_its_own(
         assert (metrics[f"{split}_questions"], metrics[f"{split}_pairs"]) == (12, 36)
         assert metrics[f"{split}_questions_with_few_passages"] == metrics[f"{split}_questions_without_passage"] == 0
     assert moved > 0
-
-
-def test_short_and_empty_lists_are_counted(world, tmp_path):
-    shutil.copytree(world.runs / "fused", tmp_path / "runs")
-    initial = read_run(world.runs / "fused" / "test.trec")
-    empty, short, *_ = initial.queries
-    lists = {
-        query: dict(zip(*row, strict=True))
-        for query, *row in zip(initial.queries, initial.documents.tolist(), initial.scores.tolist(), strict=True)
-        if query != empty
-    }
-    only = next(iter(lists[short]))
-    write_run(tmp_path / "runs" / "test.trec", Run.from_dict(lists | {short: {only: 1.0}}))
-    metrics = rerank(world, tmp_path / "out", tmp_path / "runs")
-    assert {name: value for name, value in metrics.items() if name.startswith("test")} == {
-        "test_questions": 12,
-        "test_pairs": 31,
-        "test_questions_without_passage": 1,
-        "test_questions_with_few_passages": 1,
-    }
-    found = read_run(tmp_path / "out" / "test.trec")
-    assert empty not in found.queries
-    assert [each for each in found.documents[found.queries.index(short)].tolist() if each >= 0] == [only]

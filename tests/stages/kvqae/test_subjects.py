@@ -6,7 +6,6 @@ import pytest
 
 from tests.kvqae.tiny_construction import MALE, entity, person, write_lines
 from tests.kvqae.viquae_entities import read_viquae_entities
-from trivium.core.errors import BadInput
 from trivium.formats.wikidata import HUMAN, IMAGE_PROPERTIES, WikidataFile
 from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.construction.subjects import REASONS, add_subjects, read_concrete_types
@@ -125,27 +124,6 @@ def test_what_is_not_known_of_persons_is_counted(tmp_path):
         "person_without_occupation": 1,
         "person_with_several_occupations": 1,
     }
-
-
-def test_types_with_or_without_a_heading_and_as_addresses(tmp_path):
-    path = tmp_path / "types.csv"
-    path.write_text(
-        'id,label\nQ1,bridge\n# a note\n\nhttp://www.wikidata.org/entity/Q2,"castle, keep",text,7\nx/33,c\n'
-    )
-    assert read_concrete_types(path) == {"Q1": "bridge", "Q2": "castle, keep", "Q33": "c"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Q1,a\nbridge,Q2\n", "types.csv:2: not a type.*expected id,label"),
-        ("Q1,a\nQ1,b\n", "types.csv:2: field 'id': type twice; got 'Q1'"),
-        ("id,label\n", "no concrete types"),
-    ],
-)
-def test_bad_lists_of_types(tmp_path, text, message):
-    with pytest.raises(BadInput, match=message):
-        run(tmp_path, [], concrete=text)
 
 
 @pytest.mark.real

@@ -8,7 +8,7 @@ import pytest
 from stages.kvqae import rerank_fuse
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.tables import read_json
-from trivium.formats.trec import read_qrels, read_run, write_run
+from trivium.formats.trec import read_qrels, read_run
 from trivium.kvqae.rerankers.fusion import (
     LinearFusion,
     PositionFusion,
@@ -187,24 +187,3 @@ def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders
         apart = fuse(fusion, {"arcface": faces.select(some), "rrt": whole.select(some)})
         assert apart.documents.tolist() == together.documents.tolist()
         assert apart.scores.tolist() == together.scores.tolist()
-
-
-def test_a_re_ranker_that_is_left_out_plays_no_part(tmp_path, folders):
-    for split in ("validation", "test"):
-        (folders["rrt"] / f"{split}.trec").write_text("")
-    assert tune(tmp_path, folders)["re_rankers_without_lists"] == 1
-    assert write_fused(tmp_path, folders)["test_image_alone_kept_initial"] == 20  # those without a face
-    assert len(read_run(tmp_path / "reranked_text_image" / "test.trec").queries) == 40
-
-
-def test_a_question_without_image_list_keeps_its_initial_order_in_the_list_of_images_alone(tmp_path, folders):
-    run = read_run(folders["rrt"] / "test.trec")
-    write_run(folders["rrt"] / "test.trec", run.select([query for query in run.queries if query != "test1"]))
-    metrics = write_fused(tmp_path, folders, equal_but(equal("arcface", "rrt")))
-    assert (metrics["validation_image_alone_kept_initial"], metrics["test_image_alone_kept_initial"]) == (0, 1)
-    initial, fused, alone = (
-        read_run(path / "test.trec")
-        for path in (folders["initial"], tmp_path / "reranked_image", tmp_path / "reranked_image_alone")
-    )
-    assert alone.select(["test1"]).documents.tolist() == initial.select(["test1"]).documents.tolist()
-    assert alone.select(fused.queries).documents.tolist() == fused.documents.tolist()
