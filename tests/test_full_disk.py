@@ -9,8 +9,7 @@ import pytest
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.matrices import read_matrix, write_matrix
-from trivium.core.tables import read_json, read_json_lines
+from trivium.core.matrices import write_matrix
 
 NO_WORD = "unexpected pos 768 vs 662"  # what torch.save says
 
@@ -43,11 +42,6 @@ def test_a_library_that_does_not_say_so(tmp_path, error):
     assert not list(tmp_path.iterdir())
 
 
-def test_the_same_error_on_a_disk_with_space_stays_what_it_is(tmp_path):
-    with pytest.raises(RuntimeError, match=NO_WORD):
-        fail(tmp_path / "model", RuntimeError(NO_WORD))
-
-
 @pytest.mark.usefixtures("full")
 def test_bad_input_on_a_full_disk_stays_bad_input(tmp_path):
     with pytest.raises(BadInput, match="no good"):
@@ -66,14 +60,3 @@ def test_a_matrix_that_does_not_fit_is_refused_before_it_is_filled(tmp_path, mon
         raise AssertionError("mapped")
     assert caught.value.filename == str(tmp_path / "m.npy")
     assert not list(tmp_path.iterdir())
-
-
-def test_files_that_are_not_there_or_not_text(tmp_path):
-    for read, name in ((read_json, "a.json"), (read_matrix, "a.npy")):
-        with pytest.raises(BadInput, match=f"{name}: no such file"):
-            read(tmp_path / name)
-    (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
-    with pytest.raises(BadInput, match=r"a\.jsonl:2: not UTF-8: invalid start byte at byte 7"):
-        list(read_json_lines(tmp_path / "a.jsonl"))
-    with pytest.raises(BadInput, match=r"a\.jsonl:2: not UTF-8"):
-        read_json(tmp_path / "a.jsonl")

@@ -1,6 +1,5 @@
 """Every part of the GPU's bench runs on a little without one; what is recorded, and what a GPU's own tool says."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from transformers import BertConfig, BertModel
 from bench import harness
 from bench.gpu import __main__ as bench
 from bench.gpu import pictures, words
-from bench.gpu.part import PARTS, Part, part_of
+from bench.gpu.part import PARTS, part_of
 from bench.gpu.parts import resident_search, texts
 
 LITTLE = {
@@ -38,11 +37,6 @@ def test_a_part_runs_on_a_little(name: str, tmp_path: Path, monkeypatch: pytest.
     assert part.few < part.size
 
 
-def test_an_unknown_part_is_named_with_the_choices() -> None:
-    with pytest.raises(SystemExit, match="no part 'dino'.*texts, imagenet"):
-        part_of("dino")
-
-
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_it_says_so_and_records_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "FOLDER", tmp_path)
@@ -51,37 +45,12 @@ def test_without_a_gpu_it_says_so_and_records_nothing(tmp_path: Path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
-def part_like(seconds: list[float], done: list[int]) -> Part:
-    def run(folder: Path, out: Path, count: int) -> float:
-        assert (folder / "size").read_text() == "1000"
-        assert list(out.iterdir()) == []
-        (out / "file").touch()
-        done.append(count)
-        seconds.append(seconds[-1] + (1.0 if count == 10 else 4.0 * len(done)))
-        return float(count)
-
-    def make(folder: Path, size: int) -> None:
-        (folder / "size").write_text(str(size))
-
-    return Part("clip", "things a second", 80.0, 1000, 10, make, run)
-
-
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock that only a part's work moves."""
     seconds = [0.0]
     monkeypatch.setattr(bench.time, "perf_counter", lambda: seconds[-1])
     return seconds
-
-
-def test_the_rate_is_the_median_after_one_trial_that_warms_up(counted: list[float], tmp_path: Path) -> None:
-    done: list[int] = []
-    found = bench.measure(part_like(counted, done), tmp_path / "part")
-    assert done == [10, 1000, 1000, 1000]
-    assert found["rate"] == pytest.approx(1000 / 12)  # of 8, 12 and 16 seconds
-    assert found["reached"] is True
-    assert bench.measure(replace(part_like(counted, []), goal=90.0), tmp_path / "other")["reached"] is False
-    assert bench.measure(replace(part_like(counted, []), goal=None), tmp_path / "third")["reached"] is None
 
 
 def test_arithmetic_of_a_text_is_what_torch_counts() -> None:

@@ -6,8 +6,6 @@ from importlib import import_module
 import pytest
 
 from trivium.commands.cli import COMMANDS, main, run
-from trivium.core import errors
-from trivium.core.errors import how_to_install
 
 
 def test_help_lists_every_command_and_imports_none():
@@ -41,11 +39,6 @@ def test_a_package_that_is_not_installed_is_named_with_what_brings_it(command, p
         run(command, ["--out", "base"])
     assert left.value.code == 1
     assert capsys.readouterr().err == f"trivium {command}: {package} is missing: {wanted}\n"
-
-
-def test_outside_a_clone_no_package_of_this_name_is_fetched(tmp_path, monkeypatch):
-    monkeypatch.setattr(errors, "__file__", str(tmp_path / "trivium" / "core" / "errors.py"))
-    assert how_to_install("kvqae").startswith("`pip install '.[kvqae]'` in a clone, or install the release's wheel")
 
 
 def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path, monkeypatch, capsys):

@@ -79,18 +79,6 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     assert list(ASKED.iterdir()) == []
 
 
-def test_what_was_described_since_is_not_asked_for_again(project: Path, capsys: pytest.CaptureFixture[str]):
-    """A file by the name without its ending counts where only one image has that name; half of the two does not."""
-    Path("mine/delg").mkdir(parents=True)
-    for name in ("a", "b"):
-        write_delg(Path("mine/delg/kb"), name, np.ones(6), [])
-    write_delg(Path("mine/delg/kb"), "c.jpg", np.ones(6), [])
-    Path("mine/delg/kb/c.jpg.delg_local").unlink()
-    cli.run("delg")
-    assert "kb: 1 of 9 images are described, 4 to be described" in capsys.readouterr().out
-    assert {"a.jpg.jpg", "a.png.jpg", "c.jpg.jpg"} < {path.name for path in ASKED.iterdir()}
-
-
 def test_one_image_and_many_are_what_the_tool_can_read(tmp_path: Path):
     """It squeezes the cells, which makes one of a single one, and looks at the truth of each query."""
     for names in (["a.jpg"], ["Ünï 1.jpg", "b"], [f"{number}.jpg" for number in range(300)]):

@@ -25,16 +25,6 @@ def test_links_lead_to_where_files_stand_in_the_site(tmp_path):
     assert rewritten("[p](../../params.yaml)", "docs/t/c.md", tmp_path)[0] == "[p](../repository/params.yaml.md)"
 
 
-def test_what_is_fenced_stays(tmp_path):
-    text = "```\n[no](link.md)\n```\n"
-    assert rewritten(text, "docs/a.md", tmp_path) == (text, [])
-
-
-def test_a_list_after_a_sentence_stays_a_list(tmp_path):
-    text = "Said:\n- a\n  more\n- b\n\n## H\n- c\n"
-    assert rewritten(text, "docs/a.md", tmp_path)[0] == text.replace("Said:\n", "Said:\n\n")
-
-
 @pytest.mark.parametrize("target", ["gone.md", "../../outside.md", "../docs"])
 def test_a_link_to_no_file_is_refused(tmp_path, target):
     (tmp_path / "docs").mkdir()

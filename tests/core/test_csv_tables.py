@@ -37,17 +37,6 @@ def test_no_text_is_a_formula(tmp_path, text):
     assert cells(tmp_path / "a.csv") == [["'" + text.replace("\r\n", "\n").replace("\r", "\n")]]
 
 
-def test_neither_is_a_name_of_a_column(tmp_path):
-    write_csv(tmp_path / "a.csv", ["=a", "b"], [{"=a": 1, "b": 2}])
-    assert (tmp_path / "a.csv").read_bytes() == b"'=a,b\n1,2\n"
-
-
-@pytest.mark.parametrize("text", ["a = b", "dog", "l'été", "'=1", "", " =1", "a\nb", 'say "so", please'])
-def test_another_text_is_as_it_was(tmp_path, text):
-    write_csv(tmp_path / "a.csv", ["name", "n"], [[text, 1]])
-    assert cells(tmp_path / "a.csv") == [[text, "1"]]
-
-
 def test_numbers_stay_numbers(tmp_path):
     values = [-1.5, np.float64(-2.25), np.int64(-3), "-0.500000", "-.5", "+7", "-1e-09", -1e-9]
     write_csv(tmp_path / "a.csv", list("abcdefgh"), [values])

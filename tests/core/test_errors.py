@@ -28,12 +28,6 @@ def test_a_short_value_is_shown_as_it_is():
     )
 
 
-def test_many_choices_are_cut():
-    message = str(BadInput("unknown", choices=map(str, range(10**6))))
-    assert message.startswith("unknown (choices: 0, 1, 2")
-    assert message.endswith(", 99, ...)")
-
-
 def test_a_passing_file_is_named_as_the_one_that_the_user_knows():
     with (
         pytest.raises(BadInput, match="^/mine/a.json:3: wrong$"),

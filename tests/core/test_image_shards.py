@@ -37,17 +37,6 @@ def test_columns_of_other_types_and_empty_names_are_refused(tmp_path, names, dat
         image_shards.Images(tmp_path)
 
 
-def test_an_image_without_bytes_is_named(tmp_path):
-    table = pa.table({"name": ["a", "b"], "data": [b"1", None]}, schema=image_shards.IMAGE_SCHEMA)
-    pq.write_table(table, tmp_path / "shard-00000.parquet")
-    images = image_shards.Images(tmp_path)
-    message = r"shard-00000\.parquet:2: field 'data': image without bytes; got None"
-    with pytest.raises(BadInput, match=message):
-        images.read("b")
-    with pytest.raises(BadInput, match=message):
-        list(images.stream())
-
-
 def test_a_damaged_page_is_noticed_though_it_can_be_read(tmp_path):
     """JPEG is stored as it is: without its page's checksum, a flipped bit would be another picture."""
     image_shards.write_images(tmp_path, [("a.jpg", b"0123456789" * 10)])

@@ -48,19 +48,6 @@ def test_what_others_used_is_found_by_its_key(key, value, tmp_path):
     assert used_values(tmp_path / "params.yaml", key) == value
 
 
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        ("z", r"field 'z': no such key \(choices: a\)"),
-        ("a.y.z", r"no section 'a.y' \(choices: b\)"),
-    ],
-)
-def test_what_nobody_used_is_refused(key, message, tmp_path):
-    (tmp_path / "params.yaml").write_text("a: {b: 3}")
-    with pytest.raises(BadInput, match=message):
-        used_values(tmp_path / "params.yaml", key)
-
-
 class One(Parameters):
     kind: Literal["one"]
     size: int = pydantic.Field(default=1, ge=1)
@@ -92,8 +79,3 @@ class Nested(Parameters):
 def test_a_bad_value_is_named_by_its_place(values, name):
     with pytest.raises(BadInput, match=rf"bad parameters\n  {name}: "):
         validate(Nested, values, "kvqae.read", FILE, {"cell": "c1"})
-
-
-def test_a_parameter_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(BadInput, match=r"none\.yaml: no such parameter file"):
-        used_values(tmp_path / "none.yaml", "a")

@@ -184,17 +184,6 @@ def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
 
-@pytest.mark.parametrize(("given", "workers"), [("", 3), ("run: {workers: null}", 3), ("run: {workers: 2}", 2)])
-def test_workers_are_as_many_as_the_environment_says_where_params_do_not(folder, monkeypatch, given, workers):
-    (folder / "params.yaml").write_text(f"toy: {{}}\n{given}")
-    monkeypatch.setenv("STAGE_WORKERS", "3")
-
-    def main(parameters: Parameters, context: Context) -> dict[str, float]:
-        return {"workers": context.engine.workers}
-
-    assert execute(main, "toy", Parameters, []) == {"workers": workers}
-
-
 @pytest.mark.parametrize(("seed", "of_numpy"), [(5, 5), (2**32 - 1, 2**32 - 1), (2**32 + 5, 5)])
 def test_all_that_draws_is_seeded(seed, of_numpy):
     """NumPy takes no larger seed than 2³² − 1."""

@@ -33,15 +33,6 @@ def test_missing_columns_are_named_with_the_choices(tmp_path):
         tables.read_table(tmp_path / "t.parquet")
 
 
-def test_csv_of_long_cells_is_read_up_to_a_limit(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv"
-    path.write_text(f"\ufefftitle,text\n\nAda,{'x' * 200_000}\n", "utf-8")
-    assert list(tables.read_csv(path)) == [(1, ["title", "text"]), (3, ["Ada", "x" * 200_000])]
-    monkeypatch.setattr(tables, "LONGEST_CELL", 199_999)
-    with pytest.raises(BadInput, match="a.csv:3: cell too long; expected at most 199999 characters"):
-        list(tables.read_csv(path))
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -72,16 +63,6 @@ def test_csv_may_be_parted_by_semicolons(tmp_path):
     assert list(tables.read_csv_records(tmp_path / "t.csv", ["title", "text"])) == [
         (2, {"title": "Loutre", "text": "Elle mesure 1,2 m; elle nage."})
     ]
-
-
-def test_what_parts_cells_is_told_by_the_first_line_without_its_quotes(tmp_path):
-    """Lines of empty cells at the end, as spreadsheets leave them, are none."""
-    (tmp_path / "t.csv").write_text('"titre, entier";text\nLoutre;"a; b"\n;\n\n')
-    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["titre, entier", "text"]), (2, ["Loutre", "a; b"])]
-    (tmp_path / "t.csv").write_text('"a, b; c, d"\ttext\n1\t2;3\n')
-    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["a, b; c, d", "text"]), (2, ["1", "2;3"])]
-    (tmp_path / "t.csv").write_text('"a;b;c",text\n1,2\n')
-    assert list(tables.read_csv(tmp_path / "t.csv")) == [(1, ["a;b;c", "text"]), (2, ["1", "2"])]
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,6 @@ def test_the_cache_survives_a_line_cut_short(tmp_path):
     assert (again.broken, len(again)) == (3, 3)
 
 
-def test_lines_of_before_thoughts_were_cut_off_are_read_without_them(tmp_path):
-    line = {"key": "a", "model": "m", "content": "<think>Où ?</think> là", "finish": "stop"}
-    (tmp_path / FILE).write_text(json.dumps(line | {"prompt_tokens": 1, "completion_tokens": 2}) + "\n")
-    assert AnswerCache(tmp_path).get("a") == Reply("là", "stop", 1, 2, len("<think>Où ?</think>"))
-
-
 @pytest.mark.parametrize("room", [0, 1, 40, 90])
 def test_a_full_disk_is_no_answer_and_harms_none(tmp_path, room):
     cache = AnswerCache(tmp_path)

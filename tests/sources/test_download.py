@@ -99,12 +99,6 @@ def test_kill_between_last_byte_and_new_name(ask, hub, tmp_path):
     assert [headers.get("Range") for headers in hub.asked("/file")] == [None, f"bytes={len(DATA)}-"]
 
 
-def test_part_longer_than_the_file_starts_over(ask, tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "file.part").write_bytes(DATA + b"more")
-    assert ask(sha256=DIGEST).size == len(DATA)
-
-
 def test_wrong_digest_is_refused_and_removed(ask, tmp_path):
     with pytest.raises(BadInput, match=rf"wrong sha256.*removed.*{DIGEST}.*expected {'0' * 64}"):
         ask(sha256="0" * 64)
@@ -116,18 +110,6 @@ def test_spoilt_target_is_refused_and_removed(ask, tmp_path):
     target.write_bytes(b"spoilt")
     with pytest.raises(BadInput, match="wrong sha256"):
         ask(sha256=DIGEST)
-    assert left(tmp_path) == []
-
-
-def test_right_target_is_not_fetched_again(ask, hub):
-    ask(sha256=DIGEST)
-    ask(sha256=DIGEST)
-    assert len(hub.asked("/file")) == 1
-
-
-def test_wrong_size_is_refused_before_the_body(ask, tmp_path):
-    with pytest.raises(BadInput, match="wrong size; got 1048576; expected 1000 bytes"):
-        ask(size=1000)
     assert left(tmp_path) == []
 
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageFilter
 
-from trivium.core.image_shards import write_images
 from trivium.kvqae.construction.candidate_images import (
     BITS,
-    Fingerprints,
     fingerprint,
     hash_distance,
     near_duplicates,
@@ -81,14 +79,3 @@ def test_unlike_flat_pictures_are_no_duplicates():
             assert not near_duplicates(own, other, 8)
     assert near_duplicates(prints[0], fingerprint(flag("red", "white", "blue").resize((45, 30))), 0)
     assert near_duplicates(prints[2], fingerprint(logo((45, 30))), 8)
-
-
-def test_fingerprints_of_a_collection_and_why_there_is_none(tmp_path):
-    out = io.BytesIO()
-    scene(3).save(out, "JPEG", exif=b"Exif\x00\x00" + b"\xff" * 40)
-    files = {"a.jpg": jpeg(scene(3), 90), "exif.jpg": out.getvalue(), "broken.jpg": b"\xff\xd8\xff", "x.svg": b"<svg/>"}
-    write_images(tmp_path / "images", files.items())
-    prints = Fingerprints(tmp_path / "images", 10**6)
-    assert all(hash_distance(prints.of(name), fingerprint(scene(3))) <= 6 for name in ("a.jpg", "exif.jpg"))
-    assert prints.flawed["broken_exif"] == {"exif.jpg"}
-    assert [prints.of(name) for name in ("broken.jpg", "x.svg", "b.jpg")] == ["unreadable", "unreadable", "not_at_hand"]

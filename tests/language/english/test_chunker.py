@@ -6,7 +6,6 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from trivium.core.errors import BadInput
 from trivium.language.english.chunker import RuleChunker, SpacyChunker, chosen_chunker
 from trivium.language.english.sentences import read_sentence
 
@@ -124,11 +123,3 @@ def test_spacy_chunks_are_joined_and_lose_their_pronouns(tmp_path):
     chunker._pipeline, chunker._batch = pipeline, 2
     sentence = read_sentence("A group of men push it")
     assert chunker.chunk([sentence]) == [[(0, 4)]]
-
-
-def test_a_pipeline_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="spacy_model.*cannot be loaded"):
-        SpacyChunker(str(tmp_path / "none"), batch=2)
-    spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(BadInput, match="has no parser"):
-        SpacyChunker(str(tmp_path / "blank"), batch=2)

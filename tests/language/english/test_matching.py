@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.core.errors import BadInput
 from trivium.language.english.chunker import RuleChunker
 from trivium.language.english.matching import Matcher
 from trivium.language.english.sentences import read_sentence
@@ -232,11 +231,6 @@ def test_no_expression_is_listed_for_two_classes():
 def test_an_expression_is_not_read_twice():
     sentence = read_sentence("glass of wine")
     assert matcher(COCO, "strict").match(sentence, [(0, 1), (2, 3)]) == [("wine glass",), ()]
-
-
-def test_a_class_without_words_is_refused():
-    with pytest.raises(BadInput, match=r"class without words; got \['unicorn'\]"):
-        word_lists(("dog", "unicorn"))
 
 
 @pytest.mark.parametrize(

@@ -90,13 +90,6 @@ def test_training_starts_there_with_its_own_vocabulary(tmp_path, towers, vocabul
     assert read_json(tmp_path / "saved" / "config.json") == read_json(folder / "config.json")
 
 
-@pytest.mark.parametrize(("option", "value"), [("measure", "order"), ("cnn_type", "resnet152"), ("no_imgnorm", True)])
-def test_other_networks_are_refused(tmp_path, towers, vocabulary, option, value):
-    checkpoint = save(tmp_path / "model_best.pth.tar", towers, OPTIONS | {option: value})
-    with pytest.raises(BadInput, match=f"opt.{option}.*another network.*{value}"):
-        convert_vsepp(checkpoint, vocabulary, tmp_path)
-
-
 def test_the_vocabulary_of_another_checkpoint_is_refused(tmp_path, towers, vocabulary):
     towers[1]["embed"] = nn.Embedding(9, 3)
     with pytest.raises(BadInput, match="vocabulary of another checkpoint; got '8 words'; expected 9"):
