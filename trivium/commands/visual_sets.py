@@ -18,7 +18,8 @@ from trivium.formats.visual_questions import (
     read_infoseek,
     read_ok_vqa,
 )
-from trivium.measures.answers import annotators_agree, exact_match, in_range, lists_match
+from trivium.measures.answers import exact_match
+from trivium.measures.visual_answers import annotators_agree, in_range, lists_match, matches_encyclopedic
 
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
 OWN = ("id", "kind", "split", "expected", "right")
@@ -36,7 +37,7 @@ def _infoseek(question: VisualQuestion, answer: str) -> float:
 
 def _encyclopedic(question: VisualQuestion, answer: str) -> float:
     if question.kind != "multi_answer":
-        return float(exact_match(answer, question.answers))
+        return float(any(matches_encyclopedic(answer, reference) for reference in question.answers))
     return float(any(lists_match(answer, reference.split(ENCYCLOPEDIC_PARTS)) for reference in question.answers))
 
 
