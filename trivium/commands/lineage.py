@@ -35,16 +35,27 @@ def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
 
 def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
     """The targets and every stage that made what they read, or what that was made of; `lock` as `dvc.lock` has them."""
-    made_by = {PurePosixPath(path): stage for path, stage in outputs_of(lock).items()}
+    made_by = outputs_of(lock)
+    makers: dict[str, set[str]] = {}  # of what lies at a path, or below it
+    for out, stage in made_by.items():
+        for path in (out, *folders_of(out)):
+            makers.setdefault(path, set()).add(stage)
     stages: set[str] = set()
     waiting = list(targets)
     while waiting:
         stage = waiting.pop()
+        if stage in stages:
+            continue
         stages.add(stage)
-        for path in (PurePosixPath(dep["path"]) for dep in lock[stage].get("deps", ())):
-            makers = {made_by[out] for out in made_by if path == out or path in out.parents or out in path.parents}
-            waiting += makers - stages
+        for path in (dep["path"] for dep in lock[stage].get("deps", ())):
+            waiting += makers.get(path, ())
+            waiting += [made_by[folder] for folder in folders_of(path) if folder in made_by]
     return sorted(stages)
+
+
+def folders_of(path: str) -> list[str]:
+    """The folders that a path lies in, the innermost first."""
+    return [str(folder) for folder in PurePosixPath(path).parents][:-1]
 
 
 def value_in(tree: Any, key: str) -> Any:
