@@ -67,6 +67,7 @@ def main(
     told_twice = contrasts.read_contrasts(of)
     front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
+        **({"picture": contrasts.picture_html(told_twice)} if told_twice.facts else {}),
         "claim": contrasts.claim_of(told_twice) if told_twice.facts else front,
         "contrasts": contrasts.contrasts_html(told_twice),
         "table-1": models.table_1(of, more),

@@ -66,7 +66,7 @@ def test_what_is_not_there_yet_is_told(tmp_path):
 def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):
     assert front_html(tmp_path, "kvqae") == ""
     keep(tmp_path, "kvqae", evidence("kvqae", {"rrt_adds": -0.5}))
-    assert "in 3 other invented worlds, trained anew 3 times in each" in front_html(tmp_path, "kvqae")
+    assert "in 3 other worlds, with 3 trainings each" in front_html(tmp_path, "kvqae")
     assert TAGS.sub("", front_html(tmp_path, "kvqae")).strip().startswith("holds")
     for lost, said in ((0.2, "does not hold"), (0.05, "cannot tell")):
         keep(tmp_path, "decorrelation", evidence("decorrelation", {"clip_keeps": -lost}), worlds=(4,))

@@ -91,10 +91,9 @@ def test_what_factors_cost_when_nothing_else_differs(article, sections):
     assert rows["f2"][2] == "cannot be told from this run"
     assert "f3" not in rows
     assert "loses 51.0" in article["claim"]
-    html = sections["contrasts"]
-    assert html.count("Right: <em") == 2
-    assert 'CamemBERT: <em lang="fr">camembert dit</em>' in html
-    assert html.index("a pronoun stands for the answer</h4>") < html.index("the answer is named again</h4>")
+    html = article["picture"]
+    assert html.count('<span class="wrong">✗</span> CamemBERT: <em lang="fr">camembert dit</em>') == 2
+    assert html.index("a pronoun stands for the answer</strong>") < html.index("the answer is named again</strong>")
 
 
 def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, sections):

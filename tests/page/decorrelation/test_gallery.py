@@ -3,8 +3,10 @@
 import random
 
 import numpy as np
+import pyarrow as pa
 
-from trivium.page.decorrelation.gallery import sentence
+from trivium.core.tables import write_table
+from trivium.page.decorrelation.gallery import clearest, sentence
 from trivium.page.html import half_each
 from trivium.page.inline_pictures import outline
 
@@ -57,3 +59,16 @@ def test_the_outline_follows_the_mask_inside():
     expected[3:6, 3:6] = False
     assert (outline(mask, 1) == expected).all()
     assert not outline(np.ones((4, 4), dtype=bool), 2).any()  # a picture's edge is no border
+
+
+def test_the_example_names_nothing_that_was_never_there(tmp_path):
+    captions = {1: ["dog"], 2: ["dog", "car"], 3: ["car"], 4: ["dog", "tree"]}
+    best = {"a": [1, 2], "b": [1, 3], "c": [4, 1], "d": [1, 1]}
+    phrases = [{"caption": key, "phrases": [{"classes": [name]} for name in named]} for key, named in captions.items()]
+    removals = [{"removal": query, "removed": ["frisbee"], "remaining": ["dog", "tree"]} for query in best]
+    lists = [{"query": query, "captions": ids} for query, ids in best.items()]
+    write_table(tmp_path / "phrases/coco.parquet", pa.Table.from_pylist(phrases))
+    write_table(tmp_path / "removals/coco/removals.parquet", pa.Table.from_pylist(removals))
+    write_table(tmp_path / "retrieved/ours/synthetic.parquet", pa.Table.from_pylist(lists))
+    assert clearest("abd", tmp_path, "coco", "ours") == "d"
+    assert clearest("abcd", tmp_path, "coco", "ours") == "c", "it names more that is there"

@@ -20,13 +20,13 @@ COSTS = "costs every reader"
 MARGIN = 2.0  # points up to which a cost counts as none, as in the claims
 # What the two versions of a fact are, with the factor and without it.
 VERSIONS = {
-    "f0": ("after learning the frame from few questions", "after learning it from many"),
+    "f0": ("after few questions about such events (their frame)", "after many"),
     "f1": ("a pronoun stands for the answer", "the answer is named again"),
     "f2": ("told by a noun", "told by a verb"),
     "f3": ("asked by another word than told", "asked by the same word"),
     "f4": ("answer two arcs and more from the event’s word", "answer next to it"),
     "f5": ("two elements", "four elements"),
-    "f6": ("after learning many words for the frame", "after learning one"),
+    "f6": ("after learning many words for such events", "after learning one"),
 }
 
 
@@ -57,9 +57,14 @@ class Contrasts:
     means: Mapping[str, Mapping[str, ContrastMean]]
 
     @property
+    def costly(self) -> list[str]:
+        """The factors that cost every reader of this run."""
+        return [factor for factor, means in self.means.items() if say([*means.values()]) == COSTS]
+
+    @property
     def hardest(self) -> str:
-        """The factor that costs most even the reader that loses least by it."""
-        return max(self.means, key=lambda factor: min(mean.value for mean in self.means[factor].values()))
+        """The factor that costs most even the reader that loses least by it, of those that cost every reader if any."""
+        return max(self.costly or self.means, key=lambda name: min(mean.value for mean in self.means[name].values()))
 
 
 def read_contrasts(of: Material) -> Contrasts:
@@ -79,20 +84,25 @@ def read_contrasts(of: Material) -> Contrasts:
 
 def claim_of(found: Contrasts) -> Markup:
     """What stands first on the page: a factor that costs every reader of this run, or that there is none."""
-    costly = [factor for factor, means in found.means.items() if say([*means.values()]) == COSTS]
-    if not costly:
+    if not found.costly:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
                           "No factor costs every reader of this run for sure.")  # fmt: skip
-    hardest = max(costly, key=lambda factor: min(mean.value for mean in found.means[factor].values()))
+    hardest = found.hardest
     lost = " and ".join(f"{reader} loses {mean.value:.1f}" for reader, mean in found.means[hardest].items())
     seen = (
-        f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; below stands one of them, twice."
+        f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; the example is one of them, twice."
     )
     return claim_html(FOUND[hardest], "holds", seen)
 
 
+def picture_html(found: Contrasts) -> Markup:
+    """What stands beside the claim: a fact in both versions, and what readers of this run answer."""
+    versions = pair(found.facts, {reader: tables[0] for reader, tables in found.scores.items()}, found.hardest)
+    return render("complexity/pair.html", pair=versions, titles=VERSIONS[found.hardest])
+
+
 def contrasts_html(found: Contrasts) -> Markup:
-    """The mean points that each factor costs each reader, and one fact in both versions."""
+    """The mean points that each factor costs each reader."""
     if not found.facts:
         return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
     return render(
@@ -103,8 +113,6 @@ def contrasts_html(found: Contrasts) -> Markup:
         facts=len({row["fact"] for row in found.facts}),
         trainings=min(map(len, found.scores.values())),
         margin=MARGIN,
-        pair=pair(found.facts, {reader: tables[0] for reader, tables in found.scores.items()}, found.hardest),
-        versions=VERSIONS[found.hardest],
     )
 
 

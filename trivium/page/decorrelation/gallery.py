@@ -77,8 +77,7 @@ def gallery_html(
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
     As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right. The picture
-    is one where finetune is fooled and ours is right, if there is one, and names as little as can be that was never
-    there.
+    is the one of `clearest`, if there is one, in the place of the last that was drawn.
 
     Args:
         results: of stage evaluate.
@@ -94,6 +93,13 @@ def gallery_html(
     judged = evaluated.filter(pc.equal(evaluated["cell"], reference)).to_pylist()
     wrong, right = (sorted(row["query"] for row in judged if bool(row["odmap@1"]) is good) for good in (False, True))
     chosen = half_each(wrong, right, settings["examples"], random.Random(settings["seed"]))
+    originals = Images(data / "raw" / dataset / "images")
+    holes = Images(data / "painted" / dataset / results.cells[reference].queries / "test")
+    fooled = evaluated.filter(pc.and_(pc.equal(evaluated["cell"], cells.get(FIRST[0], "")), evaluated["removed_named"]))
+    telling = sorted({query for query in fooled["query"].to_pylist() if query in holes} & set(right))
+    shown = clearest(telling, data, dataset, reference) if telling else next(iter(chosen), "")
+    if chosen and shown not in chosen:
+        chosen[-1] = shown
 
     columns = ["picture", "name", "removed", "remaining", "mask", "height", "width"]
     of_query = rows_by(data / "removals" / dataset / "removals.parquet", "removal", chosen, columns)
@@ -105,9 +111,7 @@ def gallery_html(
     wanted = {caption for both in lists.values() for found in both for ids in found.values() for caption in ids}
     texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
     of_cell = {(row["cell"], row["query"]): row for row in evaluated.to_pylist() if row["query"] in pictures}
-    originals = Images(data / "raw" / dataset / "images")
-    holes = Images(data / "painted" / dataset / results.cells[reference].queries / "test")
-    items: list[dict[str, Any]] = []
+    items: dict[str, dict[str, Any]] = {}
     for query, picture in pictures.items():
         about, row, finetune = of_query[query], of_cell[reference, query], of_cell.get((cells.get(FIRST[0], ""), query))
         removed, present, name = set(about["removed"]), set(about["remaining"]), about["name"]
@@ -125,20 +129,18 @@ def gallery_html(
         ]
         tags = ["right" if row["odmap@1"] > 0 else "wrong"]
         tags += ["fooled"] * bool(finetune and finetune["removed_named"]) + ["partner"] * bool(row["partner_remains"])
-        items.append(
-            {
-                "original": outlined(originals.read(name), side, mask) if name in originals else None,
-                "painted": outlined(holes.read(query), side) if query in holes else None,
-                "removed": sorted(removed),
-                "present": sorted(present),
-                "tags": tags,
-                "models": models,
-            }
-        )
+        items[query] = {
+            "original": outlined(originals.read(name), side, mask) if name in originals else None,
+            "painted": outlined(holes.read(query), side) if query in holes else None,
+            "removed": sorted(removed),
+            "present": sorted(present),
+            "tags": tags,
+            "models": models,
+        }
     ours = asked == FIRST[-1]
     html = render(
         "decorrelation_gallery.html",
-        items=items,
+        items=list(items.values()),
         filters=[
             (tag, label.format("Ours" if ours else names[asked]))
             for tag, label in FILTERS
@@ -148,21 +150,33 @@ def gallery_html(
         seed=settings["seed"],
         dataset=DATASETS[dataset],
     )
-
-    def tells(item: Mapping[str, Any]) -> tuple[bool, bool, int]:
-        absent = [
-            status == "absent"
-            for model in item["models"]
-            if model["name"] == names[asked]
-            for found in model["painted"]
-            for _, status in found["pieces"]
-        ]
-        return {"right", "fooled"} <= set(item["tags"]), item["painted"] is not None, -sum(absent)
-
-    missing = sum(item[name] is None for item in items for name in ("original", "painted"))
+    missing = sum(item[name] is None for item in items.values() for name in ("original", "painted"))
     counts = {"examples": float(len(items)), "pictures_missing": float(missing)}
-    picture_html = render("decorrelation_picture.html", item=max(items, key=tells, default=None))
-    return {"gallery": html, "picture": picture_html}, counts
+    return {"gallery": html, "picture": render("decorrelation_picture.html", item=items.get(shown))}, counts
+
+
+def clearest(queries: Sequence[str], data: Path, dataset: str, cell: str) -> str:
+    """The query whose best sentences by a cell name least that was never in the picture, and most that is there.
+
+    Args:
+        queries: to choose from.
+        data, dataset, cell: as in `gallery_html`.
+    """
+    sentences = best(data / "retrieved" / cell / "synthetic.parquet", queries)
+    wanted = {caption for captions in sentences.values() for caption in captions}
+    phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["phrases"])
+    about = rows_by(data / "removals" / dataset / "removals.parquet", "removal", queries, ["removed", "remaining"])
+
+    def tells(query: str) -> tuple[int, int]:
+        removed, present = set(about[query]["removed"]), set(about[query]["remaining"])
+        said = [
+            status_of(phrase["classes"], removed, present)
+            for caption in sentences[query]
+            for phrase in phrases[caption]["phrases"]
+        ]
+        return -said.count("absent") - said.count("gone"), said.count("present")
+
+    return max(queries, key=tells)
 
 
 def shown_cells(results: Results, dataset: str) -> tuple[dict[tuple[str, str], str], tuple[tuple[str, str], str]]:

@@ -5,6 +5,7 @@
   const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const show = () => { theme.textContent = dark() ? "Switch to light" : "Switch to dark"; };
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; show(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   show();
   const header = document.querySelector("header");
   const below = () => { root.style.scrollPaddingTop = `${(getComputedStyle(header).position === "sticky" ? header.offsetHeight : 0) + 8}px`; };  // what a link leads to
