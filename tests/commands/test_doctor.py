@@ -38,8 +38,8 @@ def findings(monkeypatch):
 @pytest.mark.parametrize(
     ("told", "state"),
     [
-        ("vendor_id : GenuineIntel\nflags : fpu avx avx2 bmi", "has"),
-        ("vendor_id : GenuineIntel\nflags : fpu avx bmi", "lacks"),
+        ("vendor_id : GenuineIntel\nflags : avx2 avx512f avx512dq avx512bw avx512vl", "has"),
+        ("vendor_id : GenuineIntel\nflags : fpu avx avx2 bmi", "lacks"),
         ("vendor_id : AuthenticAMD\nflags : fpu avx avx2", "lacks"),
         (None, "lacks"),
     ],

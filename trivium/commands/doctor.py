@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from trivium.commands.finding import Finding, State, judge
+from trivium.core.arithmetic import has_avx512
 from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.sources.disk import free_space
@@ -126,12 +127,12 @@ def _program(name: str, meaning: str, *, needed: bool = False) -> Finding:
 def _bits(processor: Path) -> Finding:
     """Whether this processor gives the committed numbers to the bit, see docs/reproducibility.md."""
     told = processor.read_text(encoding="utf-8") if processor.exists() else ""
-    if "GenuineIntel" in told and " avx2" in told:
-        return Finding("same bits", "has", "Intel with AVX2: the sample's run gives the committed numbers to the bit")
+    if has_avx512(told):
+        return Finding("same bits", "has", "Intel with AVX-512: the sample's run gives the committed bits")
     if "AuthenticAMD" in told and " avx2" in told:
         meaning = f"{OTHER_BITS}; run.portable: x86 gives the same bits here and on Intel"
         return Finding("same bits", "lacks", "AMD with AVX2", meaning)
-    return Finding("same bits", "lacks", "no x86 processor with AVX2", OTHER_BITS)
+    return Finding("same bits", "lacks", "no Intel processor with AVX-512", OTHER_BITS)
 
 
 def _packages(root: Path) -> Finding:

@@ -14,7 +14,7 @@ from trivium.page.reproduction import PIPELINES, Cell, last_signed, signed, tabl
 
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
-    "intel": "On processors these numbers are the same to the bit wherever an Intel processor has AVX2.",
+    "intel": "On processors these numbers are the same to the bit wherever an Intel processor has AVX-512.",
     "x86": "On processors these numbers are the same to the bit wherever an Intel or AMD processor has AVX2.",
     False: "They were computed as fast as their machine can, and differ in their last digits on another.",
 }
@@ -58,7 +58,7 @@ def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
     told = processor.read_text(encoding="utf-8") if processor.exists() else ""
     makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
     maker = next((name for vendor, name in makers.items() if vendor in told), "another")
-    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx2' in told else 'without'} AVX2."
+    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in told else 'without'} AVX-512."
 
 
 def _render(template: str, portable: Portable, **values: Any) -> Markup:
