@@ -28,9 +28,9 @@ Whoever has ranked lists comes in here; each name is imported when it is first u
 Judgements and runs are dictionaries as these, TREC files by their path, DataFrames of pandas (also with PyTerrier's
 columns), or `Qrels` and `Run`, which are arrays. `read_run`, `write_run`, `read_qrels` and `write_qrels` know TREC's
 files; `to_frame` makes a DataFrame for PyTerrier.
-`difficulty` and `write_difficulty` say what makes the questions of a set hard (docs/difficulty.md), `odmap` and
-`write_leaderboard` how much models of pictures and texts guess (docs/odmap.md). Whatever is wrong with a file is a
-`BadInput`.
+`difficulty` and `write_difficulty` say what makes the questions of a set hard, `compare_models` which of two models is
+better on which of them, `write_partitions` cuts the set by it (docs/difficulty.md). `odmap` and `write_leaderboard` say
+how much models of pictures and texts guess (docs/odmap.md). Whatever is wrong with a file is a `BadInput`.
 
 Who comes in here: people and notebooks, never the library itself. Whoever reads the code begins with the `__init__`
 of a room.
@@ -41,6 +41,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trivium.complexity.difficulty.analysis import difficulty as difficulty
+    from trivium.complexity.difficulty.comparison import compare_models as compare_models
+    from trivium.complexity.difficulty.partitions import write_partitions as write_partitions
     from trivium.core.errors import BadInput as BadInput
     from trivium.decorrelation.benchmark.leaderboard import odmap as odmap
     from trivium.formats.front_door import compare as compare
@@ -64,6 +66,7 @@ LAZY: dict[str, str] = {
     "Qrels": "trivium.measures.runs",
     "Run": "trivium.measures.runs",
     "compare": "trivium.formats.front_door",
+    "compare_models": "trivium.complexity.difficulty.comparison",
     "difficulty": "trivium.complexity.difficulty.analysis",
     "evaluate": "trivium.formats.front_door",
     "fuse": "trivium.formats.front_door",
@@ -75,6 +78,7 @@ LAZY: dict[str, str] = {
     "to_frame": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
     "write_leaderboard": "trivium.page.leaderboard",
+    "write_partitions": "trivium.complexity.difficulty.partitions",
     "write_qrels": "trivium.formats.trec",
     "write_run": "trivium.formats.front_door",
 }

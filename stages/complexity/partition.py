@@ -6,7 +6,16 @@ import numpy as np
 from pydantic import Field
 
 from trivium.complexity.effects.analysed_tables import Measure, read_factors, read_names, read_scores
-from trivium.complexity.partitions import MEAN, card, chosen_factors, curve_rows, frame_rows, parts_of
+from trivium.complexity.partitions import (
+    MEAN,
+    PARTITION_COLUMNS,
+    card,
+    chosen_factors,
+    curve_rows,
+    definition,
+    frame_rows,
+    parts_of,
+)
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.parameters import Parameters
@@ -15,7 +24,6 @@ from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
-PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share", "rank", "model", "score")
 
 
 class PartitionParameters(Parameters):
@@ -64,12 +72,13 @@ def main(
             text = card(
                 part,
                 rows,
-                chosen,
-                names,
-                validated=bool(validated),
+                definition(part, chosen, names, validated=bool(validated)),
+                language="fr",
                 measure=parameters.measure,
-                corpus=f"Calor, {parameters.source}, world seed {parameters.world_seed}",
-                parser=parameters.parser,
+                places=[
+                    f"cut from: Calor, {parameters.source}, world seed {parameters.world_seed}, whose licence it has",
+                    f"syntax, for f4: {parameters.parser}",
+                ],
             )
             (folder / "README.md").write_text(text, encoding="utf-8")
     write_csv(out_curves, PARTITION_COLUMNS, rows)

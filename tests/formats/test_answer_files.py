@@ -1,6 +1,7 @@
 """Answers in every form: the same answers come out, whatever else is refused in a line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -94,7 +95,13 @@ def test_other_files_are_refused_in_short(tmp_path, content, message):
 def test_files_name_their_models(tmp_path):
     files = ["a/mt5.json", "camembert/seed-0.jsonl", "org__llama/samples_squad_2025.jsonl", "big=a/x.json"]
     assert list(model_names(files)) == ["mt5", "camembert", "org__llama", "big"]
-    assert str(model_names(files)["big"]) == "a/x.json"
+    assert model_names(files)["big"] == [Path("a/x.json")]
+    trainings = ["t5/seed-0.jsonl", "t5/seed-1.jsonl", "mt5=x.json", "mt5=y/z.json"]
+    paths = [Path("t5/seed-0.jsonl"), Path("t5/seed-1.jsonl")], [Path("x.json"), Path("y/z.json")]
+    assert list(model_names(trainings).values()) == list(paths)
+    for files in (["a/t5/seed-0.jsonl", "b/t5/seed-0.jsonl"], ["m=x.json", "m=x.json"], ["m=x.json", "m.json"]):
+        with pytest.raises(BadInput, match="two files of one model"):
+            model_names(files)
     with pytest.raises(BadInput, match="two files of one model; got 'mt5'"):
         model_names(["a/mt5.json", "b/mt5.jsonl"])
     (tmp_path / "a=b.json").touch()

@@ -5,13 +5,18 @@
 Forms of files, factors and statistics: docs/difficulty.md.
 """
 
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import get_args
 
 from trivium.complexity.difficulty.analysis import difficulty
+from trivium.complexity.difficulty.comparison import compare_models
 from trivium.complexity.difficulty.judges import LlmJudge
 from trivium.complexity.difficulty.material import DifficultySettings, Judge, Missing
+from trivium.complexity.difficulty.partitions import write_partitions
+from trivium.complexity.factors.question_members import MEMBERS
+from trivium.complexity.partitions import MEAN
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
@@ -28,7 +33,7 @@ def options(parser: ArgumentParser) -> None:
     told = "SQuAD 1.1 or 2.0, PIAF, XQuAD, FQuAD, MRQA, or flat records (JSON, Parquet)"
     add("--questions", type=Path, required=True, help=told)
     told = "one file for each model, named as the model, or NAME=FILE: {id: answer}, lines with prediction or "
-    told += "prediction_text, samples of lm-evaluation-harness, KILT"
+    told += "prediction_text, samples of lm-evaluation-harness, KILT; several files of one NAME are its trainings"
     add("--answers", nargs="+", required=True, metavar="FILE", help=told)
     add("--out", type=Path, required=True, help="folder for the page, CSV, JSON and py-irt's file")
     add("--title", help="title of the page (default: the name of the questions' file)")
@@ -36,7 +41,13 @@ def options(parser: ArgumentParser) -> None:
     add("--missing", choices=get_args(Missing), help=_described("missing"))
     add("--judge", choices=get_args(Judge), default=_default("judge"), help=f"{_described('judge')} (%(default)s)")
     add("--verdicts", type=Path, help="human verdicts, CSV or Label Studio's JSON: κ of every judge")
+    told = "further factors: CSV with a column id and columns of yes/no or numbers; module:function; or "
+    add("--factors", nargs="+", default=(), metavar="FACTOR", help=told + ", ".join(MEMBERS))
     add("--syntax", type=Path, help="CoNLL-U of the contexts, which adds three factors")
+    add("--parser", metavar="spacy:NAME", help="the same by an installed pipeline of spaCy, or its folder")
+    add("--compare", nargs=2, metavar=("A", "B"), help="which of two models is better, and mostly on which questions")
+    told = "write parts of increasing difficulty as SQuAD files with cards (partitions/)"
+    add("--partitions", action="store_true", help=told)
     for name in _NUMBERS:
         default, option = _default(name), f"--{name.replace('_', '-')}"
         add(option, type=type(default), default=default, help=f"{_described(name)} (%(default)s)")
@@ -95,10 +106,21 @@ def run(arguments: Namespace) -> None:
         settings = validate(DifficultySettings, values, "difficulty", Path("--"))
     except BadInput as error:  # whose names are those of options
         raise BadInput(str(error).removeprefix("--: ").replace("difficulty.", "--")) from None
-    given = {name: getattr(arguments, name) for name in ("language", "syntax", "verdicts")}
+    sys.path.insert(0, str(Path.cwd()))  # where module:function is looked for first
+    given = {name: getattr(arguments, name) for name in ("language", "factors", "syntax", "parser", "verdicts")}
     found = difficulty(arguments.questions, arguments.answers, settings=settings, judge=judge, **given)
-    write_difficulty(found, arguments.out, title=arguments.title or arguments.questions.stem)
+    comparison = compare_models(found, *arguments.compare) if arguments.compare else None
+    parts = write_partitions(found, arguments.out) if arguments.partitions else []
+    title = arguments.title or arguments.questions.stem
+    write_difficulty(found, arguments.out, title=title, comparison=comparison, partitions=parts)
     if judge is not None:
         print("Judge: " + ", ".join(f"{name} {count}" for name, count in judge.counts.items()) + ".")
     print(found)
+    if comparison is not None:
+        print(comparison)
+    for row in parts:
+        if row["model"] == MEAN:
+            print(f"{row['partition']}: {row['examples']} questions, mean {100 * row['score']:.1f}")
+    if arguments.partitions and not parts:
+        print("No factor makes most models worse: there are no partitions.")
     print(f"Page: {arguments.out / 'index.html'}")

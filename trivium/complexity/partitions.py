@@ -18,6 +18,7 @@ from trivium.measures.effects import NO, YES
 from trivium.measures.frames import entropy_bits
 
 MEAN = "mean"
+PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share", "rank", "model", "score")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Part:
 
     Attributes:
         name: of its folder.
-        kind: "count" (how many of the chosen factors hold) or "factor".
+        kind: "count" (how many of the chosen factors hold), "factor", or what else its maker cuts by.
         factor: its factor; "" for a count.
         level: how many hold, or "yes" or "no".
         members: (examples,) which ones.
@@ -151,31 +152,29 @@ def definition(part: Part, chosen: Sequence[str], names: Mapping[str, str], *, v
 def card(
     part: Part,
     rows: Sequence[Mapping[str, Any]],
-    chosen: Sequence[str],
-    names: Mapping[str, str],
+    says: str,
     *,
-    validated: bool,
+    language: str,
     measure: str,
-    corpus: str,
-    parser: str,
+    places: Sequence[str],
 ) -> str:
     """The data set's README: definition, size, origin, every model's score, its place from easiest to hardest.
 
     Args:
         part, rows: what the card is of, and all rows of PARTITION_COLUMNS.
-        chosen, names: the factors that are counted, and what each factor says.
-        validated: whether they were chosen by the effects, or stand in for lack of any.
-        measure, corpus, parser: of the scores; what it is cut from; whose syntax f4 rests on.
+        says: its definition.
+        language: code of ISO 639-1.
+        measure: of the scores.
+        places: where it comes from, in lines.
     """
     own = [row for row in rows if row["partition"] == part.name]
     ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
     scores = "\n".join(f"| {row['model']} | {row['score']:.4f} |" for row in own)
-    places = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
+    order = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
+    origin = "".join(f"- {place}\n" for place in places)
     return (
-        "---\nlanguage: fr\ntask_categories:\n- question-answering\n---\n"
-        f"# {part.name}\n\n{definition(part, chosen, names, validated=validated)}\n\n"
+        f"---\nlanguage: {language}\ntask_categories:\n- question-answering\n---\n# {part.name}\n\n{says}\n\n"
         f"- questions: {own[0]['examples']}, {100 * own[0]['share']:.1f} % of the evaluation set\n"
-        f"- format: SQuAD (`data.json`)\n- easiest to hardest: {places}\n"
-        f"- cut from: {corpus}, whose licence it has\n- syntax, for f4: {parser}\n\n"
+        f"- format: SQuAD (`data.json`)\n- easiest to hardest: {order}\n{origin}\n"
         f"## Scores ({measure})\n| model | score |\n|---|---|\n{scores}\n"
     )

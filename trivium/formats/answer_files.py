@@ -184,22 +184,26 @@ def model_of(path: Path) -> str:
     return path.resolve().parent.name if path.stem.startswith(("seed-", "samples_")) else path.stem
 
 
-def model_names(files: Iterable[str | Path]) -> dict[str, Path]:
+def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
     """Files by model: `NAME=FILE`, or a file that names its model.
 
+    Several are trainings of one model where all are given as NAME=FILE, or are the `seed-….jsonl` of one folder.
+
     Raises:
-        BadInput: two files of one model.
+        BadInput: two files of one model otherwise, or one file twice.
     """
-    names: dict[str, Path] = {}
+    names: dict[str, list[Path]] = {}
+    sources: dict[str, str | Path] = {}  # what says that files are of one model
     for given in files:
         name, equals, rest = str(given).partition("=")
         path = Path(rest) if equals and not Path(given).exists() else Path(given)
         name = name.strip() if path != Path(given) else ""
+        source = name or (path.resolve().parent if path.stem.startswith("seed-") else path)
         name = name or model_of(path)
-        if name in names:
+        if sources.setdefault(name, source) != source or path in names.get(name, ()):
             raise BadInput("two files of one model", file=path, field="answers", got=name,
-                           expected="another name, as NAME=FILE")  # fmt: skip
-        names[name] = path
+                           expected="another name, as NAME=FILE; or NAME=FILE for all of its trainings")  # fmt: skip
+        names.setdefault(name, []).append(path)
     return names
 
 

@@ -1,6 +1,8 @@
 """What `trivium difficulty` writes: the page of one question set, and the same as CSV, JSON and py-irt's lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,14 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from trivium.complexity.difficulty.comparison import COMPARISON_COLUMNS, Comparison
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS, UNKNOWN
 from trivium.complexity.difficulty.judges import RIGHT
+from trivium.complexity.difficulty.partitions import PARTITIONS
 from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
-from trivium.complexity.factors.free_factors import LABELS, MADE_OF_OVERLAP, PROPERTIES
+from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
@@ -51,13 +55,22 @@ _AROUND = 220  # characters of the context on either side of an answer
 _LONGEST = 300  # characters of an answer
 
 
-def write_difficulty(found: Difficulty, folder: str | Path, *, title: str = "Question set") -> None:
+def write_difficulty(
+    found: Difficulty,
+    folder: str | Path,
+    *,
+    title: str = "Question set",
+    comparison: Comparison | None = None,
+    partitions: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Write FILES into a folder, which may hold other things too.
 
     Args:
         found: what was found.
         folder: made where there is none.
         title: of the page.
+        comparison: what `compare_models` gave, for a section of the page, `comparison.csv` and the JSON.
+        partitions: what `write_partitions` gave, for a section of the page and the JSON.
 
     Raises:
         BadInput: a file is there.
@@ -67,10 +80,19 @@ def write_difficulty(found: Difficulty, folder: str | Path, *, title: str = "Que
         raise BadInput("not a folder", file=folder, got="a file", expected="a folder, or nothing there")
     write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, found.rows)
     write_csv(folder / "questions.csv", _question_columns(found), _question_rows(found))
-    write_json(folder / "difficulty.json", _as_json(found, title))
+    tree = _as_json(found, title)
+    if comparison is not None:
+        write_csv(folder / "comparison.csv", COMPARISON_COLUMNS, comparison.rows)
+        tree["comparison"] = {**_finite(asdict(comparison)), "says": str(comparison)}
+    if partitions:
+        tree[PARTITIONS] = list(partitions)
+    write_json(folder / "difficulty.json", tree)
     write_json_lines(folder / "responses.jsonlines", _responses(found))
     with write_atomically(folder / "index.html") as beside:
-        beside.write_text(difficulty_html(found, title), "utf-8")
+        beside.write_text(difficulty_html(found, title, comparison, partitions), "utf-8")
+
+
+_IRT_COLUMNS = ["irt_difficulty", "irt_error", "irt2_difficulty", "irt2_discrimination", "irt2_information"]
 
 
 def _responses(found: Difficulty) -> Iterator[dict[str, Any]]:
@@ -82,9 +104,9 @@ def _responses(found: Difficulty) -> Iterator[dict[str, Any]]:
 
 def _question_columns(found: Difficulty) -> list[str]:
     """Names of columns; a model's that is one of ours, or another's, gets `model_` before it."""
-    columns = ["id", "title", "question", "reference", *PROPERTIES, *found.factors.codes]
-    columns += [] if found.irt is None else ["irt_difficulty", "irt_error"]
-    for name in (*found.models, *(f"{model}_prediction" for model in found.models)):
+    columns = ["id", "title", "question", "reference", *found.factors.properties, *found.factors.codes]
+    columns += [] if found.irt is None else _IRT_COLUMNS
+    for name in (*found.models, *(f"{training}_prediction" for training in found.answers)):
         while name in columns:
             name = f"model_{name}"
         columns.append(name)
@@ -94,14 +116,12 @@ def _question_columns(found: Difficulty) -> list[str]:
 def _question_rows(found: Difficulty) -> Iterator[list[Any]]:
     numbers = [*found.factors.properties.values(), *found.factors.codes.values()]
     silent = found.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
-    numbers += (
-        [] if found.irt is None else [np.where(silent, np.nan, x) for x in (found.irt.difficulty, found.irt.error)]
-    )
+    if found.irt is not None and (two := found.two_parameters) is not None:
+        told = found.irt.difficulty, found.irt.error, two.difficulty, two.discrimination, two.information
+        numbers += [np.where(silent, np.nan, values) for values in told]
     numbers += list(found.scores[found.settings.judge].values())
     columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
-    given = [[None if lacks else text for text, lacks in zip(found.answers[model], missing.tolist(), strict=True)]
-             for model, missing in zip(found.models, found.missing, strict=True)]  # fmt: skip
-    for question, row, *answers in zip(found.questions, columns.tolist(), *given, strict=True):
+    for question, row, *answers in zip(found.questions, columns.tolist(), *found.answers.values(), strict=True):
         texts = (question.id, question.title, question.question, " | ".join(dict.fromkeys(question.answers)))
         yield [*texts, *(None if value != value else f"{value:.6g}" for value in row), *answers]
 
@@ -118,7 +138,7 @@ def _as_json(found: Difficulty, title: str) -> dict[str, Any]:
         "models": {model: found.of_model(model) for model in found.models},
         "baselines": {name: float(values.mean()) for name, values in found.baselines.items()},
         "factors": {
-            name: {"says": LABELS[name], "yes": int((codes == YES).sum()), "no": int((codes == NO).sum()),
+            name: {"says": found.factors.labels[name], "yes": int((codes == YES).sum()), "no": int((codes == NO).sum()),
                    "cut": found.factors.cuts.get(name)}
             for name, codes in found.factors.codes.items()
         },
@@ -133,6 +153,10 @@ def _as_json(found: Difficulty, title: str) -> dict[str, Any]:
     if found.irt is not None:
         abilities = dict(zip(found.models, found.irt.ability.tolist(), strict=True))
         tree["irt"] = {"ability": abilities, "spread": found.irt.spread}
+    if (two := found.two_parameters) is not None:
+        abilities = dict(zip(found.models, two.ability.tolist(), strict=True))
+        told = {"discrimination_spread": two.discrimination_spread, "p": found.discrimination_p}
+        tree["irt2"] = {"ability": abilities, "spread": two.spread, **told}
     if found.verdicts is not None:
         kappas = {
             name: {"answers": each.answers, "agreed": _null(each.agreed), "kappa": each.value, "low": each.low,
@@ -147,8 +171,21 @@ def _null(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def difficulty_html(found: Difficulty, title: str) -> str:
+def _finite(value: Any) -> Any:
+    """The same tree with null for each number that is not defined."""
+    if isinstance(value, Mapping):
+        return {key: _finite(of) for key, of in value.items()}
+    if isinstance(value, list):
+        return [_finite(of) for of in value]
+    return _null(value) if isinstance(value, float) else value
+
+
+def difficulty_html(
+    found: Difficulty, title: str, comparison: Comparison | None = None, partitions: Sequence[Mapping[str, Any]] = ()
+) -> str:
     """The page, one self-contained file."""
+    files = FILES | ({"comparison.csv": "a line a factor: two models compared"} if comparison else {})
+    files |= {f"{PARTITIONS}.csv": "a line a part and model; the parts lie in partitions/"} if partitions else {}
     by_model = {model: [row for row in found.rows if row["model"] == model] for model in found.models}
     matrix, agreed = None, found.agreement
     if agreed is not None:
@@ -159,7 +196,9 @@ def difficulty_html(found: Difficulty, title: str) -> str:
     return render(
         "difficulty.html",
         command="difficulty",
-        files=FILES,
+        files=files,
+        comparison=comparison,
+        parts=_parts(partitions),
         title=title,
         found=found,
         measures={"em" if name == "exact_match" else name: JUDGES[name] for name in found.scores},
@@ -167,7 +206,7 @@ def difficulty_html(found: Difficulty, title: str) -> str:
         judges=JUDGES,
         findings=[(row, _source(row)) for row in found.worse],
         margin=f"{100 * found.settings.margin:.0f} % of the model’s loss",
-        labels=LABELS,
+        labels=found.factors.labels,
         baselines=BASELINES,
         by_model=by_model,
         forests={model: _forest(model, rows, found) for model, rows in by_model.items()},
@@ -180,6 +219,15 @@ def difficulty_html(found: Difficulty, title: str) -> str:
             for name in ("Hardest", "Easiest")
         },
     )
+
+
+def _parts(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[float]]]:
+    """Of each part its name, size, and scores of the models and their mean."""
+    return [
+        (name, own[0]["examples"], [row["score"] for row in own])
+        for name, group in groupby(rows, key=lambda row: row["partition"])
+        if (own := list(group))
+    ]
 
 
 def _source(row: Row) -> str:
@@ -221,6 +269,7 @@ def _ends(found: Difficulty, *, hardest: bool) -> list[int]:
 def _example(found: Difficulty, place: int) -> dict[str, Any]:
     """A question with the text about its answer, and what every model answered."""
     scores, context = found.scores[found.settings.judge], found.questions[place].context
+    of_training = found.of_training[found.settings.judge]
     at, pieces = found.questions[place].place, (_clipped(context, 2 * _AROUND), "", "")
     if at is not None:
         before = ("… " if at.start > _AROUND else "") + context[max(0, at.start - _AROUND) : at.start]
@@ -231,7 +280,7 @@ def _example(found: Difficulty, place: int) -> dict[str, Any]:
         "place": place,
         "pieces": pieces,
         "mean": float(np.mean([values[place] for values in scores.values()])),
-        "answers": [(model, _clipped(found.answers[model][place]), values[place]) for model, values in scores.items()],
+        "answers": [(one, _clipped(found.answers[one][place]), values[place]) for one, values in of_training.items()],
     }
 
 

@@ -14,7 +14,7 @@ from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.errors import BadInput
 from trivium.measures.agreement import hardness_agreement
-from trivium.measures.rasch import rasch
+from trivium.measures.irt import fit_irt
 from trivium.page.difficulty import write_difficulty
 
 SET = english_set()
@@ -139,7 +139,7 @@ def test_a_missing_answer_is_missing_in_item_response_theory_too():
     found = analyse(models | {"m4": lacking})
     assert found.missing.sum() == found.metrics["m4_missing"] == 3
     right = np.stack(list(found.scores["exact_match"].values())) == 1
-    assert found.irt.ability == pytest.approx(rasch(right, ~found.missing).ability)
+    assert found.irt.ability == pytest.approx(fit_irt(right, ~found.missing).ability)
 
 
 def test_a_question_that_nobody_answered_has_no_difficulty(tmp_path):
@@ -167,7 +167,7 @@ def test_an_answer_in_memory_that_is_no_text_is_refused():
         analyse({"m": reader(0.5) | {"s0": ["a", "b"]}})
     for given, problem in (
         ({"x": "a"}, r"no answer to any of the questions; got \['x'\]; expected ids such as"),
-        (["a", "b"], "no answers; got 'list'"),
+        (3, "no answers; got 'int'"),
         (reader(0.5) | {1: "a", "1": "b"}, "a question twice"),
     ):
         with pytest.raises(BadInput, match=problem):

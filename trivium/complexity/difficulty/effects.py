@@ -12,7 +12,7 @@ from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import clustered_difference, mean_differences, same_loss
-from trivium.measures.rasch import Rasch
+from trivium.measures.irt import Irt
 from trivium.measures.significance import holm
 
 _NUMBERS = ("difference", "low", "high", "p", "p_holm", "same_p_holm")
@@ -27,7 +27,7 @@ def difficulty_rows(
     baselines: Mapping[str, NDArray[np.float64]],
     factors: Mapping[str, NDArray[np.int8]],
     clusters: NDArray[np.int64],
-    irt: Rasch | None,
+    irt: Irt | None,
     settings: DifficultySettings,
 ) -> list[Row]:
     """One row of DIFFICULTY_COLUMNS a model and factor: those of `effect_rows`, and
@@ -43,7 +43,7 @@ def difficulty_rows(
     - `irt`: the mean difficulty of yes less that of no, in logits, with its interval; the same for all models.
 
     Args:
-        scores: by model, (questions,).
+        scores: by model, (trainings, questions).
         baselines: by name of BASELINES, (questions,).
         factors: by name, (questions,) of 1, 0, -1.
         clusters: (questions,) number of each question's cluster.
@@ -53,7 +53,7 @@ def difficulty_rows(
     drawn: dict[str, Any] = {"resamples": settings.resamples, "confidence": settings.confidence, "seed": settings.seed}
     labels = [f"{number:09}" for number in clusters.tolist()]
     rows = effect_rows(scores, factors, labels, risk=settings.risk, smallest_set=settings.smallest_set, **drawn)
-    values, codes = np.stack(list(scores.values())), np.stack(list(factors.values()))
+    values, codes = np.stack([of.mean(axis=0) for of in scores.values()]), np.stack(list(factors.values()))
     told = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
     costs = np.array([row["holm_significant"] for row in rows]).reshape(told.shape)
     margin = np.where(costs, settings.margin * np.abs(mean_differences(values, codes)), np.nan)

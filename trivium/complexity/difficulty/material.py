@@ -46,44 +46,56 @@ class DifficultySettings(Parameters):
 MOST_MISSING = 0.1  # share of the questions that a model may lack unasked
 _ABSTAINED = ("", "unanswerable", "no answer")
 Given = Mapping[str, str | None]  # answer by question; None: there is none
+Source = str | Path | Given
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What the models answered to a set's questions, by model.
+    """What the models answered to a set's questions, by training: the model's name, or `NAME#1`, … of several.
 
     Attributes:
+        trainings: names of a model's trainings, by model.
         texts: (questions,) answers; "" where one is missing.
         missing: (questions,) which are.
         unknown: answers to questions that the set does not have.
         abstained: of the unanswerable questions that it answered, the share without an answer; None without any.
     """
 
+    trainings: dict[str, list[str]]
     texts: dict[str, list[str]]
     missing: dict[str, NDArray[np.bool_]]
     unknown: dict[str, int]
     abstained: dict[str, float | None]
 
     def by_question(self, questions: Sequence[AskedQuestion]) -> dict[str, dict[str, str]]:
-        """By model and id; of the set's questions."""
+        """By training and id; of the set's questions."""
         ids = [question.id for question in questions]
         return {model: dict(zip(ids, texts, strict=True)) for model, texts in self.texts.items()}
 
 
-def take_answers(found: QuestionSet, given: Mapping[str, str | Path | Given], say: Say) -> Answers:
+def take_answers(found: QuestionSet, models: Mapping[str, Source | Sequence[Source]], say: Say) -> Answers:
     """Every model's answers; what is missing is said.
 
     Args:
         found: the set.
-        given: by model, a file of any form that `read_answers` knows, or the answers themselves by question.
+        models: by model, a file of any form that `read_answers` knows, or the answers themselves by question; or a list
+            of these, one a training.
         say: told in words what is missing, what was left out.
 
     Raises:
         BadInput: no model, or see `read_answers`.
     """
-    if not given:
+    if not models:
         raise BadInput("no answers", field="answers", expected="a file of answers a model")
+    trainings: dict[str, list[str]] = {}
+    given: dict[str, Source] = {}
+    for model, source in models.items():
+        sources = source if isinstance(source, list | tuple) else [source]
+        trainings[model] = [model] if len(sources) == 1 else [f"{model}#{n}" for n in range(1, len(sources) + 1)]
+        given |= zip(trainings[model], sources, strict=True)
+        if len(sources) > 1:
+            say(f"{model}: {len(sources)} trainings, of which every score is the mean.")
     texts, missing, unknown, abstained = {}, {}, {}, {}
     ids = found.ids
     by_text = {(fold(each.question), fold(each.context)): each.id for each in (*found.questions, *found.unanswerable)}
@@ -118,7 +130,7 @@ def take_answers(found: QuestionSet, given: Mapping[str, str | Path | Given], sa
     for model, count in unknown.items():
         if count:
             say(f"{model}: {count} answers to questions that are not in the set are left out.")
-    return Answers(texts, missing, unknown, abstained)
+    return Answers(trainings, texts, missing, unknown, abstained)
 
 
 def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | None, say: Say) -> NDArray[np.bool_]:
@@ -165,7 +177,7 @@ def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int
 ANSWERS = "answers"
 
 
-def brought_sets(folder: Path, taken: Collection[str]) -> dict[str, tuple[Path, dict[str, Path]]]:
+def brought_sets(folder: Path, taken: Collection[str]) -> dict[str, tuple[Path, dict[str, list[Path]]]]:
     """By name the question set and the files of answers by model: `<name>/questions.*` and `<name>/answers/*`.
 
     Args:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.difficulty.judges import HumanVerdicts, Kappa
+from trivium.complexity.difficulty.judges import RIGHT, HumanVerdicts, Kappa
 from trivium.complexity.difficulty.material import Answers, DifficultySettings
 from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
-from trivium.complexity.factors.free_factors import LABELS, FreeFactors
+from trivium.complexity.factors.free_factors import FreeFactors
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import FRENCH
 from trivium.measures.agreement import HardnessAgreement
-from trivium.measures.rasch import Rasch
+from trivium.measures.irt import Irt, equal_p
 from trivium.measures.rouge import mangled
 
 _SHORT = {"exact_match": "em"}  # as metrics have it
@@ -35,14 +35,16 @@ class Difficulty:
         unit: what questions come in clusters of, `article` or `context`.
         clusters: (questions,) number of each one's cluster.
         given: all answers, with what is missing.
-        answers: by model, those to the questions analysed.
-        missing: (models, questions) which of these are not there.
-        scores: by judge, by model, (questions,) in [0, 1].
+        answers: by training, those to the questions analysed.
+        missing: (models, questions) which of these no training has.
+        scores: by judge, by model, (questions,) in [0, 1], the mean over its trainings.
+        of_training: the same of each training.
         baselines: by name of BASELINES, (questions,) of the judge that is analysed.
         factors: of the questions.
         rows: the effects, DIFFICULTY_COLUMNS a model and factor.
         agreement: of the models on which questions are hard; None with one model.
-        irt: difficulties; None with fewer than LEAST_MODELS models.
+        irt: difficulties by the Rasch model; None with fewer than LEAST_MODELS models.
+        two_parameters: the same with a discrimination for each question.
         verdicts: of people, if there are any.
         kappas: by judge, agreement with them.
     """
@@ -58,11 +60,13 @@ class Difficulty:
     answers: dict[str, list[str]]
     missing: NDArray[np.bool_]
     scores: dict[str, dict[str, NDArray[np.float64]]]
+    of_training: dict[str, dict[str, NDArray[np.float64]]]
     baselines: dict[str, NDArray[np.float64]]
     factors: FreeFactors
     rows: list[Row]
     agreement: HardnessAgreement | None
-    irt: Rasch | None
+    irt: Irt | None
+    two_parameters: Irt | None
     verdicts: HumanVerdicts | None
     kappas: dict[str, Kappa]
 
@@ -71,10 +75,13 @@ class Difficulty:
         lines = [f"{'model':20}{'exact match':>12}{'F1':>8}{'ROUGE-L':>9}"]
         for model in self.models:
             means = self.of_model(model)
-            lines.append(f"{model:20}{100 * means['em']:12.1f}{100 * means['f1']:8.1f}{100 * means['rouge_l']:9.1f}")
+            line = f"{model:20}{100 * means['em']:12.1f}{100 * means['f1']:8.1f}{100 * means['rouge_l']:9.1f}"
+            if "spread" in means:
+                line += f"  ± {100 * means['spread']:.1f} over {means['trainings']:.0f} trainings"
+            lines.append(line)
         lines.append(f"{len(self.worse)} of {len(self.rows)} effects make a model worse, after Holm's correction:")
         lines += [
-            f"  {row['model']}, {LABELS[str(row['factor'])]}: {row['delta']:+.1f} points "
+            f"  {row['model']}, {self.factors.labels[str(row['factor'])]}: {row['delta']:+.1f} points "
             f"[{row['low']:+.1f}, {row['high']:+.1f}], from: {row['comes_from']}"
             for row in self.worse
         ]
@@ -83,12 +90,17 @@ class Difficulty:
     @property
     def models(self) -> list[str]:
         """Names, in the order given."""
-        return list(self.answers)
+        return list(self.given.trainings)
 
     @property
     def correct(self) -> NDArray[np.bool_]:
         """(models, questions) right answers: by the judge that is a language model, else by exact match."""
         return right_answers(self.scores)
+
+    @property
+    def discrimination_p(self) -> float | None:
+        """The p of questions that discriminate alike, as the Rasch model has them; None without difficulties."""
+        return None if self.irt is None or self.two_parameters is None else equal_p(self.irt, self.two_parameters)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -124,21 +136,28 @@ class Difficulty:
         return [row for row in told if float(row["low"] or 0) > 0]
 
     def of_model(self, model: str) -> dict[str, float]:
-        """A model's means, and how many of its answers are not there, empty, or to other questions."""
-        missing = self.given.missing[model]
-        blank = np.array([not text.strip() for text in self.given.texts[model]])
+        """A model's means, and how many of its answers are not there, empty, or to other questions.
+
+        Of several trainings their number, and `spread`, the standard deviation of their means by the judge analysed.
+        """
+        trainings = self.given.trainings[model]
+        missing = np.stack([self.given.missing[one] for one in trainings])
+        blank = np.array([[not text.strip() for text in self.given.texts[one]] for one in trainings])
         values = {_SHORT.get(name, name): float(of[model].mean()) for name, of in self.scores.items()}
         values |= {"missing": float(missing.sum()), "empty": float((blank & ~missing).sum())}
-        values["unknown"] = float(self.given.unknown[model])
-        abstained = self.given.abstained[model]
-        if abstained is not None:
-            values["abstained"] = abstained
+        values["unknown"] = float(sum(self.given.unknown[one] for one in trainings))
+        abstained = [share for one in trainings if (share := self.given.abstained[one]) is not None]
+        if abstained:
+            values["abstained"] = float(np.mean(abstained))
+        if len(trainings) > 1:
+            means = [self.of_training[self.settings.judge][one].mean() for one in trainings]
+            values |= {"trainings": float(len(trainings)), "spread": float(np.std(means, ddof=1))}
         if self.irt is not None:
             values["ability"] = float(self.irt.ability[self.models.index(model)])
         return values
 
 
 def right_answers(scores: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> NDArray[np.bool_]:
-    """(models, questions) by the judge that is a language model, else by exact match."""
+    """(models, questions) by the judge that is a language model, else by exact match, of at least half of trainings."""
     judge = "llm" if "llm" in scores else "exact_match"
-    return np.stack(list(scores[judge].values())) == 1
+    return np.stack(list(scores[judge].values())) >= RIGHT

@@ -35,7 +35,8 @@ def effect_rows(
     the regression has no dummies for answer elements.
 
     Args:
-        scores: by model, (questions,) in [0, 1].
+        scores: by model, (questions,) or (trainings, questions) in [0, 1]. Of several trainings δ is that of their mean
+            scores, and the interval draws trainings, too.
         factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
         clusters: (questions,) the text that each question is about.
         risk: of a false alarm.
@@ -45,11 +46,13 @@ def effect_rows(
     """
     alike = np.full(len(clusters), "")
     found: dict[tuple[str, str], Row] = {}
+    trainings = [np.atleast_2d(of) for of in scores.values()]
+    of_model = np.repeat(np.arange(len(trainings)), [len(of) for of in trainings])
     large = large_enough(np.stack(list(factors.values())), smallest_set)
     if kept := list(compress(factors, large)):
         table = FactorTable((), np.asarray(clusters), alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
-        effects = analyse(np.stack(list(scores.values())), table, risk=risk, smallest_set=smallest_set,
-                          resamples=resamples, confidence=confidence, seed=seed)  # fmt: skip
+        effects = analyse(np.concatenate(trainings), table, risk=risk, smallest_set=smallest_set, resamples=resamples,
+                          confidence=confidence, seed=seed, of_model=of_model)  # fmt: skip
         rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
         found = {(row["model"], row["factor"]): row for row in rows}
     nothing: Row = dict.fromkeys(COLUMNS) | dict.fromkeys(_VERDICTS, False)

@@ -154,11 +154,13 @@ class FreeFactors:
         codes: by factor, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
         cuts: by factor, the value of its property that splits the set most evenly.
         properties: by name of PROPERTIES, (questions,), NaN where there is none.
+        labels: by factor, what a yes says.
     """
 
     codes: dict[str, NDArray[np.int8]]
     cuts: dict[str, float]
     properties: dict[str, NDArray[np.float64]]
+    labels: dict[str, str]
 
 
 def free_factors(
@@ -194,4 +196,22 @@ def free_factors(
     if trees is not None:
         judged = [syntax_factors(question, trees.get(question.context, ()), language) for question in questions]
         codes |= {factor: coded([each[factor] for each in judged]) for factor in judged[0]}
-    return FreeFactors(codes, cuts, properties)
+    return FreeFactors(codes, cuts, properties, {factor: LABELS[factor] for factor in codes})
+
+
+def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[bool | float | None]) -> bool:
+    """Add a factor by yes/no or numbers of the questions, None for neither; False where all say the same."""
+    known = [value for value in values if value is not None]
+    if len(set(known)) < 2:
+        return False
+    factors.labels[name] = label
+    if isinstance(known[0], bool):
+        factors.codes[name] = coded([None if value is None else bool(value) for value in values])
+        return True
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    cut = even_cut(numbers[np.isfinite(numbers)])
+    assert cut is not None
+    factors.cuts[name], factors.properties[f"{name}_value"] = cut, numbers
+    factors.labels[name] += f" (above {cut:.3g})"
+    factors.codes[name] = np.where(np.isfinite(numbers), numbers > cut, NEITHER).astype(np.int8)
+    return True

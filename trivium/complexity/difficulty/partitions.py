@@ -1,0 +1,90 @@
+"""The paper's §6 for any set: parts of increasing difficulty by the factors that this set shows, as SQuAD files."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.complexity.difficulty.result import Difficulty
+from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
+from trivium.complexity.partitions import PARTITION_COLUMNS, Part, card, curve_rows, definition, parts_of
+from trivium.core.atomic import write_atomically
+from trivium.core.csv_tables import write_csv
+from trivium.formats.question_sets import AskedQuestion
+from trivium.formats.squad import SquadQuestion, write_squad
+
+PARTITIONS = "partitions"
+SUBSET = 0.25  # of the questions that are hard, and that are informative
+_IRT = {
+    "hard": "The quarter of the questions with the highest difficulty by item response theory ({}).",
+    "informative": "The quarter of the questions that tell most of these models' abilities: the highest Fisher "
+    "information, a² P (1 - P), mean over the models, by item response theory ({}).",
+}
+
+
+def shown_factors(found: Difficulty) -> tuple[str, ...]:
+    """Factors with δ below 0 for most models, by the paper's rule; those that are also sure for one, where there are.
+
+    Sure is what the page lists: significant after Holm's correction, with an interval below 0.
+    """
+    lower = Counter(row["factor"] for row in found.rows if row["validated"])
+    validated = [name for name in found.factors.codes if lower[name] > len(found.models) / 2]
+    sure = {row["factor"] for row in found.worse}
+    return tuple(name for name in validated if name in sure) or tuple(validated)
+
+
+def write_partitions(found: Difficulty, folder: str | Path) -> list[dict[str, Any]]:
+    """Write `partitions/<name>/data.json` with a card each, and `partitions.csv`, into a folder.
+
+    Parts are by how many of `shown_factors` hold, by each of these, and, with difficulties by item response theory,
+    the hardest and the most informative quarter. A question whose answer does not stand in its context is in no file.
+
+    Returns:
+        One row of PARTITION_COLUMNS a part and model, and one for the mean of all models.
+    """
+    chosen = shown_factors(found)
+    nothing = np.empty(0, dtype=np.str_)
+    codes = np.array([found.factors.codes[name] for name in chosen], dtype=np.int8)
+    parts = parts_of(FactorTable((), nothing, nothing, nothing, chosen, codes), chosen) if chosen else []
+    irt, by = found.irt, "the Rasch model"
+    if irt is not None:
+        if found.two_parameters is not None and (found.discrimination_p or 0) <= found.settings.risk:
+            irt, by = found.two_parameters, "the two-parameter model, which fits better than Rasch's"
+        for name, values in (("hard", irt.difficulty), ("informative", irt.information)):
+            members = np.zeros(len(values), dtype=bool)
+            members[np.argsort(-values, kind="stable")[: max(1, round(SUBSET * len(values)))]] = True
+            parts.append(Part(name, "irt", "", name, members))
+    scores = np.stack(list(found.scores[found.settings.judge].values()))
+    rows = curve_rows(parts, ScoreTable(tuple(found.models), scores, np.arange(len(scores)), ()))
+    places = [
+        f"cut from: {found.found.form}, {len(found.questions)} questions, whose licence it has",
+        f"language: {found.language.name}",
+    ]
+    folder = Path(folder)
+    with write_atomically(folder / PARTITIONS) as beside:
+        beside.mkdir()
+        for part in parts:
+            chosen_questions = [_squad(found.questions[at]) for at in np.flatnonzero(part.members)]
+            placed = [question for question in chosen_questions if question is not None]
+            lost = len(chosen_questions) - len(placed)
+            (beside / part.name).mkdir()
+            write_squad(beside / part.name / "data.json", placed)
+            says = _IRT[part.name].format(by) if part.kind == "irt" else definition(
+                part, chosen, found.factors.labels, validated=True
+            )  # fmt: skip
+            more = [f"not in the file, since their answers do not stand in their texts: {lost}"] if lost else []
+            text = card(part, rows, says, language=found.language.code, measure=found.settings.judge,
+                        places=[*places, *more])  # fmt: skip
+            (beside / part.name / "README.md").write_text(text, encoding="utf-8")
+    write_csv(folder / f"{PARTITIONS}.csv", PARTITION_COLUMNS, rows)
+    return rows
+
+
+def _squad(question: AskedQuestion) -> SquadQuestion | None:
+    """The question with those of its answers that stand in its context, the first where it is known to stand."""
+    if question.place is None:
+        return None
+    answers = [(question.place.of(question.context), question.place.start)]
+    answers += [(text, at) for text in question.answers[1:] if (at := question.context.find(text)) >= 0]
+    return SquadQuestion(question.id, question.title, question.context, question.question, tuple(answers))
