@@ -103,7 +103,9 @@ def difficulty(
     unit, clusters = clusters_of(asked)
     note(f"{len(asked)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
     read = {context: read_text(context, told) for context in dict.fromkeys(each.context for each in asked)}
-    trees = _parse(list(read), parser, told) if parser else syntax and _read_trees(syntax, found.questions)
+    trees = None if syntax is None else _read_trees(syntax, found.questions)
+    if parser is not None:
+        trees = _parse(list(read), parser, told)
     all_factors = free_factors(asked, told, read, trees)
     for name, says in (more or {}).items():
         all_factors.codes[name] = coded([says[each.id] for each in asked])

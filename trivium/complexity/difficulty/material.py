@@ -91,7 +91,9 @@ def take_answers(found: QuestionSet, models: Mapping[str, Source | Sequence[Sour
     trainings: dict[str, list[str]] = {}
     given: dict[str, Source] = {}
     for model, source in models.items():
-        sources = source if isinstance(source, list | tuple) else [source]
+        sources = (
+            [source] if isinstance(source, str | Path | Mapping) or not isinstance(source, Sequence) else [*source]
+        )
         trainings[model] = [model] if len(sources) == 1 else [f"{model}#{n}" for n in range(1, len(sources) + 1)]
         given |= zip(trainings[model], sources, strict=True)
         if len(sources) > 1:

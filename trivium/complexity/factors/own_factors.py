@@ -75,7 +75,7 @@ def _load(name: str) -> Callable[[AskedQuestion], Any]:
     if not callable(loaded):
         choices = [key for key, value in vars(imported).items() if callable(value) and key[0] != "_"]
         raise BadInput("no such function in the module", field="factors", got=name, choices=choices)
-    return loaded  # type: ignore[no-any-return]
+    return loaded
 
 
 def _of_function(function: Callable[[AskedQuestion], Any], questions: Sequence[AskedQuestion]) -> dict[str, Column]:
