@@ -14,7 +14,7 @@ from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_met
 from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.formats.pictures import SPLITS, Split
-from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
+from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.pins import refuse_download
 
 SOURCES = {  # of each data set
@@ -80,8 +80,6 @@ def main(
         with naming(Path(local) if source == "local" else out, instead_of=beside):
             corpus = read_corpus(beside)
             counts |= validate_decorrelation(beside, corpus, pictured)
-        if source == "sample":
-            refuse_leaks(counts, out)
         write_corpus(beside, corpus)
         found = count_co_occurrence(corpus)
         write_co_occurrence(out_co_occurrence, found)

@@ -128,11 +128,9 @@ def serve():
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on loopback that answers by this class; it is gone afterwards, and so is our haste."""
-    from trivium.sources.download import Patience
-
-    hasty = Patience(attempts=2, pause=0.01, longest_pause=0.05, silence=2)
+    hasty = {"ATTEMPTS": 2, "PAUSE": 0.01, "LONGEST_PAUSE": 0.05, "SILENCE": 2}
     with (
-        mock.patch("trivium.sources.download.PATIENT", hasty),
+        mock.patch.multiple("trivium.sources.download", **hasty),
         ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
     ):
         server.daemon_threads = True

@@ -6,11 +6,11 @@ import pytest
 
 from tests.sources.loopback import serve
 from trivium.core.errors import BadInput
-from trivium.sources.download import Patience, Request, authorization, download
+from trivium.sources.download import Request, authorization, download
 
 DATA = bytes(range(256)) * 4096  # 1 MiB
 DIGEST = hashlib.sha256(DATA).hexdigest()
-QUICK = Patience(attempts=3, pause=0.01, longest_pause=0.05, silence=0.3)
+QUICK = {"ATTEMPTS": 3, "PAUSE": 0.01, "LONGEST_PAUSE": 0.05, "SILENCE": 0.3}
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def ask(hub, tmp_path):
     def fetch(path="/file", **pin):
         return download(Request(hub.url + path, f"test: {path} at revision abc", **pin), tmp_path / "folder" / "file")
 
-    with mock.patch("trivium.sources.download.PATIENT", QUICK):
+    with mock.patch.multiple("trivium.sources.download", **QUICK):
         yield fetch
 
 

@@ -1,5 +1,3 @@
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -30,8 +28,8 @@ def pins(hub, tmp_path):
 
 
 def fetched(folder, pins):
-    with Hub(folder, pins) as hub:
-        return {name: hub.fetch(name) for name in ("texts", "page")}
+    hub = Hub(folder, pins)
+    return {name: hub.fetch(name) for name in ("texts", "page")}
 
 
 def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_path):
@@ -43,29 +41,11 @@ def test_where_a_download_lies_depends_on_its_place_and_revision(pins, hub, tmp_
     later = fetched(tmp_path / "d", write_pins(tmp_path / "later.yaml", f"{hub.url}/there", NEW))
     assert later["texts"]["one.txt"] == tmp_path / "d" / "texts" / NEW / "one.txt"
     assert later["page"]["two.txt"] != first["page"]["two.txt"]
-    with Hub(tmp_path / "d", pins) as here:
-        assert here.bytes_there("texts") == 3
-        here.drop("texts", "page")
-        assert here.bytes_there("texts") == 0
+    here = Hub(tmp_path / "d", pins)
+    assert here.bytes_there("texts") == 3
+    here.drop("texts", "page")
+    assert here.bytes_there("texts") == 0
     assert [path.name for path in (tmp_path / "d").iterdir() if path.is_dir()] == []
-
-
-def test_another_process_waits_until_a_source_is_used_up(pins, hub, tmp_path, capsys):
-    other = threading.Thread(target=fetched, args=(tmp_path / "d", pins))
-    with Hub(tmp_path / "d", pins) as first:
-        kept = first.fetch("texts")["one.txt"]
-        asked = len(hub.requests)
-        other.start()
-        deadline = time.monotonic() + 20
-        while "waiting for another process" not in (said := capsys.readouterr().err):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert said.endswith(f"which fetches texts into {tmp_path / 'd'}\n")
-        assert len(hub.requests) == asked
-        assert kept.read_bytes() == b"one"
-        first.drop("texts")
-    other.join(20)
-    assert kept.read_bytes() == b"one", "fetched anew by the other one"
 
 
 @pytest.mark.parametrize("kind", ["dataset", "model"])
@@ -94,8 +74,7 @@ def test_huggingface_hub_reads_the_loopback_and_asks_for_what_we_ask_for(hub, tm
         "list": "*",
     }
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"texts": source}))
-    with Hub(tmp_path / "d", Pins(tmp_path / "pins.yaml")) as ours:
-        fetched_files = ours.fetch("texts")
+    fetched_files = Hub(tmp_path / "d", Pins(tmp_path / "pins.yaml")).fetch("texts")
     assert {name: path.read_bytes() for name, path in fetched_files.items()} == files
     contents = [path for path, _ in hub.requests if "/resolve/" in path]
     assert contents == theirs == sorted(hub.heads)

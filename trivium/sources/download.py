@@ -21,20 +21,10 @@ from trivium.sources.disk import require_space, sha256_of
 
 TOKEN = "HF_TOKEN"
 LONGEST_REASON = 200  # characters of an error's text that are told
+ATTEMPTS = 6  # tries in a row without a new byte
+PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between tries: the first doubles up to the longest
+SILENCE = 60.0  # seconds without an answer that end a try
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to insist: tries in a row without a new byte; pauses (the first doubles up to the longest), seconds."""
-
-    attempts: int = 6
-    pause: float = 1.0
-    longest_pause: float = 60.0
-    silence: float = 60.0
-
-
-PATIENT = Patience()
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ def download(request: Request, target: Path) -> Fetched:
             failures = 0 if _length(part) > furthest else failures + 1
             furthest = max(furthest, _length(part))
             reason = str(trouble) or type(trouble).__name__
-            if failures >= PATIENT.attempts:
+            if failures >= ATTEMPTS:
                 raise BadInput(
                     f"{request.name}: gave up after {failures} tries without a new byte ({reason}); what came is kept, "
                     "run again to go on",
@@ -117,8 +107,8 @@ def download(request: Request, target: Path) -> Fetched:
                     got=f"{_length(part)} bytes",
                 ) from None
             print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
-            wait = max(getattr(trouble, "wait", 0.0), PATIENT.pause * 2 ** max(failures - 1, 0))
-            time.sleep(min(wait, PATIENT.longest_pause))
+            wait = max(getattr(trouble, "wait", 0.0), PAUSE * 2 ** max(failures - 1, 0))
+            time.sleep(min(wait, LONGEST_PAUSE))
 
 
 def _receive(request: Request, target: Path, part: Path) -> None:
@@ -133,7 +123,7 @@ def _receive(request: Request, target: Path, part: Path) -> None:
         headers |= {"Range": f"bytes={offset}-"} | ({"If-Range": known} if known else {})
     # httpx drops the Authorization header when a redirect leaves the host: the storage behind the hub never sees it.
     with (
-        httpx.Client(follow_redirects=True, timeout=PATIENT.silence) as client,
+        httpx.Client(follow_redirects=True, timeout=SILENCE) as client,
         client.stream("GET", request.url, headers=headers) as response,
     ):
         if response.status_code == 416 and offset in {_complete_length(response), request.size}:

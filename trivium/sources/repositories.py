@@ -4,16 +4,14 @@ Where the pins file knows no digest, the one that the hub states for a large fil
 Where a download lies depends on nothing but its place and revision: no change of code or parameters starts it again.
 """
 
-import fcntl
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from huggingface_hub import HfApi
@@ -33,10 +31,7 @@ HTTP_ERROR = next(
 
 
 class Hub:
-    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`.
-
-    A source is one process's own from its first file on until it is dropped, or the block is left that the hub stands
-    for: another process that wants it waits.
+    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`, each for one stage alone.
 
     Args:
         folder: where downloads go; kept between runs, until they are dropped.
@@ -45,14 +40,6 @@ class Hub:
 
     def __init__(self, folder: Path, pins: Pins) -> None:
         self.folder, self.pins = folder, pins
-        self._locks: dict[str, IO[str]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for name in list(self._locks):
-            self._release(name)
 
     def fetch(self, name: str) -> dict[str, Path]:
         """Download every file of a source; returns its files by name, in order.
@@ -61,7 +48,6 @@ class Hub:
             BadInput: see `download`; or the repository, its revision or every file of its list is missing.
         """
         source, fetched = self.pins.source(name), {}
-        self.claim(name)
         revision = self._revision(name) if source.hub else None
         files, stated = list(source.files or ()), dict[str, FilePin]()
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
@@ -90,27 +76,10 @@ class Hub:
         """Bytes of a source that earlier runs downloaded."""
         return sum(path.stat().st_size for path in self._folder_of(name).rglob("*") if path.is_file())
 
-    def claim(self, name: str) -> Path:
-        """Have `folder/<name>` to oneself, be it of a source or of what is made of several; waits for who has it."""
-        if name not in self._locks:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / f"{name}.lock").open("w")
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                print(f"waiting for another process, which fetches {name} into {self.folder}", file=sys.stderr)
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            self._locks[name] = lock
-        return self.folder / name
-
     def drop(self, *names: str) -> None:
         """Remove what is used up: these folders with all their revisions."""
         for name in names:
-            shutil.rmtree(self.claim(name), ignore_errors=True)
-            self._release(name)
-
-    def _release(self, name: str) -> None:
-        self._locks.pop(name).close()
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def _folder_of(self, name: str) -> Path:
         """Where the files of a source lie; of a folder on the web the address counts, which a revision is part of."""
@@ -180,11 +149,11 @@ def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Ite
     Raises:
         BadInput: see `Hub.fetch`; or there is no room for the downloads and for what is made of them.
     """
-    with Hub(downloads, pins) as hub:
-        needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
-        require_space(downloads, needed, ", ".join(names))
-        files = {name: hub.fetch(name) for name in names}
-        with write_atomically(out) as beside:
-            beside.mkdir(parents=True, exist_ok=True)
-            yield beside, files
-        hub.drop(*names)
+    hub = Hub(downloads, pins)
+    needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
+    require_space(downloads, needed, ", ".join(names))
+    files = {name: hub.fetch(name) for name in names}
+    with write_atomically(out) as beside:
+        beside.mkdir(parents=True, exist_ok=True)
+        yield beside, files
+    hub.drop(*names)

@@ -8,7 +8,7 @@ from tests.decorrelation.tiny_corpus import SCENES, draw, picture_name, write_co
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.formats.picture_corpora import read_corpus
-from trivium.sources.decorrelation.checks import refuse_leaks, validate_decorrelation
+from trivium.sources.decorrelation.checks import validate_decorrelation
 
 
 @pytest.fixture
@@ -45,7 +45,6 @@ def test_good_folder_is_counted(folder, capsys):
     }  # fmt: skip
     assert expected.items() <= counts.items()
     assert "classes without picture of training: hot dog" in capsys.readouterr().err
-    refuse_leaks(counts, folder)
 
 
 def worded(corpus, foreign, english):
@@ -77,8 +76,6 @@ def test_image_and_scene_in_two_splits_are_found(folder):
         "images_in_train_and_test": 1, "images_in_validation_and_test": 1, "scenes_in_train_and_validation": 1,
     }  # fmt: skip
     assert counts["images_twice"] == 2
-    with pytest.raises(BadInput, match=r"coco: splits share pictures; got \{.*; expected none in two splits"):
-        refuse_leaks(counts, folder)
 
 
 def test_a_picture_without_image_is_refused(folder):

@@ -8,7 +8,6 @@ import yaml
 
 from tests.sources.small_commons import WIDTHS, serve_commons
 from trivium.core.errors import BadInput
-from trivium.sources.download import Patience
 from trivium.sources.kvqae import commons as thumbnails
 from trivium.sources.kvqae.commons import fetch_thumbnails, rendered_width
 from trivium.sources.mediawiki import MediaWiki
@@ -50,8 +49,8 @@ def test_it_waits_as_long_as_it_is_told(fetch, commons, monkeypatch):
     waits = []
     monkeypatch.setattr("trivium.sources.download.time.sleep", waits.append)
     commons.answers |= {"api": [(429, "0.03"), (503, "")], "Ada.jpg": [(429, "2")]}
-    patient = Patience(attempts=4, pause=0.01, longest_pause=60, silence=2)
-    monkeypatch.setattr("trivium.sources.download.PATIENT", patient)
+    monkeypatch.setattr("trivium.sources.download.ATTEMPTS", 4)
+    monkeypatch.setattr("trivium.sources.download.LONGEST_PAUSE", 60)
     assert fetch("512px-Ada.jpg")[0] == {"512px-Ada.jpg": b"ada"}
     assert 2 in waits
 

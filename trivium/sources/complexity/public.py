@@ -39,29 +39,29 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     """
     pins = Pins()
     data: dict[str, list[dict[str, object]]] = {split: [] for split in _TENTHS}
-    with Hub(downloads, pins) as hub:
-        for path in hub.fetch(PIAF).values():
-            for row, record in read_records(path):
-                try:
-                    title, answers = record["title"], record["answers"]
-                    stands = zip(answers["text"], answers["answer_start"], strict=True)
-                    qa = {
-                        "id": record["id"],
-                        "question": record["question"],
-                        "answers": [{"text": text, "answer_start": start} for text, start in stands],
-                    }
-                    paragraph = {"context": record["context"], "qas": [qa]}
-                except (KeyError, TypeError, ValueError) as error:
-                    expected = "id, title, context, question, answers {text, answer_start}"
-                    raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
-                tenth = crc32(str(title).encode()) % 10
-                split = next(name for name, tenths in _TENTHS.items() if tenth in tenths)
-                data[split].append({"title": title, "paragraphs": [paragraph]})
-        out.mkdir(parents=True, exist_ok=True)
-        for split, articles in data.items():
-            write_json(out / f"{split}.json", {"version": VERSION, "data": articles})
-        write_json(out / PROVENANCE, pins.summary([PIAF]))
-        hub.drop(PIAF)
+    hub = Hub(downloads, pins)
+    for path in hub.fetch(PIAF).values():
+        for row, record in read_records(path):
+            try:
+                title, answers = record["title"], record["answers"]
+                stands = zip(answers["text"], answers["answer_start"], strict=True)
+                qa = {
+                    "id": record["id"],
+                    "question": record["question"],
+                    "answers": [{"text": text, "answer_start": start} for text, start in stands],
+                }
+                paragraph = {"context": record["context"], "qas": [qa]}
+            except (KeyError, TypeError, ValueError) as error:
+                expected = "id, title, context, question, answers {text, answer_start}"
+                raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
+            tenth = crc32(str(title).encode()) % 10
+            split = next(name for name, tenths in _TENTHS.items() if tenth in tenths)
+            data[split].append({"title": title, "paragraphs": [paragraph]})
+    out.mkdir(parents=True, exist_ok=True)
+    for split, articles in data.items():
+        write_json(out / f"{split}.json", {"version": VERSION, "data": articles})
+    write_json(out / PROVENANCE, pins.summary([PIAF]))
+    hub.drop(PIAF)
     return {split: out / f"{split}.json" for split in data}
 
 
@@ -75,7 +75,8 @@ def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], d
         BadInput: see `Hub.fetch`, `open_zip`, `read_core_types` and `read_framenet`.
     """
     pins = Pins()
-    with Hub(downloads, pins) as hub, tempfile.TemporaryDirectory() as work:
+    hub = Hub(downloads, pins)
+    with tempfile.TemporaryDirectory() as work:
         (path,) = hub.fetch(FRAMENET).values()
         with open_zip(path) as archive:
             for member in archive.infolist():

@@ -7,7 +7,7 @@ stand in two splits, at captions' language, and at classes that nobody or everyb
 import hashlib
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -60,19 +60,6 @@ def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Spli
     if (folder / RENDERED).exists():
         counts["rendered"] = _rendered(folder / RENDERED, corpus)
     return {name: float(counts[name]) for name in sorted(counts)}
-
-
-def refuse_leaks(counts: Mapping[str, float], place: Path) -> None:
-    """A world made here shares nothing between splits; published sets hold a few pictures twice, which is counted.
-
-    Raises:
-        BadInput: an image or a scene stands in two splits.
-    """
-    leaks = {
-        name: number for name, number in counts.items() if name.startswith(("images_in_", "scenes_in_")) and number
-    }
-    if leaks:
-        raise BadInput("splits share pictures", file=place, got=leaks, expected="none in two splits")
 
 
 def _foreign_captions(path: Path, corpus: Corpus) -> int:

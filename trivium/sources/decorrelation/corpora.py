@@ -168,22 +168,21 @@ def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Spl
     sizes = {name: pins.source(name).bytes for name in sources}
     # The zips, and the shards, which weigh as much; the annotations unpacked, merged and taken.
     needed = sum(sizes.values()) + sum(sizes[name] for name in archives) + 12 * sizes["coco_annotations"]
-    with Hub(downloads, pins) as hub:
-        require_space(downloads, needed - sum(map(hub.bytes_there, sources)), "COCO 2014")
-        files = {name: hub.fetch(name) for name in sources}
-        shutil.rmtree(laid_out, ignore_errors=True)
-        unpack_member(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
-        annotations = files["coco_annotations"]["annotations_trainval2014.zip"]
-        for part in COCO_PARTS:
-            unpack_member(annotations, f"annotations/{part}", laid_out / part)
-        for path in (path for name in archives for path in files[name].values()):
-            link(path.parent, laid_out / IMAGES, [path.name])
-        counts = take_coco(laid_out, out, work, pictured)
+    hub = Hub(downloads, pins)
+    require_space(downloads, needed - sum(map(hub.bytes_there, sources)), "COCO 2014")
+    files = {name: hub.fetch(name) for name in sources}
+    shutil.rmtree(laid_out, ignore_errors=True)
+    unpack_member(files["karpathy"]["caption_datasets.zip"], "dataset_coco.json", laid_out / SPLIT_FILE)
+    annotations = files["coco_annotations"]["annotations_trainval2014.zip"]
+    for part in COCO_PARTS:
+        unpack_member(annotations, f"annotations/{part}", laid_out / part)
+    for path in (path for name in archives for path in files[name].values()):
+        link(path.parent, laid_out / IMAGES, [path.name])
+    counts = take_coco(laid_out, out, work, pictured)
     write_json(out / "sources.json", pins.summary(sources))
     return counts
 
 
 def drop_coco(downloads: Path) -> None:
     """Remove the downloads, once what was made of them is there."""
-    with Hub(downloads, Pins()) as hub:
-        hub.drop(*ANNOTATIONS, *ARCHIVES)
+    Hub(downloads, Pins()).drop(*ANNOTATIONS, *ARCHIVES)

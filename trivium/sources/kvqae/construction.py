@@ -59,35 +59,35 @@ def fetch_sources(
     """
     pins = Pins()
     counts: Counter[str] = Counter()
-    with Hub(downloads, pins) as hub:
-        archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
-        kept = hub.claim(KEPT)
-        wiki = MediaWiki(wikidata, kept / "wikidata")
-        shelf = MediaWiki(commons, kept / "commons")
-        with write_atomically(out) as beside:
-            beside.mkdir(parents=True)
-            shutil.copyfile(types, beside / "concrete_types.csv")
-            write_triviaqa(beside / "triviaqa.json", archive)
-            questions = list(read_triviaqa(beside / "triviaqa.json"))
-            articles = read_linked_articles(raw / "articles.jsonl", questions).values()
-            linked = {article.wikidata_id for article in articles if article.wikidata_id}
-            # A mention is linked to an article with the question's answer alone (construction/linking.py).
-            at_hand = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
-            illustrated = at_hand & _illustrated(raw)
-            # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
-            entities = fetch_entities(wiki, sorted(at_hand))
-            write_json_lines(beside / "wikidata.jsonl", entities.values())
-            parsed = list(map(parse_entity, entities.values()))
-            subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
-            known: list[CommonsFile] = []
-            previews = kept / f"pictures_{rendered_width(width)}"
-            fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
-            pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
-            counts["commons_images"] = write_images(beside / "images", pictures)
-            write_json_lines(beside / "commons.jsonl", map(_record, known))
-            (beside / "annotated.jsonl").touch()
-            write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
-        hub.drop("triviaqa_original", KEPT)
+    hub = Hub(downloads, pins)
+    archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
+    kept = downloads / KEPT
+    wiki = MediaWiki(wikidata, kept / "wikidata")
+    shelf = MediaWiki(commons, kept / "commons")
+    with write_atomically(out) as beside:
+        beside.mkdir(parents=True)
+        shutil.copyfile(types, beside / "concrete_types.csv")
+        write_triviaqa(beside / "triviaqa.json", archive)
+        questions = list(read_triviaqa(beside / "triviaqa.json"))
+        articles = read_linked_articles(raw / "articles.jsonl", questions).values()
+        linked = {article.wikidata_id for article in articles if article.wikidata_id}
+        # A mention is linked to an article with the question's answer alone (construction/linking.py).
+        at_hand = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
+        illustrated = at_hand & _illustrated(raw)
+        # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
+        entities = fetch_entities(wiki, sorted(at_hand))
+        write_json_lines(beside / "wikidata.jsonl", entities.values())
+        parsed = list(map(parse_entity, entities.values()))
+        subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
+        known: list[CommonsFile] = []
+        previews = kept / f"pictures_{rendered_width(width)}"
+        fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
+        pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
+        counts["commons_images"] = write_images(beside / "images", pictures)
+        write_json_lines(beside / "commons.jsonl", map(_record, known))
+        (beside / "annotated.jsonl").touch()
+        write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+    hub.drop("triviaqa_original", KEPT)
     links = {page_title(link) for question in questions for link in question.links}
     counts.update(links=len(links), linked=len(linked), with_answer=len(at_hand), illustrated=len(illustrated))
     counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(known))

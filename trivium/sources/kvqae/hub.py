@@ -75,12 +75,12 @@ def fetch_kvqae(
         BadInput: see `download`, `validate_kvqae`, `write_smaller_base` and `fetch_thumbnails`; or a record lacks a
             field.
     """
-    with Hub(downloads, Pins()) as hub:
-        pieces, counts = _pieces(hub, base, commons)
-        with write_parts(out) as beside:
-            link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
-            counts |= validate_kvqae(beside, may_lack_images=True)
-        hub.drop(PIECES)
+    hub = Hub(downloads, Pins())
+    pieces, counts = _pieces(hub, base, commons)
+    with write_parts(out) as beside:
+        link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
+        counts |= validate_kvqae(beside, may_lack_images=True)
+    hub.drop(PIECES)
     return counts
 
 
@@ -99,14 +99,14 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
         BadInput: see `download` and `validate_triviaqa`; or no file is of a split.
     """
     pins = Pins()
-    with Hub(downloads, pins) as hub:
-        files = hub.fetch("triviaqa")
-        with write_atomically(out) as beside:
-            _triviaqa(beside, files)
-            counts = validate_triviaqa(beside)
-            counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
-            write_json(beside / "provenance.json", pins.summary(["triviaqa"]))
-        hub.drop("triviaqa")
+    hub = Hub(downloads, pins)
+    files = hub.fetch("triviaqa")
+    with write_atomically(out) as beside:
+        _triviaqa(beside, files)
+        counts = validate_triviaqa(beside)
+        counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
+        write_json(beside / "provenance.json", pins.summary(["triviaqa"]))
+    hub.drop("triviaqa")
     return counts
 
 
@@ -122,7 +122,7 @@ def pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None = N
 
 def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple[Path, dict[str, float]]:
     """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
-    claimed = hub.claim(PIECES)
+    claimed = hub.folder / PIECES
     sources: dict[str, str | None] = {**(SMALLER_SOURCES if base else SOURCES)}
     pinned = [source for source in sources.values() if source]
     key = pieces_key(map(hub.pins.source, pinned), base)
@@ -237,7 +237,7 @@ def _articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
 
 
 def _base(raw: Path, hub: Hub, base: SmallerBaseParameters, key: str, parts: dict[str, Path]) -> dict[str, float]:
-    return write_smaller_base(raw, parts, base, hub.claim(INDEX) / key)
+    return write_smaller_base(raw, parts, base, hub.folder / INDEX / key)
 
 
 def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
@@ -273,7 +273,7 @@ def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
 
 
 def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str, float]:
-    wanted, kept = sorted(_kb_images(raw)), hub.claim(PREVIEWS)
+    wanted, kept = sorted(_kb_images(raw)), hub.folder / PREVIEWS
     counts: Counter[str] = Counter()
     shelf = MediaWiki(commons, kept / "answers")
     fetched = fetch_thumbnails(wanted, shelf, kept / "pictures", counts)
