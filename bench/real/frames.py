@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from bench import harness
-from bench.real.piaf import committed
+from bench.real import REAL, RESULTS, committed
 from trivium.complexity.frames.labels import MostFrequentFrame, collect_labels, form_of
 from trivium.complexity.frames.linear.features import Words
 from trivium.complexity.frames.linear.parser import LinearFrameParser
@@ -40,7 +40,6 @@ from trivium.measures.bootstrap import percentiles, resampled_totals
 from trivium.measures.frames import SetScore, f1_of_counts, f1_randomization
 from trivium.nets.device import pick_device
 
-RESULTS = Path("metrics/real/frames.json")
 BROUGHT = Path("brought/complexity_models/camembert")
 NO_FRAMES = frozenset(("Other_sense",))
 FOLDS, SEED = 5, 1
@@ -216,10 +215,7 @@ def measure(
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, and keep the figures with date and commit; uncommitted changes are refused."""
     parser = argparse.ArgumentParser(prog="python -m bench.real.frames", description=__doc__)
-    given = os.environ.get("TRIVIUM_REAL", "../shared/real")
-    parser.add_argument(
-        "--corpus", type=Path, default=Path(given) / "asfalda_sequoia", help="folder with lu/ and frame/"
-    )
+    parser.add_argument("--corpus", type=Path, default=REAL / "asfalda_sequoia", help="folder with lu/ and frame/")
     parser.add_argument(
         "--encoder", type=Path, default=BROUGHT, help="CamemBERT's folder; not measured where it is not there"
     )
@@ -227,15 +223,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not (arguments.corpus / "lu").is_dir():
         problem = "the French FrameNet is not there"
         raise BadInput(problem, file=arguments.corpus / "lu", expected="set TRIVIUM_REAL, or give --corpus")
-    stamp = committed(RESULTS)
+    stamp = committed()
     base = arguments.encoder if arguments.encoder.is_dir() else None
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     texts, left = read_framenet(arguments.corpus / "lu", read_core_types(arguments.corpus / "frame"))
     with tempfile.TemporaryDirectory() as work:
         found = measure(texts, base, Path(work))
     versions = harness.versions("scikit-learn", *(("torch", "transformers") if base else ()))
-    write_json(RESULTS, stamp | found | {"read": left, "versions": versions})
-    print(f"wrote {RESULTS}; `make readme` shows it in docs/results.md")
+    write_json(RESULTS / "frames.json", stamp | found | {"read": left, "versions": versions})
+    print(f"wrote {RESULTS}/frames.json; `make readme` shows it in docs/results.md")
 
 
 if __name__ == "__main__":

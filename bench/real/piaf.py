@@ -7,9 +7,7 @@ So it learns from the sample's French first, where to match question and context
 """
 
 import argparse
-import datetime
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +18,7 @@ import numpy as np
 import torch
 
 from bench import harness
+from bench.real import REAL, RESULTS, committed
 from sample.french.french_world import build_french
 from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers.finetuning import train
@@ -34,7 +33,7 @@ from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import mangled, rouge_l
 from trivium.sources.minilm import save_text
 
-FILE, RESULTS = "piaf-v1.0.json", Path("metrics/real/piaf.json")
+FILE = "piaf-v1.0.json"
 HELD_OUT, ASKED = 40, 400  # articles; questions of theirs
 EMPTY = 0.3  # share of the windows without answer that are trained on: most windows are
 LAYERS, STEPS_SAMPLE, STEPS_PIAF = 3, 280, 450
@@ -128,32 +127,20 @@ def _scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, 
     }
 
 
-def committed(results: Path) -> dict[str, str]:
-    """Date and commit that figures are kept with; uncommitted changes are refused."""
-    if _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{results.parent}"):
-        raise SystemExit("commit your changes first: figures are kept with the commit they come from")
-    return {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "commit": _git("rev-parse", "HEAD")}
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(("git", *arguments), check=True, capture_output=True, text=True).stdout.strip()
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, and keep the figures with date and commit; uncommitted changes are refused."""
     parser = argparse.ArgumentParser(prog="python -m bench.real.piaf", description=__doc__)
-    given = os.environ.get("TRIVIUM_REAL", "../shared/real")
-    parser.add_argument("--piaf", type=Path, default=Path(given) / "piaf", help="the folder that holds PIAF 1.0")
+    parser.add_argument("--piaf", type=Path, default=REAL / "piaf", help="the folder that holds PIAF 1.0")
     folder = parser.parse_args(argv).piaf
     if not (folder / FILE).is_file():
         raise BadInput("PIAF 1.0 is not there", file=folder / FILE, expected="set TRIVIUM_REAL, or give --piaf")
-    stamp = committed(RESULTS)
+    stamp = committed()
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     with tempfile.TemporaryDirectory() as work:
         found = measure(folder, Path(work))
     figures = stamp | found | {"versions": harness.versions("torch", "transformers")}
-    write_json(RESULTS, figures)
-    print(f"wrote {RESULTS}; `make readme` shows it in docs/results.md")
+    write_json(RESULTS / "piaf.json", figures)
+    print(f"wrote {RESULTS}/piaf.json; `make readme` shows it in docs/results.md")
 
 
 if __name__ == "__main__":
