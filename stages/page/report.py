@@ -13,6 +13,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
+from trivium.page import real as real_texts
 from trivium.page.assembly import pages
 from trivium.page.contents import read_articles
 from trivium.page.html import render
@@ -38,11 +39,13 @@ def main(
     thorough: Path = Path("metrics/thorough"),
     published: Path = Path("tests/published"),
     log: Path = Path("reproductions"),
+    real: Path = Path("metrics/real"),
     out: Path = Path("metrics/report/index.html"),
 ) -> None:
     """Assemble --out, `index.html`, and its neighbours, from parts, `make thorough` and `make weaker`.
 
-    The reproduction matrix comes from what the papers print and from the log of signed runs.
+    The reproduction matrix comes from what the papers print and from the log of signed runs, what came out on real
+    texts from `make real`.
 
     A section whose part is not there names the stage that makes it.
     """
@@ -63,7 +66,8 @@ def main(
                 html = render(template, result=read_json(dated))
                 section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html}
                 article["sections"].append(section | {"folded": True})
-    for name, text in pages(articles, read_cells(published), read_log(log), parameters.portable).items():
+    cells, log_, texts = read_cells(published), read_log(log), real_texts.html(real)
+    for name, text in pages(articles, cells, log_, parameters.portable, texts).items():
         with write_atomically(out.with_name(name)) as beside:
             beside.write_text(text, encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):

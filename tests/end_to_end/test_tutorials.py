@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.real.search import Collection, make_base
 from tests.end_to_end.test_own_pictures import CONSOLE, commands
 
 ROOT = Path(__file__).parents[2]
@@ -15,6 +16,7 @@ LEAVES = {  # what a tutorial says that there is now
     "own-model": ["tour/my_embeddings/pictures.jsonl", "tour/leaderboard/index.html"],
     "own-answers": ["tour/towers.json", "tour/difficulty/index.html"],
     "real-data": [],
+    "real-texts": [],
     "sweep": [],
 }
 
@@ -38,6 +40,9 @@ def test_a_tutorial_runs_as_pasted(clone, name):
     clone.run("python", "-m", "stages.code")  # as the `make` before it leaves it
     if name == "real-data":
         shutil.copy(ROOT / "params.yaml", clone.folder)
+    if name == "real-texts":  # `make real` takes minutes, and a package
+        articles = {"Oslo tower": "The tower of Oslo stores goods.", "Inn": "It serves beer."}
+        make_base("english", Collection(articles, {}), clone.folder / ".work" / "real")
     said = {
         command.split("\n")[0]: clone.run("bash", "-ec", command)
         for command in commands((TUTORIALS / f"{name}.md").read_text("utf-8"))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +22,11 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json
+from trivium.page import real
 from trivium.page.headline import NUMBERS
 from trivium.page.html import points
 from trivium.page.markdown import markdown_table
 from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, matrix, read_cells, read_log, signatures
-
-PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
-FRAME_TASKS = {
-    "trigger": "triggers, F1",
-    "frame": "triggers with their frames, F1",
-    "frame_of_trigger": "frame of a given trigger and unit, accuracy",
-    "element_given_frame": "elements of a given frame, F1",
-    "element": "elements with trigger and frame, F1",
-}
-SYSTEMS = {
-    "reader": "MiniLM, three layers, the sample's French first",
-    "overlap_sentence": "sentence with most question words",
-    "random_span": "random span",
-}
-MEASURES = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-NOT_MEASURED = "Not measured yet: `make real`."
 
 
 def stage_table(root: Path) -> str:
@@ -133,51 +118,9 @@ def headline_table(root: Path) -> str:
     return markdown_table(["on the sample world, not the papers' data", ""], rows)
 
 
-def real_table(root: Path) -> str:
-    """What `make real` measured on PIAF: a reader beside trivial baselines, dated."""
-    file = root / "metrics" / "real" / "piaf.json"
-    if not file.is_file():
-        return NOT_MEASURED
-    found: dict[str, Any] = read_json(file)
-    rows = [
-        [name, *(f"{found[f'{system}_{measure}']:.3f}" for measure in MEASURES)] for system, name in SYSTEMS.items()
-    ]
-    better = [
-        name for measure, name in MEASURES.items() if found[f"reader_{measure}"] > found[f"overlap_sentence_{measure}"]
-    ]
-    mangled = 100 * found["mangled_references"]
-    said = f"""\
-Measured on {found["date"]} at commit {found["commit"][:12]}: PIAF 1.0, {found["questions"]} questions;
-trained on {found["trained_questions"]} of them, asked {found["asked_questions"]}
-about {found["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
-answers. Answers that do not stand at their offset: {found["wrong_offset_answers"]}, of the questions
-{", ".join(found["wrong_offset_ids"])}.
-After so short a training the reader beats that sentence in {" and ".join(better) or "nothing"}.
-"""
-    return f"{said}\n{markdown_table(['', *MEASURES.values()], rows)}"
-
-
-def frames_table(root: Path) -> str:
-    """What `make real` measured on the French FrameNet: parsers beside the lexicon, dated."""
-    file = root / "metrics" / "real" / "frames.json"
-    if not file.is_file():
-        return NOT_MEASURED
-    found: dict[str, Any] = read_json(file)
-    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
-
-    def cell(name: str) -> str:
-        if name not in found:
-            return "–"
-        p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
-        return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
-
-    rows = [[said, *(cell(f"{system}_{task}") for system in systems)] for task, said in FRAME_TASKS.items()]
-    said = f"""\
-Measured on {found["date"]} at commit {found["commit"][:12]}: {found["sentences"]} sentences,
-{found["annotated"]} annotated occurrences, of which {found["frames"]} evoke one of {found["frame_types"]}
-frames, with {found["elements"]} elements. Linear models took {found["linear_seconds"] / 60:.0f} minutes.
-"""
-    return f"{said}\n{markdown_table(['', *systems.values()], rows)}"
+def real_sentence(root: Path) -> str:
+    """README's: what came out on real texts."""
+    return real.sentence(root / real.FOLDER) or real.NOT_MEASURED
 
 
 PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
@@ -192,8 +135,10 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "bench": bench_table,
     "paper_size": rehearsal_table,
     "gpu": gpu_table,
-    "real": real_table,
-    "real_frames": frames_table,
+    "real_search": partial(real.markdown, name="search"),
+    "real": partial(real.markdown, name="piaf"),
+    "real_frames": partial(real.markdown, name="frames"),
+    "texts": real_sentence,
     "signatures": lambda root: signatures(read_log(root / LOG)),
     "matrix": lambda root: matrix(read_cells(root / PUBLISHED), read_log(root / LOG)),
 }

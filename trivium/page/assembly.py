@@ -22,7 +22,7 @@ ARITHMETIC: dict[Portable, str] = {
 
 def pages(
     articles: Sequence[dict[str, Any]], cells: Sequence[Cell], log: Sequence[Mapping[str, Any]],
-    portable: Portable = "intel",
+    portable: Portable = "intel", real: str = "",
 ) -> dict[str, str]:  # fmt: skip
     """Render all: `index.html`, `reproduction.html` and `{pipeline}.html`; of a pipeline that has not run it says so.
 
@@ -32,9 +32,10 @@ def pages(
         cells: the papers' numbers.
         log: who got what on real data, the oldest first.
         portable: `run.portable`, with which they were computed.
+        real: HTML of what came out on real texts (`real.html`).
     """
     there = {article["pipeline"]: article for article in articles}
-    landing = _render("landing.html", portable, articles=there, numbers=len(cells), signatures=len(log))
+    landing = _render("landing.html", portable, articles=there, numbers=len(cells), signatures=len(log), real=real)
     made = {"index.html": landing, "reproduction.html": reproduction_page(cells, log, portable)}
     for pipeline, known in ARTICLES.items():
         absent = {"pipeline": pipeline, "title": known.title, "sections": []}

@@ -48,6 +48,7 @@ def assembled(folder, *prompted_readers):
         thorough=folder / "thorough",
         published=Path("tests/published"),
         log=folder / "reproductions",
+        real=folder / "real",
         out=folder / "index.html",
     )
     assert {path.name for path in folder.glob("*.html")} == PAGES

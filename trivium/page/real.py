@@ -1,0 +1,150 @@
+"""What `make real` measured on real texts, for the page, README and docs/results.md."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from trivium.core.tables import read_json
+from trivium.page.html import between, points, render, thousands
+from trivium.page.markdown import markdown_table
+
+FOLDER = Path("metrics/real")
+NOT_MEASURED = "Not measured yet: `make real`."
+COLLECTIONS = {
+    "english": "English encyclopedia",
+    "french": "French encyclopedia",
+    "vaswani": "Vaswani’s abstracts, English",
+}
+SEARCHERS = {"bm25": "BM25", "minilm": "MiniLM", "fused": "both"}
+SEARCH = {"mrr": "MRR", "precision@1": "P@1", "hits@20": "Hits@20"}
+READERS = {
+    "reader": "MiniLM, three layers, the sample's French first",
+    "overlap_sentence": "sentence with most question words",
+    "random_span": "random span",
+}
+READING = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
+PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
+FRAMES = {
+    "trigger": "triggers, F1",
+    "frame": "triggers with their frames, F1",
+    "frame_of_trigger": "frame of a given trigger and unit, accuracy",
+    "element_given_frame": "elements of a given frame, F1",
+    "element": "elements with trigger and frame, F1",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a file of `metrics/real` says: a text in lines, and a table."""
+
+    title: str
+    text: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def _dated(found: Mapping[str, Any]) -> str:
+    return f"Measured on {found['date']} at commit {found['commit'][:12]}"
+
+
+def _cell(found: Mapping[str, Any], name: str) -> str:
+    """A figure with its interval and p, as far as there are any."""
+    if name not in found:
+        return "–"
+    p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
+    return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
+
+
+def search(found: Mapping[str, Any]) -> Measured:
+    """Articles found by a line that describes them."""
+    rows, told = [], [f"{_dated(found)}, in {found['seconds'] / 60:.0f} minutes."]
+    for collection, name in COLLECTIONS.items():
+        if collection not in found:
+            continue
+        figures = found[collection]
+        rows += [
+            [f"{name}: {label}", *(_cell(figures, f"{system}_{measure}") for measure in SEARCH)]
+            for system, label in SEARCHERS.items()
+        ]
+        weights = ", ".join(f"{SEARCHERS[system]} {weight:.1f}" for system, weight in figures["weights"].items())
+        told.append(
+            f"{name}: {thousands(figures['articles'])} articles in {thousands(figures['passages'])} passages;\n"
+            f"{thousands(figures['choosing'])} questions chose the weights ({weights}),\n"
+            f"{thousands(figures['asked'])} others measure. Both together gain {_gain(figures)} points of MRR."
+        )
+        if figures["verbatim"]:
+            without = ", ".join(f"{label} {figures[f'{system}_mrr_without_verbatim']:.3f}"
+                                for system, label in SEARCHERS.items())  # fmt: skip
+            told.append(
+                f"{thousands(figures['verbatim'])} of these descriptions stand in their article word for word;\n"
+                f"without them MRR is {without}."
+            )
+    return Measured("Articles by a line that describes them", "\n".join(told), ["", *SEARCH.values()], rows)
+
+
+def _gain(figures: Mapping[str, Any]) -> str:
+    low, high = (100 * figures[f"fused_mrr_gain_{end}"] for end in ("low", "high"))
+    return f"{points(figures['fused_mrr_gain'])} {between(low, high)}"
+
+
+def piaf(found: Mapping[str, Any]) -> Measured:
+    """A reader beside trivial baselines, on PIAF."""
+    rows = [[name, *(f"{found[f'{system}_{measure}']:.3f}" for measure in READING)] for system, name in READERS.items()]
+    better = [
+        name for measure, name in READING.items() if found[f"reader_{measure}"] > found[f"overlap_sentence_{measure}"]
+    ]
+    mangled = 100 * found["mangled_references"]
+    text = f"""\
+{_dated(found)}: PIAF 1.0, {found["questions"]} questions;
+trained on {found["trained_questions"]} of them, asked {found["asked_questions"]}
+about {found["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
+answers. Answers that do not stand at their offset: {found["wrong_offset_answers"]}, of the questions
+{", ".join(found["wrong_offset_ids"])}.
+After so short a training the reader beats that sentence in {" and ".join(better) or "nothing"}."""
+    return Measured("French questions (PIAF)", text, ["", *READING.values()], rows)
+
+
+def frames(found: Mapping[str, Any]) -> Measured:
+    """Parsers beside the lexicon, on the French FrameNet."""
+    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
+    rows = [[said, *(_cell(found, f"{system}_{task}") for system in systems)] for task, said in FRAMES.items()]
+    text = f"""\
+{_dated(found)}: {found["sentences"]} sentences,
+{found["annotated"]} annotated occurrences, of which {found["frames"]} evoke one of {found["frame_types"]}
+frames, with {found["elements"]} elements. Linear models took {found["linear_seconds"] / 60:.0f} minutes."""
+    return Measured("French frames (the French FrameNet on Sequoia)", text, ["", *systems.values()], rows)
+
+
+FILES: dict[str, Callable[[Mapping[str, Any]], Measured]] = {"search": search, "piaf": piaf, "frames": frames}
+
+
+def markdown(root: Path, name: str) -> str:
+    """The text and table of a file of `metrics/real`."""
+    file = root / FOLDER / f"{name}.json"
+    if not file.is_file():
+        return NOT_MEASURED
+    measured = FILES[name](read_json(file))
+    return f"{measured.text}\n\n{markdown_table(measured.head, measured.rows)}"
+
+
+def html(folder: Path) -> Markup:
+    """The card of the page's first screen; nothing where nothing was measured."""
+    measured = [tell(read_json(file)) for name, tell in FILES.items() if (file := folder / f"{name}.json").is_file()]
+    return render("real.html", measured=measured, sentence=sentence(folder)) if measured else Markup()
+
+
+def sentence(folder: Path) -> str:
+    """The finding on real articles in one sentence; nothing where it was not measured."""
+    if not (folder / "search.json").is_file():
+        return ""
+    found = read_json(folder / "search.json")
+    english, french = found["english"], found["french"]
+    return (
+        f"On real texts, {thousands(english['articles'])} English and {thousands(french['articles'])} French articles "
+        f"asked for by one line each, BM25 and MiniLM together reach MRR\n{english['fused_mrr']:.2f} and "
+        f"{french['fused_mrr']:.2f}, {points(english['fused_mrr_gain'])} and {points(french['fused_mrr_gain'])} points "
+        "over BM25 alone."
+    )
