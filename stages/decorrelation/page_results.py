@@ -1,4 +1,4 @@
-"""Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities."""
+"""Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities, and the released sets."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +11,7 @@ from pydantic import Field
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
+from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.matrix import parse_cells
 from trivium.page.decorrelation import corpus, diagnosis, findings, tables
 from trivium.page.decorrelation.gallery import gallery_html
@@ -62,8 +63,13 @@ def main(
     used: Path = Path("params.yaml"),
     paper: Path = Path("scales/paper.yaml"),
     out: Path = Path("metrics/report/parts/decorrelation/results.json"),
+    out_sets: Path = Path("data/decorrelation/sets"),
 ) -> dict[str, float]:
-    """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
+    """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`.
+
+    In `out_sets` stands what `trivium odmap` asks, a file a data set.
+    """
+    export_sets(used, data, out_sets)
     decorrelation: dict[str, Any] = used_values(used, "decorrelation")
     printed, papers = yaml.safe_load(published.read_text(encoding="utf-8")), read_parameters(paper)
     results = Results(

@@ -23,6 +23,13 @@ from trivium.page.leaderboard import FILES
 DOCS = Path(__file__).parents[2] / "docs" / "odmap.md"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = write_project(tmp_path_factory.mktemp("project"))
@@ -46,23 +53,23 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     found = json.loads((project / "board/leaderboard.json").read_text("utf-8"))
     assert {row["model"] for row in found["models"]} == {"my_clip", "second"}
     assert found["failed"] == {}
-    assert [len(found[name]) for name in ("split", "queries")] == [64, 64]
+    assert len(found["set"]) == 64
     with (project / "board/leaderboard.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert set(rows[0]) == set(found["models"][0])
     for row, right in zip(rows, found["models"], strict=True):
         assert float(row["odmap@1"]) == right["odmap@1"]
-        assert row["split"] == found["split"]
+        assert row["set"] == found["set"]
     markdown = (project / "board/leaderboard.md").read_text("utf-8")
-    assert f"Split `{found['split']}`, queries `{found['queries']}`." in markdown
+    assert f"Set `{found['set']}`." in markdown
     assert "| my\\_clip |" in markdown
     page = Outline((project / "board/index.html").read_text("utf-8"))
     assert page.open == []
     assert len(set(page.ids)) == len(page.ids)
     assert {link for link in page.links if not link.startswith(("#", "data:"))} == set(FILES) - {"index.html"}
-    assert {"board", "looks", "recall", "known", "asked"} <= set(page.ids)
+    assert {"board", "pairs", "looks", "recall", "strata", "known", "asked"} <= set(page.ids)
     assert "The pictures and captions of this set are invented" in page.text
-    assert found["split"] in page.text
+    assert found["set"] in page.text
 
 
 def test_names_are_shown_and_never_run(project, capsys):
@@ -86,7 +93,7 @@ def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     ("edit", "message"),
     [
         (lambda matrix: np.where(np.arange(len(matrix))[:, None] == 2, np.nan, matrix), "captions.npy:3: NaN or infinite"),
-        (lambda matrix: matrix[:-1], "another count of embeddings than of ids; got 59; expected 60"),
+        (lambda matrix: matrix[:-1], "another count of embeddings than of ids; got 68; expected 69"),
     ],
     ids=["nan", "count"],
 )  # fmt: skip
@@ -146,7 +153,7 @@ def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (["--model", "open_clip:ViT-B-33/openai"], "choices: ViT-B-32"),
-        (["--model", "models/my_clip", "--dataset", "flickr"], "no such data set in this project"),
+        (["--model", "models/my_clip", "--dataset", "flickr"], "no cell asks such a data set"),
         (["--model", "models/my_clip", "--filling", "lama"], "no painted test pictures"),
         (["--model", "models/my_clip", "--model", "my_clip=models/other"], "two models of one name"),
     ],

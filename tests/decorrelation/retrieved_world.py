@@ -42,6 +42,7 @@ PARAMETERS: dict[str, Any] = {
     },
     "entities": {"confidence": 0.95},
     "phrases": {"matching": "strict"},
+    "retrieve": {"depth": 10, "picture_batch": 8, "threads": None, "candidates": {}},
     "removals": {"delta1": 0.4, "delta2": 0.8, "delta3": 0.7, "training": "one"},
     "pairs": {"captions_an_image": 1},
     "train": {

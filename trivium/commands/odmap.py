@@ -1,11 +1,12 @@
 """`trivium odmap`: how much does a model of pictures and texts guess?
 
-    trivium odmap --model open_clip:ViT-B-32/openai --model ./my_clip --out leaderboard
+    trivium odmap --set coco_lama.parquet --model open_clip:ViT-B-32/openai --model ./my_clip --out leaderboard
 
-It is asked about pictures from which an object was painted out, as the graph asks its own models. Kinds of models,
-measures and the page: docs/odmap.md.
+It is asked about pictures from which an object was painted out, as the graph asks its own models: those of a released
+set, or of a built project. Kinds of models, measures and the page: docs/odmap.md.
 """
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -13,48 +14,96 @@ from pathlib import Path
 
 from trivium.core.errors import BadInput
 
+PRECISIONS = ("float32", "bfloat16", "float16")
+
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     told = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
     told += "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated"
-    add("--model", action="append", metavar="MODEL", help=told)
-    add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown and JSON")
-    add("--dataset", default="coco", help="a data set of the project (%(default)s)")
-    add("--filling", help="what painted the queries (default: as for most of the project's own models)")
+    add("--model", action="append", default=[], metavar="MODEL", help=told)
+    add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown, JSON and values by query")
+    told = "a released set: a file, a folder, or OWNER/NAME of the hub (default: that of the project in this folder)"
+    add("--set", metavar="SET", help=told)
+    add("--dataset", help="a data set of the project (coco), or which of several sets")
+    add("--filling", help="what painted the project's queries (default: as for most of its own models)")
     add("--positives", type=Path, metavar="FOLDER", help="right answers of ECCV Caption and CxC, on COCO")
-    told = "a folder or hub name of a BLIP captioner, which is asked what it sees; NAME=CAPTIONER gives it a name; "
-    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{told}may be repeated")
-    add("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
-    told = "write the pictures and sentences to embed for npy:FOLDER, and ask no model"
-    add("--inputs", type=Path, metavar="FOLDER", help=told)
+    told = "a .jsonl file of captions, or a folder or hub name of a BLIP captioner, which is asked what it sees; "
+    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{told}NAME=CAPTIONER; may be repeated")
+    group = parser.add_argument_group("a vision-language model behind an endpoint")
+    group.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
+    group.add_argument("--vlm", action="append", default=[], metavar="MODEL", help="its name there; may be repeated")
+    group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoint's key")
+    group.add_argument("--questions", type=int, metavar="N", help="about so many painted pictures (default: all)")
+    group.add_argument("--requests-per-minute", type=float, default=600, metavar="N", help="at most (%(default)g)")
+    group = parser.add_argument_group("how models compute")
+    group.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
+    group.add_argument("--device", help="cpu, cuda or cuda:N (default: the first GPU, or the CPU)")
+    group.add_argument("--precision", choices=PRECISIONS, default="float32", help="of networks (%(default)s)")
+    group.add_argument("--cache", type=Path, metavar="FOLDER", help="embeddings and answers (~/.cache/trivium/odmap)")
+    group = parser.add_argument_group("instead of asking")
+    group.add_argument("--export", type=Path, metavar="SET", help="write the project's set as one file")
+    told = "write the pictures and sentences to embed for npy:FOLDER"
+    group.add_argument("--inputs", type=Path, metavar="FOLDER", help=told)
 
 
-def _named(captioners: Sequence[str]) -> dict[str, str]:
-    """{name: where}; of `--captioner` without a name the last part; `BadInput` where one comes twice."""
+def _named(option: str, wanted: Sequence[str]) -> dict[str, str]:
+    """{name: where}; of what has no name the last part; `BadInput` where one comes twice."""
     named: dict[str, str] = {}
-    for captioner in captioners:
-        name, sign, where = captioner.partition("=")
-        shown = name if sign else Path(captioner).name
+    for one in wanted:
+        name, sign, where = one.partition("=")
+        shown = name if sign else Path(one).name
         if shown in named:
-            raise BadInput("two captioners have the same name", field="--captioner", got=shown,
-                           expected="NAME=CAPTIONER")  # fmt: skip
-        named[shown] = where if sign else captioner
+            raise BadInput("two of the same name", field=option, got=shown, expected="NAME=…")
+        named[shown] = where if sign else one
     return named
+
+
+def _choose_device(wanted: str) -> None:
+    """Let this process see that device alone; before any network is loaded.
+
+    Raises:
+        BadInput: no such device.
+    """
+    kind, _, number = wanted.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number):
+        raise BadInput("no such device", field="--device", got=wanted, expected="cpu, cuda or cuda:N")
+    if kind == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        return
+    import torch
+
+    if torch.cuda.device_count() <= int(number or 0):
+        raise BadInput("no such GPU here", field="--device", got=wanted, expected=f"{torch.cuda.device_count()} GPUs")
+    os.environ["CUDA_VISIBLE_DEVICES"] = number or "0"
 
 
 def run(arguments: Namespace) -> None:
     """Ask the models of the command line; the status is 1 when one of them could not be asked."""
-    if arguments.inputs is None and (not arguments.model or arguments.out is None):
-        arguments.refuse("--model and --out are needed, or --inputs")
+    asks = arguments.model or arguments.captioner or arguments.vlm
+    instead = [one for one in (arguments.export, arguments.inputs) if one is not None]
+    if not instead and (not asks or arguments.out is None):
+        arguments.refuse("--model, --captioner or --vlm, and --out are needed; or --export, or --inputs")
     if arguments.batch < 1:
         arguments.refuse("--batch should be at least 1")
+    if bool(arguments.vlm) != bool(arguments.endpoint):
+        arguments.refuse("--endpoint and --vlm belong together")
+    if arguments.device:
+        _choose_device(arguments.device)
+    chosen = {name: getattr(arguments, name) for name in ("dataset", "filling")}
+    if arguments.export is not None:
+        from trivium.decorrelation.benchmark.release import DATA, PARAMETERS, export_set
+
+        export_set(PARAMETERS, DATA, arguments.export, arguments.dataset or "coco", arguments.filling)
+        print(f"Set: {arguments.export}. Anyone can ask it: trivium odmap --set {arguments.export} --model …")
+        return
+    chosen |= {"released": arguments.set, "cache": arguments.cache}
     if arguments.inputs is not None:
-        from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+        from trivium.decorrelation.benchmark.benchmark_set import open_set
         from trivium.decorrelation.benchmark.npy import write_inputs
 
-        write_inputs(read_benchmark(Path(), arguments.dataset, arguments.filling), arguments.inputs)
+        write_inputs(open_set(**chosen), arguments.inputs)
         print(f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}")
         return
     from trivium.decorrelation.benchmark.leaderboard import odmap
@@ -62,10 +111,12 @@ def run(arguments: Namespace) -> None:
 
     board = odmap(
         arguments.model,
-        captioners=_named(arguments.captioner),
+        captioners=_named("--captioner", arguments.captioner),
         batch_size=arguments.batch,
+        precision=arguments.precision,
+        positives=arguments.positives,
         told=lambda line: print(line, flush=True),
-        **{name: getattr(arguments, name) for name in ("dataset", "filling", "positives")},
+        **chosen,
     )
     write_leaderboard(board, arguments.out)
     print(board)

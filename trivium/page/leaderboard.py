@@ -5,11 +5,22 @@ from typing import Any
 
 from trivium.core.atomic import write_atomically
 from trivium.core.csv_tables import write_csv
-from trivium.core.tables import write_json
+from trivium.core.tables import write_json, write_json_lines
+from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
 from trivium.decorrelation.benchmark.positives import MEASURES as POSITIVE_MEASURES
 from trivium.decorrelation.benchmark.positives import SETS
-from trivium.decorrelation.benchmark.scores import STILL_NAMED, TO_IMAGE, TO_TEXT, measures_of
+from trivium.decorrelation.benchmark.scores import (
+    GROUPED,
+    PAIRS,
+    STILL_NAMED,
+    TESTED,
+    TO_IMAGE,
+    TO_TEXT,
+    by_stratum,
+    measures_of,
+    query_rows,
+)
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.figures import estimates
 from trivium.page.html import percent, render
@@ -20,7 +31,13 @@ FILES = {
     "leaderboard.csv": "a line a model",
     "leaderboard.md": "the table as Markdown",
     "leaderboard.json": "all numbers",
+    "strata.csv": "a line a model and part of the queries",
+    "queries.jsonl": "a line a query, with each model's values",
 }
+_FIRST = dict(zip((*(f"ODmAP@{k}" for k in CUTOFFS), "ODmAP@1, tested", "still named", "pairs"),
+                  (*ODMAP, TESTED, STILL_NAMED, PAIRS[2]), strict=True))  # fmt: skip
+_PAIRED = dict(zip(("whole picture", "painted picture", "both"), PAIRS, strict=True))
+_BY_PART = dict(zip(("ODmAP@1", "still named", *_PAIRED), GROUPED, strict=True))
 _PLACES = ("model", "source", "odmap_rank", "recall_rank", "looks")
 
 
@@ -28,13 +45,14 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
     """Write FILES into a folder, which may hold other things too; made where there is none."""
     folder, asked = Path(folder), board.asked
     brought = asked.positives.digest if asked.positives else None
-    of = {"dataset": asked.dataset, "filling": asked.filling, "split": asked.split, "queries": asked.asked,
-          "positives": brought}  # fmt: skip
+    of = {"dataset": asked.dataset, "filling": asked.filling, "set": asked.fingerprint, "positives": brought}
     rows = [_values(board, row) | of for row in board.rows]
     page, table = leaderboard_html(board), leaderboard_markdown(board)
     tree = {
         **of,
         "chance": dict(board.chance),
+        "correlation": board.correlation,
+        "strata": list(by_stratum(asked, board.scores)),
         "models": [row | {"notes": list(found.notes)} for row, found in zip(rows, board.rows, strict=True)],
         "captioners": [
             {"captioner": name, "chair_i": found.chair_i, "chair_s": found.chair_s,
@@ -47,6 +65,10 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
     ends = [f"{measure}{end}" for measure in (*measures_of(asked), "behind") for end in ("", "_low", "_high")]
     write_csv(folder / "leaderboard.csv", (*_PLACES, *ends, "notes", *of), rows)
     write_json(folder / "leaderboard.json", tree)
+    write_csv(
+        folder / "strata.csv", ("stratum", "group", "queries", "model", *GROUPED), by_stratum(asked, board.scores)
+    )
+    write_json_lines(folder / "queries.jsonl", query_rows(asked, board.scores))
     for name, text in (("leaderboard.md", table), ("index.html", page)):
         with write_atomically(folder / name) as beside:
             beside.write_text(text, "utf-8")
@@ -69,17 +91,18 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     asked, rows = board.asked, []
     for row in board.rows:
         first = row.scores.intervals[ODMAP[0]]
-        figures = [percent(row.scores.mean(name)) for name in (*ODMAP, STILL_NAMED, TO_TEXT[0], TO_IMAGE[0])]
+        figures = [percent(row.scores.mean(name)) for name in (*_FIRST.values(), TO_TEXT[0], TO_IMAGE[0])]
         if first is not None:
             figures[0] += f" [{percent(first[0])}, {percent(first[1])}]"
         rows.append([plain(row.model), *figures, str(row.odmap_rank), str(row.recall_rank)])
-    rows.append(["*random order*", *(percent(board.chance[name]) for name in ODMAP), *[""] * 5])
-    heading = ["Model", *(f"ODmAP@{k}" for k in CUTOFFS), "still named", "R@1 i→t", "R@1 t→i", "rank", "by R@1"]
+    by_chance = (percent(board.chance[name]) if name in board.chance else "" for name in _FIRST.values())
+    rows.append(["*random order*", *by_chance, *[""] * 4])
+    heading = ["Model", *_FIRST, "R@1 i→t", "R@1 t→i", "rank", "by R@1"]
     lines = [
         markdown_table(heading, rows, numbers=True),
         "",
         f"Data set {asked.dataset}, queries painted by {asked.filling}, {len(asked.queries.ids)} queries.",
-        f"Split `{asked.split}`, queries `{asked.asked}`.",
+        f"Set `{asked.fingerprint}`.",
     ]
     if asked.positives is not None:
         more = extended(board)
@@ -116,20 +139,27 @@ def leaderboard_html(board: Leaderboard) -> str:
     series: dict[str, list[Any]] = {"ODmAP@1": [], "R@1, image → text": []}
     for line, measure in zip(series.values(), (ODMAP[0], TO_TEXT[0]), strict=True):
         for row in board.rows:
-            mean = row.scores.mean(measure)
+            mean = float(row.scores.values[measure].mean())
             low, high = row.scores.intervals[measure] or (mean, mean)
             line.append((100 * mean, 100 * low, 100 * high))
     title = "ODmAP@1 and R@1 of every model with their intervals"
     ways = {"image → text": TO_TEXT, "text → image": TO_IMAGE}
+    strata: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for found in by_stratum(board.asked, board.scores):
+        strata.setdefault((found["stratum"], found["group"], found["queries"]), {})[found["model"]] = found
     return render(
         "leaderboard.html",
         command="odmap",
         files=FILES,
         board=board,
         asked=board.asked,
-        odmap=ODMAP,
-        odmap_heads=[f"ODmAP@{k}" for k in CUTOFFS],
-        still_named=STILL_NAMED,
+        first=_FIRST,
+        paired=_PAIRED,
+        shown_by_part=_BY_PART,
+        strata={part: found for part, found in strata.items() if part[0] != "class"},
+        classes={part: found for part, found in strata.items() if part[0] == "class"},
+        tested=int(board.asked.tests_something().sum()),
+        least=LEAST_SHARE,
         recall={f"{way} R@{k}": name for way, names in ways.items() for k, name in zip(CUTOFFS, names, strict=True)},
         extended=extended(board),
         pictures=len(set(board.asked.queries.pictures.tolist())),

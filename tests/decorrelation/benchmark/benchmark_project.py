@@ -13,7 +13,10 @@ from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from tests.decorrelation.tiny_corpus import COCO_IDS
 from tests.decorrelation.tiny_retrieval import write_world
 from trivium.core.tables import write_table
+from trivium.decorrelation.captions.phrases import SCHEMA as PHRASES
+from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import read_corpus
+from trivium.formats.pictures import Caption, Picture
 
 CELL = {"dataset": "coco", "model": "clip", "filling": "none", "captions": "none"}
 SIZE = 16
@@ -40,18 +43,17 @@ def write_project(folder: Path) -> Path:
     for part, place in {"raw": "raw/coco", "removals": "removals/coco", "painted": "painted/coco/cv2"}.items():
         (data / place).parent.mkdir(parents=True, exist_ok=True)
         (made / part).rename(data / place)
-    rows = [
-        {"caption": caption.id, "picture": picture.id,
-         "classes": [name for name in COCO_IDS if f"a {name}" in caption.text.lower()]}
-        for picture in read_corpus(data / "raw/coco").pictures for caption in picture.captions
-    ]  # fmt: skip
-    write_table(data / "phrases/coco.parquet", pa.Table.from_pylist(rows))
+    corpus = read_corpus(data / "raw/coco")
+    write_corpus(data / "raw/coco", corpus)
+    rows = [phrases_of(picture, caption) for picture in corpus.pictures for caption in picture.captions]
+    write_table(data / "phrases/coco.parquet", pa.Table.from_pylist(rows, PHRASES))
     parameters: dict[str, Any] = {
         "world": {"coco": "sample"},
         "decorrelation": {
             "datasets": ["coco"],
             "cells": {"coco_clip_finetune_0": {**CELL, "queries": "cv2"}},
             "retrieve": RETRIEVE,
+            "phrases": {"matching": "strict", "chunker": "rules", "spacy_model": "none"},
             "evaluate": {
                 "partner_probability": 0.5,
                 "permutations": 100,
@@ -64,6 +66,19 @@ def write_project(folder: Path) -> Path:
     (folder / "params.yaml").write_text(yaml.safe_dump(parameters))
     (folder / "dvc.yaml").write_text("stages: {}\n")
     return folder
+
+
+def phrases_of(picture: Picture, caption: Caption) -> dict[str, Any]:
+    """A row of stage phrases."""
+    places = {name: caption.text.lower().find(f"a {name}") for name in COCO_IDS}
+    phrases = [
+        {"start": start, "end": start + 2 + len(name), "classes": [name]}
+        for name, start in places.items()
+        if start >= 0
+    ]
+    return {"caption": caption.id, "picture": picture.id, "split": picture.split, "text": caption.text,
+            "phrases": sorted(phrases, key=lambda phrase: phrase["start"]),
+            "classes": sorted(phrase["classes"][0] for phrase in phrases)}  # fmt: skip
 
 
 def texts_of(project: Path) -> list[str]:

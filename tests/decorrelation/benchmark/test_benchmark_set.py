@@ -1,18 +1,29 @@
-"""What a set is asked, that its fingerprints see every change and no order, and what a half-built project says."""
+"""What a set is asked, that its file is all that is needed, and what a half-built project or a damaged file says."""
 
+import hashlib
 import re
 import shutil
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
+from datasets import load_dataset
 
 from tests.decorrelation.benchmark.benchmark_project import write_project
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import read_table, write_table
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.benchmark_set import find_set, open_set
+from trivium.decorrelation.benchmark.release import export_set
 
 DATA = "data/decorrelation"
+
+
+def export(project, out):
+    export_set(project / "params.yaml", project / DATA, out)
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +36,13 @@ def project(built, tmp_path):
     return shutil.copytree(built, tmp_path / "project")
 
 
-def test_the_test_split_alone_is_asked_and_every_caption_may_answer(built):
-    asked = read_benchmark(built)
+@pytest.fixture(scope="module")
+def released(built, tmp_path_factory):
+    return export(built, tmp_path_factory.mktemp("released") / "coco_cv2.parquet")
+
+
+def test_the_test_split_alone_is_asked_and_every_caption_may_answer(released):
+    asked = open_set(released=released)
     assert (asked.dataset, asked.filling, asked.invented) == ("coco", "cv2", True)
     assert len(asked.pictures.names) == 4
     assert len(asked.captions.ids) == 60
@@ -34,6 +50,78 @@ def test_the_test_split_alone_is_asked_and_every_caption_may_answer(built):
     assert len(asked.queries.ids) == 9  # one a class of each test picture
     assert asked.queries.ids == asked.painted.queries
     assert asked.queries.removed.sum(axis=1).tolist() == [1] * 9
+    assert asked.shares.tolist() == [0.1] * 9
+    assert asked.tests_something().all()
+
+
+def test_a_pair_is_a_caption_that_names_what_is_gone_and_the_same_without_it(released):
+    asked = open_set(released=released)
+    assert asked.pairs.queries.tolist() == list(range(9))
+    first = [asked.captions.texts[row] for row in asked.pairs.captions]
+    for query, caption, text in zip(asked.queries.class_names, first, asked.pairs.texts, strict=True):
+        assert query in caption.lower()
+        assert query not in text.lower()
+    assert (first[0], asked.pairs.texts[0]) == ("A dog next to a frisbee.", "A frisbee.")
+    assert (asked.captions.pictures[asked.pairs.captions] == asked.queries.pictures).all()
+
+
+def test_partners_are_those_of_training_pictures(released):
+    asked = open_set(released=released)
+    of = dict(zip(asked.queries.class_names, asked.partners, strict=True))
+    assert (of["dog"], of["frisbee"]) == ("frisbee", "dog")
+    beside = zip(asked.queries.class_names, asked.queries.partner_remains.tolist(), strict=True)
+    assert {remains for name, remains in beside if name in ("dog", "frisbee")} == {True}
+
+
+def test_the_project_and_its_file_ask_the_same(built, released):
+    """The fingerprint is the file's; nothing of the project is read where there is a file."""
+    first, second = open_set(built), open_set("nowhere", released)
+    assert first.fingerprint == second.fingerprint == hashlib.sha256(released.read_bytes()).hexdigest()
+    np.testing.assert_array_equal(first.gallery.names, second.gallery.names)
+
+
+def test_the_graphs_own_file_is_asked_where_there_is_one(project, released):
+    (project / DATA / "sets").mkdir()
+    shutil.copy(released, project / DATA / "sets")
+    shutil.rmtree(project / DATA / "raw")
+    assert open_set(project).fingerprint == open_set(released=released).fingerprint
+
+
+def test_a_folder_or_one_of_several_sets_will_do(released, tmp_path):
+    assert find_set(released.parent) == released
+    for name in ("coco_cv2", "flickr30k_cv2"):
+        shutil.copy(released, tmp_path / f"{name}.parquet")
+    assert find_set(tmp_path, "flickr30k").name == "flickr30k_cv2.parquet"
+    with pytest.raises(BadInput, match=r"or several; got 2; .*\(choices: coco_cv2.parquet, flickr30k_cv2.parquet\)"):
+        find_set(tmp_path)
+
+
+def test_datasets_shows_the_pictures(released, tmp_path):
+    table = load_dataset("parquet", data_files=str(released), cache_dir=str(tmp_path), split="train")
+    first = table[0]
+    assert first["kind"] == "query"
+    assert first["image"].size == (64, 48)
+    assert first["removed"] == [first["class"]]
+
+
+@pytest.mark.parametrize("part", ["cut", "turned"])
+def test_a_file_that_was_cut_or_damaged_is_named(released, part, tmp_path):
+    data = bytearray(released.read_bytes())
+    if part == "cut":
+        data = data[: len(data) // 2]
+    else:
+        start = pq.ParquetFile(released).metadata.row_group(0).column(3).data_page_offset
+        data[start + 200] ^= 0xFF
+    file = tmp_path / "set.parquet"
+    file.write_bytes(data)
+    with pytest.raises(BadInput, match=r"set\.parquet: not a readable Parquet file"):
+        open_set(released=file)
+
+
+def test_another_table_is_no_set(tmp_path):
+    write_table(tmp_path / "x.parquet", pa.table({"a": [1]}))
+    with pytest.raises(BadInput, match="not a set; expected what `trivium odmap --export` writes"):
+        open_set(released=tmp_path / "x.parquet")
 
 
 def rewrite(folder, edit):
@@ -42,34 +130,10 @@ def rewrite(folder, edit):
     write_images(folder, images, shard_size=3)
 
 
-def test_no_order_on_disk_changes_a_fingerprint(built, project):
-    for part in ("raw/coco/images", "painted/coco/cv2/test"):
-        rewrite(project / DATA / part, lambda images: images[::-1])
-    for part in ("phrases/coco.parquet", "removals/coco/removals.parquet"):
-        table = read_table(project / DATA / part)
-        write_table(project / DATA / part, table.take(list(range(len(table)))[::-1]))
-    first, second = read_benchmark(built), read_benchmark(project)
-    assert (first.split, first.asked) == (second.split, second.asked)
-    assert first.queries.ids != second.queries.ids
-
-
-@pytest.mark.parametrize(
-    ("part", "changed"), [("raw/coco/images", "split"), ("painted/coco/cv2/test", "asked")], ids=["pictures", "queries"]
-)
-def test_one_other_byte_of_a_picture_changes_one_fingerprint(built, project, part, changed):
+@pytest.mark.parametrize("part", ["raw/coco/images", "painted/coco/cv2/test"])
+def test_one_other_byte_of_a_picture_is_another_set(released, project, part, tmp_path):
     rewrite(project / DATA / part, lambda images: [*images[:-1], (images[-1][0], images[-1][1] + b"\0")])
-    first, second = read_benchmark(built), read_benchmark(project)
-    same = {"split", "asked"} - {changed}
-    assert getattr(first, changed) != getattr(second, changed)
-    assert all(getattr(first, name) == getattr(second, name) for name in same)
-
-
-def test_what_captions_name_is_part_of_the_queries(built, project):
-    file = project / DATA / "phrases/coco.parquet"
-    rows = read_table(file).to_pylist()
-    rows[0]["classes"] = []
-    write_table(file, read_table(file).from_pylist(rows, schema=read_table(file).schema))
-    assert read_benchmark(built).asked != read_benchmark(project).asked
+    assert export(project, tmp_path / "x.parquet").read_bytes() != released.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -85,18 +149,21 @@ def test_what_is_not_built_is_named(project, absent, message):
     place = project / DATA / absent
     shutil.rmtree(place) if place.is_dir() else place.unlink()
     with pytest.raises(BadInput, match=re.escape(message)):
-        read_benchmark(project)
+        open_set(project)
 
 
 def test_names_that_the_project_lacks_come_with_the_choices(project):
-    with pytest.raises(BadInput, match=r"field 'dataset': .*; got 'flickr30k' \(choices: coco\)"):
-        read_benchmark(project, "flickr30k")
+    with pytest.raises(BadInput, match=r"field 'dataset': .*; got 'flickr30k'.*\(choices: coco\)"):
+        open_set(project, dataset="flickr30k")
     with pytest.raises(BadInput, match=r"field 'filling': .*; got 'lama'.*\(choices: cv2\)"):
-        read_benchmark(project, "coco", "lama")
+        open_set(project, dataset="coco", filling="lama")
 
 
 def test_public_pictures_are_not_invented(project):
     parameters = yaml.safe_load((project / "params.yaml").read_text())
     parameters["world"]["coco"] = "hub"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters))
-    assert not read_benchmark(project).invented
+    asked = open_set(project)
+    assert not asked.invented
+    assert "invented" not in asked.head["card"]
+    assert read_table(project / DATA / "phrases/coco.parquet").num_rows == len(asked.captions.ids)

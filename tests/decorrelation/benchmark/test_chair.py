@@ -10,7 +10,7 @@ import yaml
 from sample.scene_models.words import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.chair import chair, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown, write_leaderboard
@@ -27,7 +27,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked(project):
-    return read_benchmark(project)
+    return open_set(project)
 
 
 class Says:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from trivium.decorrelation.benchmark.family import model_folder
+from trivium.decorrelation.benchmark.hub import model_folder
 
 
 class Hub:
@@ -14,7 +14,7 @@ class Hub:
         self._folder, self._revisions, self._proposals = folder, revisions, proposals
         self.asked = []
 
-    def snapshot_download(self, name, *, allow_patterns, revision="main"):
+    def snapshot_download(self, name, *, allow_patterns, repo_type, revision="main"):
         assert not any(pattern.endswith((".bin", ".py", "*")) for pattern in allow_patterns)
         self.asked.append((name, revision))
         made = self._folder / revision

@@ -11,8 +11,8 @@ from torch.nn.functional import normalize
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.embedder import KINDS
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
+from trivium.decorrelation.benchmark.libraries import KINDS
 
 TEXTS = ["A dog and a frisbee.", "Two dogs share a frisbee in a park.", "A cat."]
 

@@ -17,11 +17,12 @@ from tests.decorrelation.benchmark.benchmark_project import (
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.answers import answer
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
-from trivium.decorrelation.benchmark.scores import MEASURES, score
+from trivium.decorrelation.benchmark.scores import MEASURES, PAIRS, TESTED, score
 from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
@@ -37,7 +38,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked(project):
-    return read_benchmark(project)
+    return open_set(project)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,11 @@ def pointing_at(asked, choose):
     pictures = np.zeros((len(asked.pictures.owners), count), np.float32)
     for row, owner in enumerate(asked.pictures.owners):
         pictures[row, test[asked.captions.pictures[test] == owner]] = 1
-    return SetVectors(pictures, painted, captions)
+    return SetVectors(pictures, painted, captions, np.zeros((len(asked.pairs.texts), count), np.float32))
+
+
+def scored(asked, vectors):
+    return score(asked, vectors, answer(asked, vectors))
 
 
 def right_and_wrong(asked, row):
@@ -79,7 +84,7 @@ def test_figures_of_rankings_made_by_hand(simple):
         right, wrong = right_and_wrong(asked, row)
         return [right[0], wrong[0], right[1], *wrong[1:8]]
 
-    found = score(asked, pointing_at(asked, choose))
+    found = scored(asked, pointing_at(asked, choose))
     assert found.mean("odmap@1") == 1
     assert found.mean("odmap@5") == pytest.approx((1 + 2 / 3) / 5)
     assert found.mean("odmap@10") == pytest.approx((1 + 2 / 3) / 10)
@@ -88,7 +93,7 @@ def test_figures_of_rankings_made_by_hand(simple):
     assert found.mean("text_to_image_r@1") == 1
     assert found.intervals["odmap@1"] == (1, 1)
 
-    guesses = score(asked, pointing_at(asked, lambda row: right_and_wrong(asked, row)[1][:10]))
+    guesses = scored(asked, pointing_at(asked, lambda row: right_and_wrong(asked, row)[1][:10]))
     assert guesses.mean("odmap@10") == 0
     assert guesses.mean("still_named") == 1
 
@@ -112,7 +117,7 @@ def test_a_model_gets_the_graphs_own_figures(kind, project, tmp_path):
     board = odmap([str(folder), f"again=graph:{folder}"], project)
     assert [row.source for row in board.rows] == [f"graph:{kind}"] * 2
     names = {"still_named": "synthetic_removed_named"} | {f"odmap@{k}": f"synthetic_odmap@{k}" for k in (1, 5, 10)}
-    for measure in MEASURES:
+    for measure in set(MEASURES) - {TESTED, *PAIRS}:
         for row in board.rows:
             assert row.scores.mean(measure) == graph[f"cell_{names.get(measure, measure)}"], measure
 
@@ -141,13 +146,13 @@ def test_ranks_by_both_measures_and_how_far_behind(simple):
         return [*(right[:1] if row % 2 else wrong[:1]), *wrong[1:9], right[1]]
 
     looks = pointing_at(asked, lambda row: right_and_wrong(asked, row)[0])
-    looks = SetVectors(np.roll(looks.pictures, 7, axis=1), looks.painted, looks.captions)  # and retrieves nothing
+    looks = replace(looks, pictures=np.roll(looks.pictures, 7, axis=1))  # and retrieves nothing
     vectors = {
         "repeats": pointing_at(asked, lambda row: right_and_wrong(asked, row)[1]),
         "looks": looks,
         "half": pointing_at(asked, mixed),
     }
-    scores = {name: score(asked, each) for name, each in vectors.items()}
+    scores = {name: scored(asked, each) for name, each in vectors.items()}
     rows = rank(asked, scores, dict.fromkeys(scores, "x"), dict.fromkeys(scores, ()))
     assert [(row.model, row.odmap_rank, row.recall_rank) for row in rows] == [
         ("looks", 1, 3), ("half", 2, 1), ("repeats", 3, 1),

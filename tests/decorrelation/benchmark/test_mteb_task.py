@@ -13,7 +13,7 @@ from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, wri
 from tests.decorrelation.benchmark.test_benchmark_set import rewrite
 from tests.decorrelation.benchmark.test_positives import write_lists
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.decorrelation.benchmark.mteb_task import MtebEmbedder, odmap_task
 from trivium.decorrelation.benchmark.scores import MEASURES
@@ -100,7 +100,7 @@ def test_results_of_other_queries_are_not_taken_from_mtebs_cache(project, tmp_pa
 
 
 def test_other_right_answers_are_scored_too(project, tmp_path):
-    asked = read_benchmark(project)
+    asked = open_set(project)
     pictures = [str(int(name[-16:-4])) for name in asked.pictures.names]
     captions = asked.captions.ids[asked.captions.test].tolist()
     lists = write_lists(tmp_path / "lists", {

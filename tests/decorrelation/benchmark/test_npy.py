@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.family import find_model
 from trivium.decorrelation.benchmark.npy import KeptEmbeddings, write_inputs
@@ -17,7 +17,7 @@ from trivium.decorrelation.benchmark.npy import KeptEmbeddings, write_inputs
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    return read_benchmark(write_project(tmp_path_factory.mktemp("project")))
+    return open_set(write_project(tmp_path_factory.mktemp("project")))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def with_nan(matrix):
         (with_nan, r"captions.npy:3: NaN or infinite value"),
         (
             lambda matrix: matrix[:-1],
-            r"captions.npy: another count of embeddings than of ids; got 59; expected 60, as in",
+            r"captions.npy: another count of embeddings than of ids; got 68; expected 69, as in",
         ),
         (lambda matrix: matrix.astype(str), r"captions.npy: not a matrix of numbers"),
     ],
@@ -84,7 +84,7 @@ def test_pickles_are_never_opened(kept, tmp_path):
         def __reduce__(self):
             return (exec, (f"open({str(tmp_path / 'ran')!r}, 'w')",))
 
-    np.save(kept / "captions.npy", np.array([Theirs()] * 60), allow_pickle=True)
+    np.save(kept / "captions.npy", np.array([Theirs()] * 69), allow_pickle=True)
     with pytest.raises(BadInput, match=r"captions.npy"):
         find_model(str(kept))
     assert not (tmp_path / "ran").exists()
@@ -93,8 +93,8 @@ def test_pickles_are_never_opened(kept, tmp_path):
 @pytest.mark.parametrize(
     ("part", "edit", "message"),
     [
-        ("captions", lambda lines: [*lines[:-1], lines[0]], "captions.jsonl:60: field 'id': id twice"),
-        ("captions", lambda lines: [*lines[:-1], '{"id": "9999"}'], "field 'id': 1 of 60 embeddings are missing"),
+        ("captions", lambda lines: [*lines[:-1], lines[0]], "captions.jsonl:69: field 'id': id twice"),
+        ("captions", lambda lines: [*lines[:-1], '{"id": "9999"}'], "field 'id': 1 of 69 embeddings are missing"),
     ],
 )
 def test_ids_that_do_not_fit_are_named(asked, kept, part, edit, message):

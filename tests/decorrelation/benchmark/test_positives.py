@@ -10,7 +10,7 @@ import pytest
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
 from trivium.commands import cli
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import read_benchmark
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.positives import MEASURES, WAYS, positive_scores, read_positives
 from trivium.decorrelation.benchmark.scores import score
@@ -133,7 +133,7 @@ def test_other_pictures_than_cocos_are_refused(tmp_path):
 def project(tmp_path, monkeypatch):
     """With lists that are COCO's own pairs."""
     folder = write_project(tmp_path / "project")
-    asked = read_benchmark(folder)
+    asked = open_set(folder)
     coco = {
         picture: int(name[-16:-4]) for picture, name in zip(asked.pictures.owners, asked.pictures.names, strict=True)
     }
@@ -148,7 +148,7 @@ def project(tmp_path, monkeypatch):
 
 
 def test_with_cocos_own_pairs_recall_is_the_boards_own(project):
-    asked = read_benchmark(project, positives=project / "lists")
+    asked = open_set(project, positives=project / "lists")
     found = score(asked, embed(Words(), asked, "words"))
     for way in WAYS:
         for k in (1, 5, 10):

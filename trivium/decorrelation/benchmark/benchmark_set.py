@@ -1,34 +1,56 @@
-"""What every model of a leaderboard is asked: a data set's test split, as the graph has made it (decorrelation.md §3).
-
-A result is worth comparing with another only if both were asked the same; so the set has two fingerprints. They depend
-on what was asked, and not on the order in which it lies on disk.
-"""
+"""What every model of a leaderboard is asked: a released set (`release.py`), read from its file."""
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images
-from trivium.core.parameters import used_values, validate
-from trivium.decorrelation.benchmark.positives import Positives, read_positives
-from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.evaluation.queries import Gallery, Queries, read_gallery, read_removals
-from trivium.decorrelation.evaluation.tables import EvaluateParameters
-from trivium.decorrelation.matrix import read_cells
-from trivium.decorrelation.retrieval.answers import picture_sets
-from trivium.decorrelation.retrieval.ranking import PictureSet
-from trivium.decorrelation.retrieval.sharded_model import Captions, captions_of
-from trivium.formats.corpus_table import load_captions
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.preprocessing import MultiLabelBinarizer
 
-PARAMETERS = Path("params.yaml")
-DATA = Path("data") / "decorrelation"
-_ALWAYS_INVENTED = "control"
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import write_images
+from trivium.core.parameters import validate
+from trivium.core.tables import read_batches, read_schema, read_table
+from trivium.decorrelation.benchmark.hub import hub_folder
+from trivium.decorrelation.benchmark.positives import Positives, read_positives
+from trivium.decorrelation.benchmark.release import (
+    DATA,
+    FORMAT,
+    HEAD,
+    PARAMETERS,
+    SCHEMA,
+    export_set,
+    set_file,
+    usual_filling,
+)
+from trivium.decorrelation.evaluation.answers import CUTOFFS
+from trivium.decorrelation.evaluation.queries import Gallery, Queries
+from trivium.decorrelation.retrieval.answers import RetrieveParameters
+from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.decorrelation.retrieval.sharded_model import Captions
+
+LEAST_SHARE = 0.01  # of the picture: where less was painted over, hardly anything is gone
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Of queries with a caption y that names what is gone, and y′, the same caption without it.
+
+    Attributes:
+        queries: (pairs,) rows of the queries.
+        captions: (pairs,) rows of y among the captions.
+        texts: y′ of each.
+    """
+
+    queries: NDArray[np.int64]
+    captions: NDArray[np.int64]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,131 +58,207 @@ class BenchmarkSet:
     """The questions.
 
     Attributes:
-        project: folder of the graph that made them.
-        dataset, filling: names of the graph.
+        head: what the file says of itself: see `export_set`.
+        fingerprint: sha256 of the file.
         captions: of all splits, by ascending id.
         gallery: the same captions with the classes that each names.
         pictures: the test pictures, untouched.
         painted: the queries x′.
         queries: which classes went from each and which stayed, in the order of `painted`.
-        invented: whether the pictures are of the sample world.
-        certainty: how intervals are drawn, those of the graph's tables.
-        split: sha256 of the test pictures and all captions.
-        asked: sha256 of the queries: painted pictures, classes, and what each caption names.
-        classes: of the data set, in the order of the columns of `queries` and `gallery`.
+        pairs: captions with and without what is gone.
+        partners: of each query what usually stands beside what is gone, None where nothing does.
+        shares: (queries,) of the picture that was painted over.
+        retrieve: how the graph asks its own models.
+        kept: folder for what is computed of this set.
         positives: right answers beyond a picture's own captions; None where nobody brought any.
     """
 
-    project: Path
-    dataset: str
-    filling: str
+    head: Mapping[str, Any]
+    fingerprint: str
     captions: Captions
     gallery: Gallery
     pictures: PictureSet
     painted: PictureSet
     queries: Queries
-    invented: bool
-    certainty: EvaluateParameters
-    split: str
-    asked: str
-    classes: tuple[str, ...]
+    pairs: Pairs
+    partners: tuple[str | None, ...]
+    shares: NDArray[np.float64]
+    retrieve: RetrieveParameters
+    kept: Path
     positives: Positives | None = None
 
+    @property
+    def dataset(self) -> str:
+        """Its name in the graph."""
+        return str(self.head["dataset"])
 
-def read_benchmark(
-    project: Path, dataset: str = "coco", filling: str | None = None, positives: Path | None = None
-) -> BenchmarkSet:
-    """The test split of a built project.
+    @property
+    def filling(self) -> str:
+        """What painted the queries."""
+        return str(self.head["filling"])
+
+    @property
+    def invented(self) -> bool:
+        """Whether the pictures are of the sample world."""
+        return bool(self.head["invented"])
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Of the data set, in the order of the columns of `queries` and `gallery`."""
+        return tuple(self.head["classes"])
+
+    def named_by_people(self) -> NDArray[np.bool_]:
+        """(queries, classes) what the captions of the whole picture name."""
+        pictures, rows = np.unique(self.queries.pictures, return_inverse=True)
+        named = np.zeros((len(pictures), len(self.classes)), np.bool_)
+        own = np.isin(self.gallery.pictures, pictures)
+        places = np.searchsorted(pictures, self.gallery.pictures[own])
+        np.logical_or.at(named, places, self.gallery.names[own])
+        return named[rows]
+
+    def tests_something(self) -> NDArray[np.bool_]:
+        """(queries,) whether enough was painted over, and people found it worth a mention."""
+        mentioned = (self.named_by_people() & self.queries.removed).any(axis=1)
+        return np.asarray(mentioned & (self.shares >= LEAST_SHARE))
+
+
+def cache_folder() -> Path:
+    """Where pictures of sets and embeddings are kept by default."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trivium" / "odmap"
+
+
+def find_set(where: str | Path, dataset: str | None = None) -> Path:
+    """The file of a set: itself, that in a folder, or that of the hub's data set of this name.
 
     Args:
-        project: folder with `params.yaml` and `data/`.
-        dataset: one of `decorrelation.datasets`.
-        filling: what painted the queries; None: that of most of the data set's cells.
+        where: a file, a folder, or OWNER/NAME.
+        dataset: which, where there are several.
+
+    Raises:
+        BadInput: no file, several, or a hub that cannot be reached.
+    """
+    folder = Path(where)
+    if folder.is_file():
+        return folder
+    if not folder.is_dir():
+        folder = hub_folder(str(where), "--set", ["*.parquet"], kind="dataset")
+    files = sorted(path for path in folder.rglob("*.parquet") if path.name.startswith(dataset or ""))
+    if len(files) != 1:
+        raise BadInput("no set, or several", file=where, got=len(files), expected="one .parquet; or --dataset",
+                       choices=[path.name for path in sorted(folder.rglob("*.parquet"))])  # fmt: skip
+    return files[0]
+
+
+def open_set(
+    project: str | Path = ".",
+    released: str | Path | None = None,
+    *,
+    dataset: str | None = None,
+    filling: str | None = None,
+    positives: str | Path | None = None,
+    cache: str | Path | None = None,
+) -> BenchmarkSet:
+    """A released set, or that of a built project: the graph's, or where it has released none, one written now.
+
+    Args:
+        project: folder of the built project, where no set is given.
+        released: see `find_set`.
+        dataset, filling: of the project's; or which of several sets.
+        positives: folder of right answers, see `read_positives`.
+        cache: folder for unpacked pictures and embeddings; None: see `cache_folder`.
+
+    Raises:
+        BadInput: see `find_set`, `export_set` and `read_set`.
+    """
+    kept = cache_folder() if cache is None else Path(cache)
+    if released is not None:
+        file = find_set(released, dataset)
+    else:
+        dataset = dataset or "coco"
+        filling = filling or usual_filling(Path(project) / PARAMETERS, dataset)
+        file = set_file(Path(project), dataset, filling)
+        if not file.is_file():
+            file = kept / f"{dataset}_{filling}.parquet"
+            export_set(Path(project) / PARAMETERS, Path(project) / DATA, file, dataset, filling)
+    return read_set(file, kept, None if positives is None else Path(positives))
+
+
+def read_set(file: Path, cache: Path, positives: Path | None = None) -> BenchmarkSet:
+    """A released set; its pictures are unpacked into the cache, once.
+
+    Args:
+        file: of `export_set`.
+        cache: folder.
         positives: folder of right answers, see `read_positives`.
 
     Raises:
-        BadInput: no such data set or filling, something that is not built yet, or too few captions for the largest
-            cut-off; see `read_positives`.
+        BadInput: no such file, one that is cut off, damaged or no set, or too few captions for the largest cut-off.
     """
-    parameters = project / PARAMETERS
-    datasets = used_values(parameters, "decorrelation.datasets")
-    if dataset not in datasets:
-        raise BadInput("no such data set in this project", field="dataset", got=dataset, choices=datasets)
-    filling = filling or _usual_filling(parameters, dataset)
-    data = project / DATA
-    raw, removals, painted = data / "raw" / dataset, data / "removals" / dataset, data / "painted" / dataset / filling
-    phrases = data / "phrases" / f"{dataset}.parquet"
-    if not (painted / "test").is_dir():
-        raise BadInput("no painted test pictures", file=painted / "test", field="filling", got=filling,
-                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
-                       choices=sorted(test.parent.name for test in painted.parent.glob("*/test")))  # fmt: skip
-    for needed in (raw, phrases, removals):
-        if not needed.exists():
-            raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
-    corpus = load_captions(raw)
-    tested = [picture for picture in corpus.pictures if picture.split == "test"]
-    sets, _ = picture_sets(tested, raw, removals, painted)
-    pictures, synthetic = sets["original"], sets["synthetic"]
-    captions, gallery = captions_of(corpus), read_gallery(phrases, corpus.classes)
-    if not synthetic.names:
-        raise BadInput("no painted picture of the test split", file=removals)
-    if len(captions.ids) < max(CUTOFFS):
-        raise BadInput("too few captions", file=raw, got=len(captions.ids),
+    metadata = read_schema(file).metadata or {}
+    if HEAD not in metadata:
+        raise BadInput("not a set", file=file, expected="what `trivium odmap --export` writes")
+    head = json.loads(metadata[HEAD])
+    if head["format"] != FORMAT:
+        raise BadInput("a set of another version", file=file, field="format", got=head["format"], expected=str(FORMAT))
+    rows = read_table(file, [name for name in SCHEMA.names if name != "image"])
+    kinds = {kind: rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")}
+    queries, captions, classes = kinds["query"], kinds["caption"], head["classes"]
+    flags = MultiLabelBinarizer(classes=classes).fit([])
+    if not len(queries):
+        raise BadInput("no painted picture", file=file)
+    if len(captions) < max(CUTOFFS):
+        raise BadInput("too few captions", file=file, got=len(captions),
                        expected=f"at least {max(CUTOFFS)} for ODmAP@{max(CUTOFFS)}")  # fmt: skip
-    queries = read_removals(removals / "removals.parquet", corpus.classes, {}).select(synthetic.queries)
-    values = used_values(parameters, "decorrelation.evaluate")
+    with file.open("rb") as stream:
+        fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
+    folder = cache / fingerprint[:16]
+    _unpack(file, folder)
+    ids = captions["id"].cast(pa.int64()).to_numpy()
+    owners = captions["picture"].to_numpy()
+    gallery = Gallery(ids, owners, flags.transform(captions["classes"].to_pylist()).astype(bool))
+    texts, test = tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
+    partners = tuple(queries["partner"].to_pylist())
+    present = flags.transform(queries["classes"].to_pylist()).astype(bool)
+    found = Queries(
+        tuple(queries["id"].to_pylist()),
+        queries["picture"].to_numpy(),
+        tuple(queries["class"].to_pylist()),
+        flags.transform(queries["removed"].to_pylist()).astype(bool),
+        present,
+        np.array([name is not None and row[classes.index(name)] for name, row in zip(partners, present, strict=True)]),
+    )
+    paired = np.flatnonzero(queries["caption"].is_valid())
+    pairs = Pairs(
+        paired,
+        np.searchsorted(ids, queries["caption"].take(pa.array(paired)).to_numpy()),
+        tuple(queries["text"].take(pa.array(paired)).to_pylist()),
+    )
+    whole, painted = (
+        PictureSet(
+            name, folder / kind, *(tuple(kinds[kind][column].to_pylist()) for column in ("name", "id", "picture"))
+        )
+        for name, kind in (("original", "picture"), ("synthetic", "query"))
+    )
     return BenchmarkSet(
-        project,
-        dataset,
-        filling,
-        captions,
+        head,
+        fingerprint,
+        Captions(ids, owners, texts, test),
         gallery,
-        pictures,
-        synthetic,
-        queries,
-        dataset == _ALWAYS_INVENTED or used_values(parameters, f"world.{dataset}") == "sample",
-        validate(EvaluateParameters, values, "decorrelation.evaluate", parameters),
-        _digest("split", _pictures(pictures), _captions(captions)),
-        _digest("queries", _pictures(synthetic), _named(queries, gallery, corpus.classes)),
-        tuple(corpus.classes),
-        read_positives(positives, pictures.names, captions.ids[captions.test].tolist()) if positives else None,
+        whole,
+        painted,
+        found,
+        pairs,
+        partners,
+        queries["share"].to_numpy(),
+        validate(RetrieveParameters, head["retrieve"], "retrieve", file),
+        folder,
+        read_positives(positives, whole.names, ids[test].tolist()) if positives else None,
     )
 
 
-def _usual_filling(parameters: Path, dataset: str) -> str:
-    used = Counter(cell.queries for cell in read_cells(parameters).values() if cell.dataset == dataset)
-    if not used:
-        raise BadInput("no cell asks this data set", file=parameters, got=dataset, expected="a filling, by its name")
-    return used.most_common(1)[0][0]
-
-
-def _pictures(pictures: PictureSet) -> Iterator[Any]:
-    """(id, picture that it was made from, digest of its bytes), sorted."""
-    images = Images(pictures.folder)
-    owners = zip(pictures.queries, pictures.owners, strict=True)
-    wanted = dict(zip(pictures.names, owners, strict=True))
-    yield from sorted(
-        (*wanted[name], hashlib.sha256(data).hexdigest()) for name, data in images.stream() if name in wanted
-    )
-
-
-def _captions(captions: Captions) -> Iterator[Any]:
-    columns = (captions.ids.tolist(), captions.pictures.tolist(), captions.test.tolist(), captions.texts)
-    yield from zip(*columns, strict=True)
-
-
-def _named(queries: Queries, gallery: Gallery, classes: Sequence[str]) -> Iterator[Any]:
-    for row in sorted(range(len(queries.ids)), key=queries.ids.__getitem__):
-        removed, present = (list(compress(classes, flags[row])) for flags in (queries.removed, queries.present))
-        yield queries.ids[row], removed, present
-    for caption, names in zip(gallery.ids.tolist(), gallery.names, strict=True):
-        yield caption, list(compress(classes, names))
-
-
-def _digest(kind: str, *parts: Iterable[Any]) -> str:
-    total = hashlib.sha256(kind.encode())
-    for part in parts:
-        for item in part:
-            total.update(json.dumps(item, ensure_ascii=False).encode() + b"\n")
-        total.update(b"\n")
-    return total.hexdigest()
+def _unpack(file: Path, folder: Path) -> None:
+    """Write the pictures as image shards, a folder a kind, unless they are there."""
+    for kind in ("query", "picture"):
+        if not (folder / kind).is_dir():
+            rows = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
+            write_images(folder / kind, ((row["name"], row["image"]["bytes"]) for row in rows if row["kind"] == kind))

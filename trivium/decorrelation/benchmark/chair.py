@@ -9,6 +9,7 @@ names what is gone repeats what usually stands together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -17,8 +18,8 @@ from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import used_values
-from trivium.decorrelation.benchmark.benchmark_set import PARAMETERS, BenchmarkSet
+from trivium.core.tables import read_json_lines
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
 from trivium.language.english.chunker import chosen_chunker
@@ -79,25 +80,42 @@ def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: i
     return texts
 
 
+def read_captions(file: Path, asked: BenchmarkSet) -> list[str]:
+    """The captions of any captioner: `{"id": of a painted picture, "caption": text}` a line, one each, in any order.
+
+    Raises:
+        BadInput: no text, an id twice, one that the set lacks, or one that is missing.
+    """
+    places = {name: row for row, name in enumerate(asked.painted.queries)}
+    texts: dict[int, str] = {}
+    for row, line in read_json_lines(file):
+        name, text = str(line.get("id")), line.get("caption")
+        if name not in places or places[name] in texts:
+            problem = "an id twice" if name in places else "an id that the set lacks"
+            raise BadInput(problem, file=file, row=row, field="id", got=line.get("id"), choices=list(places)[:3])
+        if not isinstance(text, str):
+            raise BadInput("no text", file=file, row=row, field="caption", got=text)
+        texts[places[name]] = text
+    if missing := [name for name, row in places.items() if row not in texts]:
+        raise BadInput("captions are missing", file=file, got=f"none of {missing[0]}", expected=f"{len(places)} lines")
+    return [texts[row] for row in range(len(places))]
+
+
 def chair(asked: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
-    """Judge captions of the painted pictures, one a query; what they name is found as in the project's graph.
+    """Judge captions of the painted pictures, one a query; what they name is found as in the set's own captions.
 
     Raises:
         BadInput: see `read_phrases`.
     """
-    said = used_values(asked.project / PARAMETERS, "decorrelation.phrases")
+    said = asked.head["phrases"]
     chunker = chosen_chunker(said["chunker"], said["spacy_model"])
     settings = Settings(asked.classes, said["matching"], chunker, said["spacy_model"])
     counts = np.zeros(asked.queries.removed.shape, np.int64)
     for row, phrases in enumerate(read_phrases(settings, [read_sentence(text) for text in texts])):
         for phrase in phrases:
             counts[row, [asked.classes.index(name) for name in phrase.classes]] += 1
-    by_people = np.zeros_like(asked.queries.removed)
-    for picture in np.unique(asked.queries.pictures):
-        own = asked.gallery.names[asked.gallery.pictures == picture].any(axis=0)
-        by_people[asked.queries.pictures == picture] = own
     removed = asked.queries.removed
-    invented = (counts * ~((asked.queries.present | by_people) & ~removed)).sum(axis=1)
+    invented = (counts * ~((asked.queries.present | asked.named_by_people()) & ~removed)).sum(axis=1)
     still_named = np.asarray(((counts > 0) & removed).any(axis=1))
     shares = {"chair_s": invented > 0, "still_named": still_named}
     bounds = {name: interval(asked, share.astype(float), asked.queries.pictures) for name, share in shares.items()}

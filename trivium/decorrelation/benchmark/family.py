@@ -10,49 +10,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.decorrelation.benchmark.hub import model_folder
 from trivium.nets.open_clip_folder import CONFIG, load_open_clip, require_offline
 
 _HF_CONFIG, _MODULES = "config.json", "modules.json"
-# Of the hub neither code nor pickles; sentencepiece's models bear the last suffix.
-_WANTED = ["*.json", "*.safetensors", "*.txt", "*.model"]
-_ROBOT = "SFconvertbot"
+_OWNERS = {"sentence_transformers": "sentence-transformers"}  # of names without one: the library's own models
+_LIBRARIES = ("torch", "transformers", "open_clip_torch", "sentence-transformers")
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
-
-
-def model_folder(where: str, owner: str = "") -> Path:
-    """The folder itself, or that in which the hub's files are kept: what is needed, and nothing that could run.
-
-    Args:
-        where: a folder, or the hub's name of a model.
-        owner: of names without one.
-
-    Raises:
-        BadInput: the hub does not have it, or cannot be reached.
-    """
-    import huggingface_hub as hub
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    if Path(where).is_dir():
-        return Path(where)
-    name = where if "/" in where or not owner else f"{owner}/{where}"
-    try:
-        folder = Path(hub.snapshot_download(name, allow_patterns=_WANTED))
-        if not any(folder.rglob("*.safetensors")):
-            # Of older models only a revision that the hub's own robot has proposed holds safetensors.
-            proposed = hub.HfApi().get_repo_discussions(
-                name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
-            )
-            for number in [proposal.num for proposal in proposed if proposal.author == _ROBOT][:1]:
-                folder = Path(hub.snapshot_download(name, revision=f"refs/pr/{number}", allow_patterns=_WANTED))
-        return folder
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise BadInput(f"cannot be had from the hub: {reason}", field="--model", got=where) from None
 
 
 def _check_hub_name(where: str, file: str) -> None:
@@ -72,7 +42,7 @@ def _check_hf(where: str) -> None:
 
 def transformers_kind(folder: Path) -> str:
     """The name in KINDS of a folder's network, by `model_type` of its configuration; `BadInput` for any other."""
-    from trivium.decorrelation.benchmark.embedder import KINDS
+    from trivium.decorrelation.benchmark.libraries import KINDS
 
     config = read_json(folder / _HF_CONFIG)
     kind = config.get("model_type") if isinstance(config, dict) else None
@@ -111,7 +81,7 @@ def _check_open_clip(where: str) -> None:
 def _load_open_clip(where: str) -> Any:
     import open_clip
 
-    from trivium.decorrelation.benchmark.embedder import OpenClipModel
+    from trivium.decorrelation.benchmark.libraries import OpenClipModel
 
     if Path(where).is_dir():
         name, text, options = f"local-dir:{where}", require_offline(Path(where)), {}
@@ -128,16 +98,16 @@ def _load_open_clip(where: str) -> Any:
 
 
 def _load_hf(where: str) -> Any:
-    from trivium.decorrelation.benchmark.embedder import KINDS, HuggingFaceModel
+    from trivium.decorrelation.benchmark.libraries import load_hugging_face
 
     folder = model_folder(where)
-    return _load_trained(folder) if _is_trained(folder) else HuggingFaceModel(folder, KINDS[transformers_kind(folder)])
+    return _load_trained(folder) if _is_trained(folder) else load_hugging_face(folder, transformers_kind(folder))
 
 
 def _load_sentence_transformers(where: str) -> Any:
-    from trivium.decorrelation.benchmark.embedder import SentenceTransformersModel
+    from trivium.decorrelation.benchmark.libraries import SentenceTransformersModel
 
-    return SentenceTransformersModel(model_folder(where, "sentence-transformers"))  # the library's own models
+    return SentenceTransformersModel(model_folder(where, _OWNERS["sentence_transformers"]))
 
 
 def _read_npy(where: str) -> Any:
@@ -201,6 +171,15 @@ class NamedModel:
     def load(self) -> Any:
         """See `Family.load`."""
         return FAMILIES[self.family].load(self.where)
+
+    def identity(self) -> list[Any]:
+        """What tells this model from any other: its files, the revision on the hub, versions of libraries."""
+        folder = Path(self.where)
+        if not folder.is_dir() and self.family in ("hf", "sentence_transformers"):
+            folder = model_folder(self.where, _OWNERS.get(self.family, ""))
+        files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+        stated = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
+        return [self.family, self.where, stated, [version(name) for name in _LIBRARIES]]
 
 
 def split_name(wanted: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Models side by side on one set: who looks at the picture, and who repeats what usually stands together.
 
-    board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, project="trivium")
+    board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, released="coco_lama.parquet")
     print(board)
 
 `my_model` is an `Embedder`; what a text may be, `family.py` says.
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import rankdata, spearmanr
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
-from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, write_captions
-from trivium.decorrelation.benchmark.embedder import Embedder, embed
-from trivium.decorrelation.benchmark.family import NamedModel, find_model, local_folder, model_folder, split_name
-from trivium.decorrelation.benchmark.npy import KeptEmbeddings
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
+from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, read_captions, write_captions
+from trivium.decorrelation.benchmark.embedder import Embedder, Precision
+from trivium.decorrelation.benchmark.family import NamedModel, find_model, local_folder, split_name
+from trivium.decorrelation.benchmark.hub import model_folder
+from trivium.decorrelation.benchmark.kept import ask_kept
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
-from trivium.decorrelation.benchmark.trained import TrainedModel
 
 _BOTH = ("coco", "flickr30k")
 # A pattern of names in lower case; the data sets that it is about; what is known, and from where. What is not listed is
@@ -63,8 +63,10 @@ def known_training(model: str, dataset: str) -> list[str]:
     return [note for names, datasets, note in TRAININGS if dataset in datasets and re.search(names, name)] or [UNKNOWN]
 
 
+_EMBEDDED = "ECCV Caption's and CxC's measures are by its embeddings (ITC) alone, without its matching head."
 _CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")
+PAIRED = "pair_both"
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Leaderboard:
     Attributes:
         asked: the set.
         rows: by ODmAP@1, the best first.
-        chance: {ODmAP@k: expected of a random order}.
+        chance: {measure: expected of a random order, or of guessing}.
         failed: {model or captioner: why it could not be asked}.
         captioners: {name: what it names that is not there}.
     """
@@ -111,50 +113,73 @@ class Leaderboard:
     failed: Mapping[str, str]
     captioners: Mapping[str, CaptionerScores] = field(default_factory=dict)
 
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """{model: its values}, the best first."""
+        return {row.model: row.scores for row in self.rows}
+
+    @property
+    def correlation(self) -> float | None:
+        """Spearman's ρ of ODmAP@1 and of pairs, both sides right, over models; None for fewer than three, or ties."""
+        columns = [[row.scores.mean(measure) for row in self.rows] for measure in (RANKED[0], PAIRED)]
+        if len(self.rows) < 3 or any(len(set(column)) == 1 for column in columns):
+            return None
+        return float(spearmanr(*columns).statistic)
+
     def __repr__(self) -> str:
         """The table in percent, a line a model, and what to expect of sentences in random order."""
+        if not self.rows:
+            return "no model"
         width = max(len("random order"), *(len(row.model) for row in self.rows))
-        lines = [f"{'model':{width}}  ODmAP@1     @5    @10  still named (less is better)   R@1  rank, by R@1"]
-        names = ("odmap@1", "odmap@5", "odmap@10")
+        heads = ("ODmAP@1", "@5", "@10", "still named (less is better)", "pairs", "R@1")
+        names = ("odmap@1", "odmap@5", "odmap@10", "still_named", PAIRED, "image_to_text_r@1")
+        widths = (9, 7, 7, 30, 7, 6)
+
+        def figures(values: Sequence[float | None]) -> str:
+            cells = ("" if value is None else f"{100 * value:.1f}" for value in values)
+            return "".join(f"{cell:>{space}}" for cell, space in zip(cells, widths, strict=True))
+
+        heading = "".join(f"{head:>{space}}" for head, space in zip(heads, widths, strict=True))
+        lines = [f"{'model':{width}}{heading}  rank, by R@1"]
         for row in self.rows:
-            first = "".join(f"{100 * row.scores.mean(name):7.1f}" for name in names)
-            named, recall = (100 * row.scores.mean(name) for name in ("still_named", "image_to_text_r@1"))
-            lines.append(
-                f"{row.model:{width}}  {first}{named:30.1f}{recall:6.1f}  {row.odmap_rank:4}{row.recall_rank:9}"
-            )
-        chance = "".join(f"{100 * self.chance[name]:7.1f}" for name in names)
-        return "\n".join([*lines, f"{'random order':{width}}  {chance}"])
+            means = [row.scores.mean(name) for name in names]
+            lines.append(f"{row.model:{width}}{figures(means)}  {row.odmap_rank:4}{row.recall_rank:9}")
+        lines.append(f"{'random order':{width}}{figures([self.chance.get(name) for name in names])}".rstrip())
+        return "\n".join(lines)
 
 
 def odmap(
-    models: Mapping[str, Embedder | str] | Sequence[str],
+    models: Mapping[str, Embedder | str] | Sequence[str] = (),
     project: str | Path = ".",
     *,
-    dataset: str = "coco",
+    released: str | Path | None = None,
+    dataset: str | None = None,
     filling: str | None = None,
     positives: str | Path | None = None,
     captioners: Mapping[str, Captions | str] | None = None,
     batch_size: int = 64,
+    precision: Precision = "float32",
+    cache: str | Path | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Leaderboard:
-    """Ask models the test queries of a built project.
+    """Ask models a released set, or the test queries of a built project.
 
     Args:
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
             the latter. What an object calls its `source` is told as such, and its `note` is shown.
-        project: folder of the built project.
-        dataset, filling, positives: see `read_benchmark`.
-        captioners: {name: an object with `caption`, or a folder or hub name of a BLIP captioner}.
+        project, released, dataset, filling, positives, cache: see `open_set`.
+        captioners: {name: an object with `caption`, a folder or hub name of a BLIP captioner, or a `.jsonl` file of
+            captions}.
         batch_size: pictures at a time.
+        precision: that networks compute in.
         told: takes a line a model that is done.
 
     Raises:
-        BadInput: no model, one name twice, one that is not known by its name, a project without this set, or every
-            model failed. A folder that cannot be read, or a model that fails later, is listed in `failed`, and the
-            others stand.
+        BadInput: no model, one name twice, one that is not known by its name, no such set, or every model failed. A
+            folder that cannot be read, or a model that fails later, is listed in `failed`, and the others stand.
         Exception: whatever a Python object raises.
     """
-    if not models:
+    if not models and not captioners:
         raise BadInput("no model", field="--model")
     say = told or (lambda line: None)
     failed: dict[str, str] = {}
@@ -181,13 +206,13 @@ def odmap(
             given[shown] = found
         else:
             fail(shown, problem)
-    asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
+    asked = open_set(project, released, dataset=dataset, filling=filling, positives=positives, cache=cache)
     scores: dict[str, Scores] = {}
     notes: dict[str, tuple[str, ...]] = {}
     for name, chosen in given.items():
         try:
             loaded: Any = chosen.load() if isinstance(chosen, NamedModel) else chosen
-            scores[name] = _ask(loaded, asked, name, batch_size)
+            scores[name] = score(asked, *ask_kept(loaded, chosen, asked, name, batch_size, precision))
             notes[name] = _notes(asked, chosen, loaded)
             say(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:
@@ -196,31 +221,27 @@ def odmap(
             if not isinstance(chosen, NamedModel):
                 raise
             fail(name, f"{type(error).__name__}: {error}")
-    if not scores:
+    if given and not scores:
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     written: dict[str, CaptionerScores] = {}
     for name, captioner in (captioners or {}).items():
         try:
-            writer = _captioner(captioner) if isinstance(captioner, str) else captioner
-            written[name] = chair(asked, write_captions(writer, asked, name, batch_size))
+            written[name] = chair(asked, _captions(captioner, asked, name, batch_size))
         except BadInput as error:
             fail(name, str(error))
     sources = {name: _source(model) for name, model in given.items()}
     return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed, written)
 
 
-def _ask(model: Any, asked: BenchmarkSet, name: str, batch_size: int) -> Scores:
-    if isinstance(model, TrainedModel):
-        return score(asked, *model.ask(asked))
-    return score(
-        asked, model.vectors(asked) if isinstance(model, KeptEmbeddings) else embed(model, asked, name, batch_size)
-    )
-
-
-def _captioner(where: str) -> Captions:
+def _captions(captioner: Captions | str, asked: BenchmarkSet, name: str, batch_size: int) -> Sequence[str]:
+    if not isinstance(captioner, str):
+        return write_captions(captioner, asked, name, batch_size)
+    if captioner.endswith(".jsonl"):
+        return read_captions(Path(captioner), asked)
     from trivium.decorrelation.captions.captioner import Captioner
 
-    return Captioner(model_folder(where), beams=1, max_tokens=_CAPTION_TOKENS)
+    loaded = Captioner(model_folder(captioner), beams=1, max_tokens=_CAPTION_TOKENS)
+    return write_captions(loaded, asked, name, batch_size)
 
 
 def rank(
@@ -266,4 +287,5 @@ def _source(model: Embedder | NamedModel) -> str:
 
 def _notes(asked: BenchmarkSet, model: Embedder | NamedModel, loaded: Any) -> tuple[str, ...]:
     known = [] if asked.invented else known_training(_source(model), asked.dataset)
-    return tuple(note for note in (getattr(loaded, "note", ""), *known) if note)
+    matched = asked.positives is not None and getattr(loaded, "match", None) is not None
+    return tuple(note for note in (getattr(loaded, "note", ""), *[_EMBEDDED] * matched, *known) if note)

@@ -18,11 +18,10 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 from trivium.core.errors import BadInput, how_to_install
-from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, read_benchmark
+from trivium.decorrelation.benchmark.answers import answer
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.scores import measures_of, score
-from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.retrieval.ranking import top_captions
 
 try:
     from mteb import AbsTask, TaskMetadata
@@ -42,14 +41,19 @@ _INVENTED = " The pictures and captions of this set are invented."
 
 
 def odmap_task(
-    project: str | Path = ".", *, dataset: str = "coco", filling: str | None = None, positives: str | Path | None = None
+    project: str | Path = ".",
+    released: str | Path | None = None,
+    *,
+    dataset: str | None = None,
+    filling: str | None = None,
+    positives: str | Path | None = None,
 ) -> "ODmAPTask":
-    """The test queries of a built project as a task for `mteb.evaluate`.
+    """A released set, or that of a built project, as a task for `mteb.evaluate`.
 
-    The revision of its data is the set's fingerprints. Its name ends with a digest of them: mteb keeps results by
-    name, and would take those of other queries for these. Arguments and what is raised: see `read_benchmark`.
+    The revision of its data is the set's fingerprint. Its name ends with a digest of it: mteb keeps results by name,
+    and would take those of other queries for these. Arguments and what is raised: see `open_set`.
     """
-    asked = read_benchmark(Path(project), dataset, filling, None if positives is None else Path(positives))
+    asked = open_set(project, released, dataset=dataset, filling=filling, positives=positives)
     # A class a set: mteb holds metadata to be the class's, and looks for them there.
     return type("ODmAP", (ODmAPTask,), {"metadata": _metadata(asked)})(asked)
 
@@ -125,12 +129,13 @@ class ODmAPTask(AbsTask):
         options = {"batch_size": _BATCH} | encode_kwargs
         encoder = MtebEmbedder(model, task=self.metadata, **options)
         vectors = embed(encoder, data_split, encoder.source, options["batch_size"])
+        answers = answer(data_split, vectors)
         if prediction_folder is not None:
-            _, rows = top_captions(vectors.painted, vectors.captions, max(CUTOFFS))
-            found = dict(zip(data_split.queries.ids, data_split.gallery.ids[rows].tolist(), strict=True))
+            found = dict(zip(data_split.queries.ids, answers.captions.tolist(), strict=True))
             self._save_task_predictions(found, model, prediction_folder, hf_split=hf_split, hf_subset=hf_subset)
-        scores = score(data_split, vectors)
-        return {_score_name(measure): scores.mean(measure) for measure in measures_of(data_split)}
+        scores = score(data_split, vectors, answers)
+        means = {measure: scores.mean(measure) for measure in measures_of(data_split)}
+        return {_score_name(measure): mean for measure, mean in means.items() if mean is not None}
 
     def _calculate_descriptive_statistics_from_split(self, split: str, **kwargs: Any) -> Any:
         asked = self._asked
@@ -148,7 +153,7 @@ def _score_name(measure: str) -> str:
 
 
 def _metadata(asked: BenchmarkSet) -> TaskMetadata:
-    revision = "-".join([asked.split, asked.asked, *([asked.positives.digest] if asked.positives else [])])
+    revision = "-".join([asked.fingerprint, *([asked.positives.digest] if asked.positives else [])])
     name = f"ODmAP_{asked.dataset}_{asked.filling}_{hashlib.sha256(revision.encode()).hexdigest()[:8]}"
     return _described(name, f"{asked.dataset}/{asked.filling}", revision, _INVENTED if asked.invented else "")
 

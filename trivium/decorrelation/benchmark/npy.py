@@ -44,8 +44,10 @@ class KeptEmbeddings:
         """
         count = len(asked.pictures.queries)
         pictures = self._rows("pictures", [*asked.pictures.queries, *asked.painted.queries])
-        captions = self._rows("captions", _caption_ids(asked))
-        return in_one_space(str(self._folder), SetVectors(pictures[:count], pictures[count:], captions))
+        texts = self._rows("captions", list(_texts(asked)))
+        captions = len(asked.captions.ids)
+        parts = SetVectors(pictures[:count], pictures[count:], texts[:captions], texts[captions:])
+        return in_one_space(str(self._folder), parts)
 
     def _rows(self, part: str, wanted: Sequence[str]) -> Vectors:
         places, matrix = self._parts[part]
@@ -78,8 +80,11 @@ def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
     return places, matrix
 
 
-def _caption_ids(asked: BenchmarkSet) -> list[str]:
-    return list(map(str, asked.captions.ids.tolist()))
+def _texts(asked: BenchmarkSet) -> dict[str, str]:
+    """{id: text} of all captions, and of those without what is gone, by the query's id."""
+    without = (f"without_{asked.queries.ids[row]}" for row in asked.pairs.queries)
+    captions = dict(zip(map(str, asked.captions.ids.tolist()), asked.captions.texts, strict=True))
+    return captions | dict(zip(without, asked.pairs.texts, strict=True))
 
 
 def write_inputs(asked: BenchmarkSet, folder: Path) -> None:
@@ -105,5 +110,5 @@ def write_inputs(asked: BenchmarkSet, folder: Path) -> None:
                     (beside / file).write_bytes(data)
                     lines.append({"id": query[name], "file": file})
         write_json_lines(beside / "pictures.jsonl", lines)
-        texts = zip(_caption_ids(asked), asked.captions.texts, strict=True)
+        texts = _texts(asked).items()
         write_json_lines(beside / "captions.jsonl", ({"id": name, "text": text} for name, text in texts))

@@ -136,12 +136,14 @@ def positive_scores(
 
 
 def _scored(asked: Answers, queries: Vectors, items: Vectors) -> Iterator[NDArray[np.float32]]:
-    """Of each query the scores of all items."""
-    gallery = np.asarray(items, np.float64).T
+    """Of each query the scores of all items; of things with several vectors, (n, sides, d), the best counts."""
+    width, sides = items.shape[-1], items.shape[1] if items.ndim == 3 else 1
+    gallery = np.asarray(items, np.float64).reshape(-1, width).T
     for start in range(0, len(asked.queries), _QUERIES):
-        part = asked.queries[start : start + _QUERIES]
+        part = np.asarray(queries[asked.queries[start : start + _QUERIES]], np.float64)
         # Computed in 64 bits and rounded to 32, so that equal vectors tie.
-        yield from (np.asarray(queries[part], np.float64) @ gallery).astype(np.float32)
+        products = (part.reshape(-1, width) @ gallery).astype(np.float32)
+        yield from products.reshape(len(part), -1, len(items), sides).max(axis=(1, 3))
 
 
 def _values(name: str, scores: NDArray[np.float32], right: NDArray[np.int64], size: int) -> list[float]:

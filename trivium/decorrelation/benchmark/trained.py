@@ -6,24 +6,17 @@ So the figures are the graph's: BLIP's best candidates are scored again by its m
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import torch
 from PIL import Image
 
 from trivium.core.engine import LocalEngine
-from trivium.core.parameters import used_values, validate
-from trivium.decorrelation.benchmark.benchmark_set import PARAMETERS, BenchmarkSet
+from trivium.decorrelation.benchmark.answers import SetAnswers, answers_of
+from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors
-from trivium.decorrelation.benchmark.scores import SetAnswers
-from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.ranking import Retriever
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, encode_gallery, load_once
-
-_SECTION = "decorrelation.retrieve"
-_EMBEDDED = "ECCV Caption's and CxC's measures are by its embeddings (ITC) alone, without its matching head."
 
 
 class TrainedModel:
@@ -37,7 +30,7 @@ class TrainedModel:
         self._folder = folder
         self._model = load_once(folder)
         self.module = self._model.module
-        self.note = ""
+        self.match = self._model.match
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, d)."""
@@ -54,28 +47,25 @@ class TrainedModel:
         return next(self.module.parameters()).device
 
     def ask(self, asked: BenchmarkSet) -> tuple[SetVectors, SetAnswers]:
-        """The model's vectors of a set and its answers, with the settings of the project's stage."""
-        path = asked.project / PARAMETERS
-        settings: Any = validate(RetrieveParameters, used_values(path, _SECTION), _SECTION, path)
-        if asked.positives is not None and self._model.match is not None:
-            self.note = _EMBEDDED
+        """The model's vectors of a set and its answers, with the settings of the graph's stage."""
+        settings = asked.retrieve
         threads = torch.get_num_threads()
         torch.set_num_threads(settings.threads or threads)
         try:
             with TemporaryDirectory() as work:
-                model = ShardedModel(
-                    self._folder, settings.picture_batch, settings.caption_batch, LocalEngine(1), Path(work)
+                model, other = (
+                    ShardedModel(
+                        self._folder, settings.picture_batch, settings.caption_batch, LocalEngine(1), Path(work) / part
+                    )
+                    for part in ("gallery", "pairs")
                 )
                 gallery = encode_gallery(model, asked.captions.texts)
                 retriever = Retriever(model, asked.captions, gallery, settings.candidates_of(asked.dataset))
-                answers = SetAnswers(
-                    np.array(retriever.lists(asked.painted, max(CUTOFFS))["captions"].to_pylist()),
-                    retriever.image_to_text(asked.pictures),
-                    retriever.text_to_image(asked.pictures),
-                )
+                without = encode_gallery(other, asked.pairs.texts)
+                answers = answers_of(retriever, asked, without)
                 pictures, painted = (
                     retriever.encoded(pictures).vectors for pictures in (asked.pictures, asked.painted)
                 )
         finally:
             torch.set_num_threads(threads)
-        return SetVectors(pictures, painted, gallery), answers
+        return SetVectors(pictures, painted, gallery, without), answers

@@ -1,0 +1,61 @@
+"""What is fetched of the Hugging Face hub: the files that are needed, and nothing that could run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trivium.core.errors import BadInput
+
+# Of the hub neither code nor pickles; sentencepiece's models bear the last suffix.
+_WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+_ROBOT = "SFconvertbot"
+
+
+def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "model", **options: Any) -> Path:
+    """The folder in which files of a repository of the hub are kept.
+
+    Args:
+        name: OWNER/NAME.
+        field: that asked for it, for messages.
+        patterns: of the files.
+        kind: model or dataset.
+        options: more that `snapshot_download` takes.
+
+    Raises:
+        BadInput: the hub does not have it, or cannot be reached.
+    """
+    import huggingface_hub as hub
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(hub.snapshot_download(name, allow_patterns=patterns, repo_type=kind, **options))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"cannot be had from the hub: {reason}", field=field, got=name) from None
+
+
+def model_folder(where: str, owner: str = "") -> Path:
+    """The folder itself, or that in which the hub's files are kept: what is needed, and nothing that could run.
+
+    Args:
+        where: a folder, or the hub's name of a model.
+        owner: of names without one.
+
+    Raises:
+        BadInput: see `hub_folder`.
+    """
+    if Path(where).is_dir():
+        return Path(where)
+    name = where if "/" in where or not owner else f"{owner}/{where}"
+    folder = hub_folder(name, "--model", _WANTED)
+    if any(folder.rglob("*.safetensors")):
+        return folder
+    import huggingface_hub as hub
+
+    # Of older models only a revision that the hub's own robot has proposed holds safetensors.
+    proposed = hub.HfApi().get_repo_discussions(
+        name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
+    )
+    for number in [proposal.num for proposal in proposed if proposal.author == _ROBOT][:1]:
+        folder = hub_folder(name, "--model", _WANTED, revision=f"refs/pr/{number}")
+    return folder

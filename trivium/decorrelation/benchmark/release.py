@@ -1,0 +1,203 @@
+"""A released set: all that a model is asked about a data set's test split, in one Parquet file (docs/odmap.md).
+
+A row is a query x′ (a test picture from which something was painted out), a whole test picture x, or a caption of any
+split. Whoever has the file asks any model: no project, no GPU and no in-painting. Its sha256 is the set's fingerprint,
+and the same inputs give the same bytes.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images
+from trivium.core.parameters import used_values
+from trivium.core.tables import read_json, read_table
+from trivium.decorrelation.captions.grammatical_removal import remove_phrases
+from trivium.decorrelation.evaluation.tables import usual_partners
+from trivium.decorrelation.matrix import read_cells
+from trivium.formats.corpus_table import load_corpus
+from trivium.formats.picture_corpora import IMAGES
+from trivium.formats.pictures import Phrase
+
+T = TypeVar("T")
+PARAMETERS = Path("params.yaml")
+DATA = Path("data") / "decorrelation"
+SETS = "sets"  # in DATA: what the graph releases, a file a data set
+HEAD = b"odmap"  # of the schema's metadata: what is of no single row
+FORMAT = 1
+_NAMES = pa.list_(pa.string())
+SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),  # query, picture or caption
+        ("id", pa.string()),
+        ("picture", pa.int64()),  # that it is, was made from, or describes
+        ("name", pa.string()),  # of a picture's file
+        ("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())])),
+        ("text", pa.string()),  # of a caption; of a query y′: its caption y without what is gone
+        ("caption", pa.int64()),  # y: a caption of the whole picture that names what is gone from x′
+        ("class", pa.string()),  # chosen to go
+        ("removed", _NAMES),  # all that went with it
+        ("classes", _NAMES),  # what is left in x′; what a caption names
+        ("partner", pa.string()),  # of the class: what usually stands beside it in training pictures
+        ("share", pa.float64()),  # of the picture that was painted over
+        ("test", pa.bool_()),  # whether a caption is of a test picture
+    ]
+)
+_REMOVAL = ["removal", "picture", "split", "class", "removed", "remaining", "share", "drawn"]
+_DECODED = {"info": {"features": {"image": {"_type": "Image"}}}}  # so that `datasets` shows pictures
+_ROWS = {"query": 32, "picture": 32, "caption": 1 << 14}  # of a row group
+
+
+def set_file(project: Path, dataset: str, filling: str) -> Path:
+    """Where the graph of a project releases a set."""
+    return project / DATA / SETS / f"{dataset}_{filling}.parquet"
+
+
+def usual_filling(parameters: Path, dataset: str) -> str:
+    """What painted the queries of most of a data set's cells."""
+    cells = read_cells(parameters).values()
+    used = Counter(cell.queries for cell in cells if cell.dataset == dataset)
+    if not used:
+        raise BadInput("no cell asks such a data set", file=parameters, field="dataset", got=dataset,
+                       expected="a filling by its name, or another one",
+                       choices=sorted({cell.dataset for cell in cells}))  # fmt: skip
+    return used.most_common(1)[0][0]
+
+
+def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", filling: str | None = None) -> None:
+    """Write the test split of a built project as one file.
+
+    Args:
+        parameters: the project's `params.yaml`.
+        data: its folder DATA.
+        out: the file.
+        dataset: one of `decorrelation.datasets`.
+        filling: what painted the queries; None: see `usual_filling`.
+
+    Raises:
+        BadInput: no such data set or filling, something that is not built yet, or no painted test picture.
+    """
+    filling = filling or usual_filling(parameters, dataset)
+    raw, removals, painted = data / "raw" / dataset, data / "removals" / dataset, data / "painted" / dataset / filling
+    phrases = data / "phrases" / f"{dataset}.parquet"
+    if not (painted / "test").is_dir():
+        raise BadInput("no painted test pictures", file=painted / "test", field="filling", got=filling,
+                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
+                       choices=sorted(test.parent.name for test in painted.parent.glob("*/test")))  # fmt: skip
+    for needed in (raw, phrases, removals):
+        if not needed.exists():
+            raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
+    corpus = load_corpus(raw)
+    tested = [picture for picture in corpus.pictures if picture.split == "test"]
+    drawn = read_table(removals / "removals.parquet", _REMOVAL)
+    drawn = drawn.filter(pc.and_(pc.equal(drawn["split"], "test"), drawn["drawn"])).to_pylist()
+    if not drawn:
+        raise BadInput("no painted picture of the test split", file=removals)
+    used = used_values(parameters, "decorrelation.evaluate")
+    captions = read_table(phrases).sort_by("caption").to_pylist()
+    partners = usual_partners(corpus, used["partner_probability"])
+    head = {
+        "format": FORMAT, "dataset": dataset, "filling": filling, "classes": corpus.classes, "split": "test",
+        # The control is invented, whatever the parameters say.
+        "invented": dataset == "control" or used_values(parameters, f"world.{dataset}") == "sample",
+        "licences": sorted(_licences(raw)),
+        "certainty": {name: used[name] for name in ("confidence", "resamples", "seed")},
+        "retrieve": used_values(parameters, "decorrelation.retrieve"),
+        "phrases": used_values(parameters, "decorrelation.phrases"),
+    }  # fmt: skip
+    head["card"] = _card(head, len(drawn), len(tested), len(captions))
+    rows = {
+        "query": _queries(drawn, painted / "test", captions, partners),
+        "picture": ({"id": str(picture.id), "picture": picture.id, **image} for picture, image in
+                    _with_images({picture.name: picture for picture in tested}, raw / IMAGES)),
+        "caption": ({"id": str(row["caption"]), "picture": row["picture"], "text": row["text"],
+                     "classes": row["classes"], "test": row["split"] == "test"} for row in captions),
+    }  # fmt: skip
+    schema = SCHEMA.with_metadata({HEAD: json.dumps(head), b"huggingface": json.dumps(_DECODED)})
+    with (
+        write_atomically(out) as beside,
+        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        for kind, of_kind in rows.items():
+            while group := list(islice(of_kind, _ROWS[kind])):
+                writer.write_table(pa.Table.from_pylist([{"kind": kind, **row} for row in group], schema))
+
+
+def export_sets(parameters: Path, data: Path, folder: Path) -> None:
+    """Write the set of each data set that cells ask, with its usual filling, into a new folder."""
+    with write_atomically(folder) as beside:
+        for dataset in dict.fromkeys(cell.dataset for cell in read_cells(parameters).values()):
+            filling = usual_filling(parameters, dataset)
+            export_set(parameters, data, beside / f"{dataset}_{filling}.parquet", dataset, filling)
+
+
+def _queries(
+    drawn: Sequence[Mapping[str, Any]],
+    painted: Path,
+    captions: Iterable[Mapping[str, Any]],
+    partners: Mapping[str, str],
+) -> Iterator[dict[str, Any]]:
+    """A row a painted picture; y is the first caption of the whole one that can do without what is gone."""
+    own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in captions:
+        if row["split"] == "test":
+            own[row["picture"]].append(row)
+    for removal, image in _with_images({row["removal"]: row for row in drawn}, painted):
+        pairs = ((row["caption"], _without(row, removal["removed"])) for row in own[removal["picture"]])
+        caption, text = next((pair for pair in pairs if pair[1]), (None, None))
+        kept = {name: removal[name] for name in ("picture", "class", "removed", "share")}
+        yield {"id": removal["removal"], **image, "text": text, "caption": caption, **kept,
+               "classes": removal["remaining"], "partner": partners.get(removal["class"])}  # fmt: skip
+
+
+def _without(row: Mapping[str, Any], removed: Sequence[str]) -> str | None:
+    """y′ of a caption y; None where y does not name what is gone, or nothing else."""
+    if not set(removed) & set(row["classes"]):
+        return None
+    phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in row["phrases"]]
+    return remove_phrases(row["text"], phrases, removed)
+
+
+def _with_images(wanted: Mapping[str, T], folder: Path) -> Iterator[tuple[T, dict[str, Any]]]:
+    """What is wanted, {name of its picture: thing}, with its columns `name` and `image`, in the order of the shards."""
+    images = Images(folder)
+    if missing := [name for name in wanted if name not in images]:
+        raise BadInput("no such image", file=folder, field="name", got=missing[0], expected=f"{len(wanted)} images")
+    for name, data in images.stream():
+        if name in wanted:
+            yield wanted[name], {"name": name, "image": {"bytes": data, "path": name}}
+
+
+def _licences(raw: Path) -> set[str]:
+    """What the records of downloads state beside a data set; of the sample's, this project's own."""
+    record = raw / "sources.json"
+    if not record.is_file():
+        return {"apache-2.0" if (raw / "rendered").exists() else "not stated: the user's own files"}
+    return set(_stated(read_json(record)))
+
+
+def _stated(tree: Any) -> Iterator[str]:
+    if isinstance(tree, dict):
+        if isinstance(tree.get("licence"), str):
+            yield tree["licence"]
+        for value in tree.values():
+            yield from _stated(value)
+
+
+def _card(head: Mapping[str, Any], queries: int, pictures: int, captions: int) -> str:
+    invented = "The pictures and captions are invented, and say nothing about photographs.\n" * head["invented"]
+    return (
+        f"# ODmAP on {head['dataset']}, queries painted by {head['filling']}\n\n{invented}"
+        f"{queries} test pictures from which the objects of a class were painted out, the {pictures} whole test "
+        f"pictures, and {captions} captions of all splits. Ask a model:\n"
+        f"`trivium odmap --set FILE --model MODEL --out FOLDER`\n\nLicence: {'; '.join(head['licences'])}\n"
+    )
