@@ -24,6 +24,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language
 
+Texts = Mapping[str, ReadText]
 Value = bool | float | None  # a number is cut where it splits the set most evenly; None: in neither set
 
 
@@ -72,9 +73,7 @@ def _words_of(language: Language, member: str) -> Mapping[str, str]:
     return _WORDS[language.code]
 
 
-def _question_word(
-    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language
-) -> dict[str, Column]:
+def _question_word(questions: Sequence[AskedQuestion], texts: Texts, language: Language) -> dict[str, Column]:
     """Which question word comes first; of two that begin at the same word, the phrase."""
     table = _words_of(language, "question_word")
     kind_of = {
@@ -92,9 +91,7 @@ def _question_word(
             for kind, label in _ASKS.items()}  # fmt: skip
 
 
-def _answer_type(
-    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language
-) -> dict[str, Column]:
+def _answer_type(questions: Sequence[AskedQuestion], texts: Texts, language: Language) -> dict[str, Column]:
     """A number where the first answer has a digit; else a name where all of its content words begin with capitals."""
     number: list[Value] = [any(map(str.isdigit, question.answers[0])) for question in questions]
     name: list[Value] = []
@@ -106,9 +103,7 @@ def _answer_type(
     return {"number_answer": Column("answer with a number", number), "name_answer": Column("answer is a name", name)}
 
 
-def _negation(
-    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language
-) -> dict[str, Column]:
+def _negation(questions: Sequence[AskedQuestion], texts: Texts, language: Language) -> dict[str, Column]:
     """A negating word in the question; in English also a verb with n't."""
     negating = set(_words_of(language, "negation")["negation"].split())
     values: list[Value] = []
@@ -119,9 +114,7 @@ def _negation(
     return {"negated": Column("a negation in the question", values)}
 
 
-def _word_rarity(
-    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language
-) -> dict[str, Column]:
+def _word_rarity(questions: Sequence[AskedQuestion], texts: Texts, language: Language) -> dict[str, Column]:
     """Mean over the question's content stems of log2((n + 1) / (n_stem + 1)), n texts, n_stem of them with the stem."""
     counts = Counter(stem for text in texts.values() for stem in frozenset().union(*text.stems))
     values: list[Value] = []
@@ -131,7 +124,7 @@ def _word_rarity(
     return {"rare_words": Column("words of the question rarer in the texts than in half of the set", values)}
 
 
-MEMBERS: dict[str, Callable[[Sequence[AskedQuestion], Mapping[str, ReadText], Language], dict[str, Column]]] = {
+MEMBERS: dict[str, Callable[[Sequence[AskedQuestion], Texts, Language], dict[str, Column]]] = {
     "question_word": _question_word,
     "answer_type": _answer_type,
     "negation": _negation,
