@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from transformers import RobertaConfig, RobertaModel
 
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.engine import warn_without_gpu
@@ -100,3 +101,15 @@ def test_a_stage_without_a_gpu_says_so_once_at_a_scale_that_wants_one(portable, 
     assert device.pick_device() == device.pick_device() == torch.device("cpu")
     assert capsys.readouterr().err.count("WARNING: no GPU that torch can use") == warns
     warn_without_gpu.cache_clear()
+
+
+def test_roberta_is_given_no_more_tokens_than_it_has_positions(monkeypatch):
+    """Its first two positions are nobody's: 74 suffice for 72 tokens."""
+    monkeypatch.setenv(PORTABLE, "intel")
+    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    network = RobertaModel(RobertaConfig(max_position_embeddings=74, vocab_size=50, **shape)).eval()
+    ids = torch.full((1, 70), 7)
+    with torch.inference_mode():
+        ids, mask = device.lengthened(network, ids, torch.ones_like(ids))
+        assert ids.shape == (1, 72)
+        assert network(input_ids=ids, attention_mask=mask).last_hidden_state.shape == (1, 72, 8)

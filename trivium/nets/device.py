@@ -120,7 +120,9 @@ def lengthened(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
         inputs: each (texts, tokens): ids, mask, types; 0 is put behind them.
     """
     tokens = inputs[0].shape[1]
-    most = getattr(network.config, "max_position_embeddings", None) or LENGTHS.stop
+    # Networks in the manner of RoBERTa count positions from the one behind their padding's id.
+    first = getattr(getattr(network.base_model, "embeddings", None), "padding_idx", -1) + 1
+    most = (getattr(network.config, "max_position_embeddings", None) or LENGTHS.stop) - first
     wanted = min(next((length for length in LENGTHS if length >= tokens), tokens), most)
     if inputs[0].device.type != "cpu" or torch.is_grad_enabled() or not is_portable() or wanted <= tokens:
         return inputs
