@@ -117,7 +117,7 @@ def _contrasts(tables: Sequence[pa.Table], claim: str, part: str) -> NDArray[np.
 
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
-    parts = [over_trainings(stacked(tables, claim.name, part)) for part in claim.parts]
+    parts = [over_trainings(stacked(tables, claim.name, part), permutations=10_000) for part in claim.parts]
     said = _together([verdict(claim, part) for part in parts])
     return InWorld(world, len(tables), min(parts, key=lambda part: part.value), said)
 
