@@ -40,8 +40,8 @@ def label_of(system: str) -> str:
         return f"text, {TEXT_ENCODERS[system].label}"
     if system in NAMED_BY:
         return f"names, {ENCODERS[NAMED_BY[system]].label}"
-    if system not in ENCODERS:  # a model that a base of one's own names
-        return f"picture, {system}"
+    if system not in ENCODERS:  # a model that a base of one's own names, of pictures or of texts
+        return system
     return f"{WHAT[ENCODERS[system].route]}, {ENCODERS[system].label}"
 
 

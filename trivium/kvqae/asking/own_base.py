@@ -8,6 +8,7 @@ that are compared for this question.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +40,10 @@ from trivium.measures.fusion import Scale, gather, scales
 from trivium.measures.runs import Run
 from trivium.vision.align import align
 from trivium.vision.decoding import open_picture
-from trivium.vision.faces import Face
 from trivium.vision.image_encoder import Route
+
+if TYPE_CHECKING:  # it needs facenet-pytorch, which no extra can have
+    from trivium.vision.faces import Face
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
 ReaderMaker = Callable[[BaseSettings], Reader | None]
@@ -135,7 +138,7 @@ class OwnBase(Base):
         }
         return replace(seen, runs=runs, entries=entries, notes=notes)
 
-    def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list[Face]]:
+    def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list["Face"]]:
         """The faces from left to right, where the base has any; and where they are."""
         detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
         faces = detectors[0].every(pixels) if detectors else []
