@@ -5,7 +5,7 @@ import subprocess
 
 from tests.tiny_project import run, start
 from trivium.commands import cli
-from trivium.commands.compare import BASELINE, State, stale_numbers
+from trivium.commands.compare import BASELINE, State, md5_at, stale_numbers
 
 MEASURED = "metrics/kvqae/evaluate.json"
 STAGE = f"""
@@ -94,6 +94,10 @@ def test_numbers_that_a_variant_did_not_make_anew_are_told(tmp_path):
         new, old = state("bb.dir", "5", path=path), state("aa.dir", "5", path=path)
         assert (answers <= stale(new, old)) == expected
         assert not answers & stale(state("bb.dir", "6", path=path), old), "read anew"
+    known = md5_at("runs/bm25", {"runs": "aa.dir"}, tmp_path)
+    assert known == "117377ee812144934bfce669436ab027.dir", "DVC's md5 of a folder with the file x of md5 1"
+    old = state("aa.dir", known, path="runs/bm25")
+    assert answers <= stale(state("bb.dir", "6", path="runs/bm25"), old), "read anew, and then fusion has run again"
     assert answers <= stale(state("cc.dir", "5", path="runs/dpr"), state("aa.dir", "5", path="runs/dpr")), "not cached"
     # Several outputs.
     new, old = state("1", "5", path="all", part="2"), state("1", "5", path="all", part="1")

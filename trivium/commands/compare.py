@@ -8,11 +8,12 @@ experiment `baseline`, it stands in the place of the commit, whose numbers may c
 `dvc exp show` would have a column for every parameter, metric, input and output.
 """
 
+import hashlib
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ BASELINE = "baseline"
 KEEP = f"`dvc exp save -n {BASELINE}`"
 WIDTHS = (60, 20)  # at most, of a row's name and of a value
 Column = Mapping[str, Any]  # dotted key or name of a number to its value
+Hashes = Mapping[str, str]  # path of an output to its md5
 
 
 @dataclass(frozen=True)
@@ -56,23 +58,22 @@ def read_state(read: Callable[[str], str]) -> State:
     return State(yaml.safe_load(read(PARAMETERS) or "{}"), stages, numbers)
 
 
-def column(state: State, first: State, cache: Path) -> Column:
+def column(state: State, first: State, objects: Path) -> Column:
     """Parameters and headline of a state; see `stale_numbers`."""
-    stale = stale_numbers(state, first, cache)
+    stale = stale_numbers(state, first, objects)
     marked = {name: f"{_text(value)} *" if name in stale else value for name, value in state.numbers.items()}
     return dict(flatten(state.parameters)) | marked
 
 
-def stale_numbers(state: State, first: State, cache: Path) -> set[str]:
+def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
     """The numbers of the headline that a stage behind them would change, or might, if it ran.
 
     Args:
         state: whose numbers they are.
-        first: the state that it is compared with. Where a stage reads a part of an output, or several, and says the
-            same of it in both states, the outputs must be the same there, too.
-        cache: of DVC, by md5.
+        first: the state that it is compared with, whose stages have all run.
+        objects: DVC's cache, by md5.
     """
-    outdated = set(outdated_stages(state, first, cache))
+    outdated = set(outdated_stages(state, first, objects))
     makers, stale = outputs_of(state.stages), set()
     for file in dict.fromkeys(number.file for number in NUMBERS.values()):
         maker = makers.get(f"{METRICS}/{file}")
@@ -81,43 +82,60 @@ def stale_numbers(state: State, first: State, cache: Path) -> set[str]:
     return stale
 
 
-def outdated_stages(state: State, first: State, cache: Path) -> Iterator[str]:
-    """The stages whose inputs or parameters are others than when they ran."""
+def outdated_stages(state: State, first: State, objects: Path) -> Iterator[str]:
+    """The stages whose inputs or parameters are others than when they ran; arguments as of `stale_numbers`."""
     made, before = hashes(state.stages), hashes(first.stages)
     for name, stage in state.stages.items():
         used = stage.get("params", {}).get(PARAMETERS, {})
-        read = {dep["path"]: dep.get("md5") for dep in stage.get("deps", ())}
-        then = {dep["path"]: dep.get("md5") for dep in first.stages.get(name, {}).get("deps", ())}
+        read, then = ({dep["path"]: dep.get("md5") for dep in of.get("deps", ())}
+                      for of in (stage, first.stages.get(name, {})))  # fmt: skip
         if (
             any(value_in(state.parameters, key) != value for key, value in used.items())
             or any(made.get(path, md5) != md5 for path, md5 in read.items())
-            or any(then.get(path) == md5 and differs(path, made, before, cache) for path, md5 in read.items())
+            or any(
+                _is_other(path, md5, then[path], made, before, objects) for path, md5 in read.items() if path in then
+            )
         ):
             yield name
 
 
-def hashes(stages: Mapping[str, Any]) -> dict[str, str]:
+def _is_other(path: str, md5: str, then: str, made: Hashes, before: Hashes, objects: Path) -> bool:
+    """Whether at a path lies another thing now than a stage has read; in the first state it read `then`."""
+    now, first = (md5_at(path, outputs, objects) for outputs in (made, before))
+    return now != md5 if first == then else (md5 == then and now != first)
+
+
+def hashes(stages: Mapping[str, Any]) -> Hashes:
     """{path of an output: its md5}."""
     return {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", ())}
 
 
-def differs(path: str, made: Mapping[str, str], before: Mapping[str, str], cache: Path) -> bool:
-    """Whether what outputs have at a path, which is none of them itself, is another than before."""
-    for folder in folders_of(path):
-        if folder in made and made[folder] != before.get(folder):
-            return part(path, folder, made[folder], cache) != part(path, folder, before.get(folder, ""), cache)
-    below = f"{path}/"
-    return any(md5 != before.get(out) for out, md5 in made.items() if out.startswith(below))
+def md5_at(path: str, outputs: Hashes, objects: Path) -> str:
+    """DVC's md5 of a part of an output, or of a folder of outputs.
+
+    It is that of the list of all files. Where it cannot be known, as the list of an output is not in the cache, or
+    `dvc.lock` has outputs of stages that are no more, it is something that changes when the outputs change.
+    """
+    above, files = folders_of(path), dict[str, str]()
+    for out, md5 in outputs.items():
+        if out in above or out.startswith(f"{path}/"):
+            files |= _files_of(out, md5, objects)
+    if path in files:
+        return files[path]
+    inside = {name.removeprefix(f"{path}/"): md5 for name, md5 in files.items() if name.startswith(f"{path}/")}
+    if not inside:
+        return "".join(files.values())
+    listed = json.dumps([{"md5": md5, "relpath": name} for name, md5 in sorted(inside.items())])
+    return f"{hashlib.md5(listed.encode(), usedforsecurity=False).hexdigest()}.dir"
 
 
-def part(path: str, folder: str, md5: str, cache: Path) -> Any:
-    """What DVC's list of a folder says of a path in it; where the list is not there, the folder's md5."""
-    listed = cache / md5[:2] / md5[2:]
-    if not listed.is_file():
-        return md5
-    inner = path.removeprefix(f"{folder}/")
-    files = {file["relpath"]: file["md5"] for file in json.loads(listed.read_bytes())}
-    return {name: md5 for name, md5 in files.items() if inner in (name, *folders_of(name))}
+@cache
+def _files_of(out: str, md5: str, objects: Path) -> dict[str, str]:
+    """{path: md5} of the files of an output, from DVC's list of them; the output itself where there is none."""
+    listed = objects / md5[:2] / md5[2:]
+    if not md5.endswith(".dir") or not listed.is_file():
+        return {out: md5}
+    return {f"{out}/{file['relpath']}": file["md5"] for file in json.loads(listed.read_bytes())}
 
 
 def table(columns: Mapping[str, Column]) -> list[str]:
@@ -157,11 +175,11 @@ def run(_: Namespace) -> None:
     """Print the comparison."""
     with Repo() as repo:
         experiments = {name: revision for made in repo.experiments.ls().values() for name, revision in made}
-        cache = Path(repo.cache.local.path)
+        objects = Path(repo.cache.local.path)
     first = BASELINE if BASELINE in experiments else "HEAD"
     revisions = {"workspace": "", first: experiments.pop(first, "HEAD"), **experiments}
     states = {name: read_state(partial(show, revision)) for name, revision in revisions.items()}
-    lines = table({name: column(state, states[first], cache) for name, state in states.items()})
+    lines = table({name: column(state, states[first], objects) for name, state in states.items()})
     if any(" *" in line for line in lines):
         lines.append("*: not made anew; `dvc exp run` without a target makes all numbers anew")
     if first != BASELINE:
