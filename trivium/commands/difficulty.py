@@ -20,6 +20,7 @@ from trivium.complexity.partitions import MEAN
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
+from trivium.formats.answer_files import model_names
 from trivium.language.reading.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
 from trivium.prompting.asking import EndpointModel
@@ -106,9 +107,12 @@ def run(arguments: Namespace) -> None:
         settings = validate(DifficultySettings, values, "difficulty", Path("--"))
     except BadInput as error:  # whose names are those of options
         raise BadInput(str(error).removeprefix("--: ").replace("difficulty.", "--")) from None
+    names = model_names(arguments.answers)
+    if arguments.compare and not set(arguments.compare) <= set(names):  # before a judge is paid
+        raise BadInput("no such model", field="--compare", got=arguments.compare, choices=names)
     sys.path.insert(0, str(Path.cwd()))  # where module:function is looked for first
     given = {name: getattr(arguments, name) for name in ("language", "factors", "syntax", "parser", "verdicts")}
-    found = difficulty(arguments.questions, arguments.answers, settings=settings, judge=judge, **given)
+    found = difficulty(arguments.questions, names, settings=settings, judge=judge, **given)
     comparison = compare_models(found, *arguments.compare) if arguments.compare else None
     parts = write_partitions(found, arguments.out) if arguments.partitions else []
     title = arguments.title or arguments.questions.stem
