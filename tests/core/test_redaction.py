@@ -46,20 +46,6 @@ def test_what_an_address_gives_away_is_hidden(text, shown):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "http://localhost:8000/v1?page=2",
-        "https://en.wikipedia.org/wiki/File:A@B.jpg",
-        "https://host:443/a@b and http://host:80",
-        "params.yaml: field 'key': expected one; password=none",
-    ],
-    ids=count(),
-)
-def test_another_text_is_as_it_was(text):
-    assert redacted(text) == text
-
-
-@pytest.mark.parametrize(
     "address", [f"http://me:{PASSWORD}@h", f"postgresql//me:{PASSWORD}@h", f"db://me:{PASSWORD}@x@h"]
 )
 def test_the_password_of_an_address_in_the_environment_is_found_alone(monkeypatch, address):

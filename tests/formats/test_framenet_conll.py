@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from trivium.core.errors import BadInput
 from trivium.formats.frame_corpora import read_texts, write_texts
 from trivium.formats.framenet_conll import read_framenet_conll
 
@@ -93,22 +92,3 @@ def test_a_trigger_of_several_tokens_alone_has_the_lemma_and_tag_of_the_whole(fo
     first, second = ("en", "en", "P", "mwelemma=en_bas|mwehead=ADV|frame=1#Place"), ("bas", "bas", "A", "frame=1#Place")
     texts, _ = read_framenet_conll(write(folder, table([first, second]) + table([first])))
     assert [text.frames[0].lexical_unit.name for text in texts] == ["en bas.adverb", "en.preposition"]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("4\tdit\tdire\tV\tV\t", "4 dit dire V V ", ":4: too few columns; got 5; expected 6 or more"),
-        ("1#FR_Statement", "FR_Statement", ":4: field 'frame': not of the table's form; got 'FR_Statement"),
-        ("role=2.3#Activity", "role=2#Activity", ":10: field 'role': not of the table's form; .*2.1#Role"),
-        ("role=2.3#Activity", "role=9.3#Activity", ":10: field 'role': role of no frame; .*instances 1, 2, 3, 4, 5"),
-        ("raison\tN\tN\tcomponent=y|frame=3#FR_Reason", "raison\tN\tN\tframe=3#Evidence", ":13: .*another frame than instance 3"),
-        ("hiver\t_\tN\tN\trole=3.1#Cause,2.3#Activity", "hiver\t_\tN\tN\trole=2.3#Time", ":15: .*another role than filler 2.3"),
-        ("roi\troi", " \troi", ":3: field 'FORM': no word"),
-        ("1\tFin\tfin\tN\tN\t", "1\tFin\tfin\tN\tN\tsentid=essai-1|", ":18: field 'sentid': sentence twice; got 'essai-1'"),
-    ],
-)  # fmt: skip
-def test_a_bad_table_is_refused_with_its_line(folder: Path, old: str, new: str, message: str):
-    assert old in GOOD
-    with pytest.raises(BadInput, match=rf"sequoia\.conll{message}"):
-        read_framenet_conll(write(folder, GOOD.replace(old, new, 1)))

@@ -213,21 +213,6 @@ def test_sentences_of_lexical_units_are_texts_with_the_frames_of_all_files(folde
     assert read_texts(tmp_path / "texts.jsonl") == texts
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('ID="10"', "", r"lu2.xml:\d+: field 'ID': missing attribute"),
-        (FIRST, SECOND, r"lu2.xml:\d+: .*(another text than sentence '10' has elsewhere|not in its sentence)"),
-        (f"<text>{FIRST}</text>", "<text> </text>", r"lu2.xml:\d+: field 'text': sentence without text"),
-    ],
-)
-def test_bad_lexical_units_are_refused(folder: Path, old: str, new: str, message: str):
-    write(folder, UNIT, "lu1.xml")
-    assert old in UNIT
-    with pytest.raises(BadInput, match=message):
-        read_framenet(write(folder, UNIT.replace(old, new, 1), "lu2.xml"))
-
-
 def lines_to(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 

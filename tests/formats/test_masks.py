@@ -78,17 +78,6 @@ def test_a_mask_is_the_union_whatever_the_order():
     assert not rasterise_boxes([], 2, 3).any()
 
 
-@pytest.mark.parametrize(
-    ("box", "problem"),
-    [((0, 0, 0, 1), "no area"), ((0, 0, 1, 0), "no area"), ((0, 0, 1, -1), "no area"), ((0, 0, float("nan"), 1), "no area"),
-     ((0, 0, float("inf"), 1), "no area"), ((-0.5, 0, 1, 1), "inside"), ((2.5, 0, 1, 1), "inside"),
-     ((0, 1.5, 1, 1), "inside")],
-)  # fmt: skip
-def test_boxes_that_cannot_be_are_refused(box, problem):
-    with pytest.raises(ValueError, match=problem):
-        rasterise_boxes([box], 2, 3)
-
-
 def test_segmentations_of_every_form_give_the_same_pixels():
     polygons = [[0, 0, 2, 0, 2, 2, 0, 2]]
     for segmentation in (
@@ -107,15 +96,3 @@ def test_polygons_of_one_object_are_united():
 def test_a_triangle_is_enough_and_takes_the_pixels_whose_centre_it_holds():
     triangle = [[0, 0, 4, 0, 0, 4]]
     assert (rasterise_segmentation(triangle, 3, 4) == [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]).all()
-
-
-@pytest.mark.parametrize(
-    ("segmentation", "problem"),
-    [(None, "got NoneType"), ([], "polygons or run lengths"), ([[0, 0, 1, 1]], "three points"),
-     ([[0, 0, 1, 1, 2, 2, 3]], "three points"), ({"size": [3, 2], "counts": [6]}, "size"),
-     ({"size": [2, 3], "counts": [5]}, "6 pixels"), ({"size": [2, 3]}, "6 pixels"),
-     ({"size": [2, 3], "counts": "0"}, "run lengths")],
-)  # fmt: skip
-def test_segmentations_that_cannot_be_are_refused(segmentation, problem):
-    with pytest.raises(ValueError, match=problem):
-        rasterise_segmentation(segmentation, 2, 3)

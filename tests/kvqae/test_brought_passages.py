@@ -115,12 +115,3 @@ def test_runs_and_judgements_by_their_rows(world):
     (world / "all_qrels.trec").write_text("test-v2 0 11 1\n")
     with pytest.raises(BadInput, match=r"no such passage; got 11; expected below 11"):
         brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
-
-
-def test_a_ranked_passage_without_an_article_here_is_told(world, capsys):
-    take_theirs(world)
-    lines = [f"test-v{number % 3 + 1} Q0 {row} 0 {-row} t\n" for number in range(3) for row in (0, 3, 4)]
-    (world / "brought/few.trec").write_text("".join([*lines, "test-v1 Q0 10 0 9 t\n"]))
-    paths = {"questions": world / "viquae", "passages": world / "passages.parquet", "brought": world / "brought"}
-    with pytest.raises(BadInput, match=r"few.trec: field 'document': passages without an article here; got '1 of 10'"):
-        write_brought_runs(**paths, depth=100, out=world / "runs")

@@ -6,22 +6,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
 
 from stages.kvqae.annotation_tasks import AnnotationTasksParameters
 from stages.kvqae.annotation_tasks import main as make_tasks
-from tests.chromium import open_page
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.inpainter import find_uv
@@ -164,66 +157,3 @@ def test_what_three_people_decide_comes_back(tmp_path: Path, server: str, first:
                 assert (each.discarded, each.text, each.image) == (None, " ".join(text.split()), made["images"][place])
             else:
                 assert (each.discarded, each.text, each.image) == (decision, None, None)
-
-
-def wait(window: webdriver.Chrome, condition: Callable[[webdriver.Chrome], Any]) -> None:
-    """Until the condition holds; the page draws its elements anew while it loads."""
-    WebDriverWait(window, 60, ignored_exceptions=[WebDriverException, IndexError]).until(condition)
-
-
-def on_page(window: webdriver.Chrome, query: str) -> list[WebElement]:
-    """Elements of the labelling page."""
-    return window.find_elements(By.CSS_SELECTOR, query)
-
-
-def settled(window: webdriver.Chrome) -> bool:
-    """Whether the page stays as it is for some seconds; else an exception says that it was drawn anew."""
-    shown = on_page(window, "textarea, .trivium-picture")
-    time.sleep(4)
-    return all(element.is_displayed() for element in shown)
-
-
-def press(window: webdriver.Chrome, text: str) -> None:
-    """Click on a choice or a button by its text."""
-    xpath = f"//label[starts-with(normalize-space(), '{text}')] | //button[normalize-space() = '{text}']"
-    wait(window, lambda page: page.find_element(By.XPATH, xpath).click() or True)
-
-
-@pytest.mark.browser
-def test_the_labelling_page_shows_edits_chooses_and_discards(tmp_path: Path, server: str, first: Person) -> None:
-    records = [record(0), record(2, input=HOSTILE), record(4)]
-    for made in records:
-        made["images"] = [f"{made['id']} {place}.jpg" for place in range(8)]
-    project, tasks = make_project(tmp_path, first, records)
-    window = open_page(f"{server}/user/login/", (1280, 1300), tmp_path / "profile")
-    try:
-        for name, value in first.client.cookies.items():
-            window.add_cookie({"name": name, "value": value})
-        for number, made in enumerate(records):
-            window.get(f"{server}/projects/{project}/data?task={tasks[made['id']]}")
-            text = made["input"]
-            wait(window, lambda page, text=text: on_page(page, "textarea")[0].get_attribute("value") == text)
-            wait(window, lambda page: len(on_page(page, ".trivium-picture")) == 9 and settled(page))
-            pictures = on_page(window, ".trivium-images .trivium-picture")
-            for picture in [*pictures, *on_page(window, ".trivium-facts .trivium-picture")]:
-                assert picture.value_of_css_property("background-image").startswith('url("data:image/jpeg;base64,')
-                assert picture.size["width"] == picture.size["height"] >= 100
-            if number == 0:
-                pictures[5].click()
-                on_page(window, "textarea")[0].send_keys(Keys.END, " Tell me.")
-            elif number == 2:
-                press(window, "without a relevant image")
-                wait(window, lambda page: not on_page(page, "textarea")[0].is_displayed())
-            press(window, "Submit")
-            done = f"/api/tasks/{tasks[made['id']]}/annotations/"
-            WebDriverWait(first, 60).until(lambda person, path=done: person.call("GET", path))
-    finally:
-        window.quit()
-    annotations, counts = export(tmp_path, first, project)
-    assert (counts["annotations"], counts["unannotated_tasks"]) == (3, 0)
-    decided = [(each.discarded, each.text, each.image) for made in records for each in annotations[made["id"]]]
-    assert decided == [
-        (None, f"{records[0]['input']} Tell me.", records[0]["images"][5]),
-        (None, HOSTILE, records[1]["images"][0]),
-        ("without a relevant image", None, None),
-    ]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from trivium.core.errors import BadInput
 from trivium.nets.feeding import Feed
 
 
@@ -51,16 +50,6 @@ def test_nothing_is_drawn_from_the_global_generator() -> None:
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def test_it_says_how_long_was_waited() -> None:
-    def slow(number: int) -> int:
-        time.sleep(0.05)
-        return number
-
-    feed = Feed(slow, 4, 0)
-    list(feed)
-    assert 0.2 <= feed.waited <= feed.taken
-
-
 def test_workers_make_what_has_not_been_asked_for_yet(tmp_path: Path) -> None:
     def make(number: int) -> int:
         (tmp_path / str(number)).touch()
@@ -85,20 +74,6 @@ def test_what_fails_in_a_worker_fails_here() -> None:
     for workers in (0, 1):
         with pytest.raises(ValueError, match="number 0"):
             list(Feed(fail, 2, workers))
-
-
-def test_bad_input_says_the_same_whoever_finds_it_and_leaves_nobody() -> None:
-    def refuse(number: int) -> int:
-        if number == 2:
-            raise BadInput("not a readable picture", file="pictures", got="2.jpg")
-        return number
-
-    before = helpers()
-    for workers in (0, 2):
-        with pytest.raises(BadInput) as found:
-            list(Feed(refuse, 50, workers))
-        assert str(found.value) == "pictures: not a readable picture; got '2.jpg'"
-        assert are_gone(before)  # although the error still holds on to the feed
 
 
 def test_a_feed_that_is_left_early_leaves_nobody() -> None:

@@ -133,14 +133,6 @@ def test_killed_at_the_first_checkpoint_after_a_new_best(tmp_path, monkeypatch):
     assert same(run(tmp_path / "killed"), run(tmp_path / "whole"))
 
 
-def test_a_finished_training_is_not_done_again(tmp_path):
-    first, again, curves = Toy(), Toy(), Curves()
-    done = first.train(tmp_path, checkpoint_every=100)
-    assert again.train(tmp_path, curves, checkpoint_every=100) == done
-    assert curves.points == []
-    assert same(first.state(), again.state())
-
-
 def test_out_of_memory_halves_and_starts_the_step_again(tmp_path, capsys):
     small, wanted = Toy(fits=2, dropout=0.0), Toy(dropout=0.0)
     progress = small.train(tmp_path / "small")
@@ -201,17 +193,6 @@ def test_gradients_are_clipped_and_their_norm_before_is_logged(tmp_path):
     assert without.curve("gradient_norm") == []
 
 
-def test_curves_tell_each_steps_own_rate(tmp_path):
-    curves = Curves()
-    progress = Toy().train(tmp_path, curves)
-    assert curves.curve("learning_rate") == [
-        (step + 1, pytest.approx(0.01 * rise_and_fall(step, rising=2, steps=STEPS))) for step in range(STEPS)
-    ]
-    assert progress.loss == curves.curve("loss")[-1][1]
-    assert progress.counts == {"rows": STEPS * SIZE}
-    assert (progress.steps, len(progress.losses)) == (STEPS, 1)
-
-
 @pytest.mark.parametrize(
     ("best", "kept", "scores"),
     [(None, 7, {"validation_score": 0.2, "beside": 4.0}), ("validation_score", 4, {"validation_score": 0.5, "beside": 2.0})],
@@ -227,19 +208,6 @@ def test_the_last_or_the_first_best_weights_are_kept(tmp_path, best, kept, score
 
 
 SCORES = [0.1, 0.3, 0.2, 0.4, 0.4, 0.4, 0.9]  # by hand: 0.4 at step 4 is the best before two in a row are not better
-
-
-@pytest.mark.parametrize(("patience", "ends", "kept"), [(1, 3, 2), (2, 6, 4), (3, 7, 7), (None, 7, 7)])
-def test_it_ends_when_patience_does(tmp_path, patience, ends, kept):
-    toy, states, curves = Toy(), [], Curves()
-    validation = Validation(scripted(SCORES, states, toy), every=1, best="validation_score", patience=patience)
-    progress = toy.train(tmp_path, curves, validation=validation, checkpoint_every=100)
-    assert [step for step, _ in curves.curve("loss")] == list(range(1, ends + 1))
-    assert (progress.steps, progress.kept, progress.scores["validation_score"]) == (ends, kept, SCORES[kept - 1])
-    assert same(toy.state(), states[kept - 1])
-    again = Curves()
-    assert Toy().train(tmp_path, again, validation=validation) == progress  # what has ended is not gone on with
-    assert again.points == []
 
 
 @pytest.mark.parametrize("every", [1, 2, 4])
@@ -263,12 +231,6 @@ def test_patience_goes_on_where_it_was(tmp_path, stop, every):
     assert gone_on == progress
     assert progress.steps == 6
     assert same(weights, resumed)
-
-
-def test_the_last_step_may_go_without_validation(tmp_path):
-    toy, curves = Toy(), Curves()
-    toy.train(tmp_path, curves, validation=Validation(lambda: scored(toy), every=1, at_end=False))
-    assert [step for step, _ in curves.curve("validation_score")] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_checkpoint_may_hold_a_part_and_only_the_first_process_writes_one(tmp_path):

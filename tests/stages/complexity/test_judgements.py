@@ -82,20 +82,6 @@ def test_tasks_are_the_distinct_answers_without_the_models(tmp_path, world):
     assert [each["id"] for each in tasks] != sorted(each["id"] for each in tasks)
 
 
-def test_without_reference_and_sampled(tmp_path, world):
-    metrics = run(tmp_path, show_reference=False, questions=3)
-    tasks = [made["data"] for made in tasks_of(tmp_path)]
-    assert all("reference" not in each for each in tasks)
-    assert "reference" not in (tmp_path / "label_studio/config.xml").read_text("utf-8")
-    sampled = {each["id"] for each in tasks}
-    assert len(sampled) == 3
-    run(tmp_path, questions=3)
-    assert {made["data"]["id"] for made in tasks_of(tmp_path)} == sampled
-    run(tmp_path, questions=3, seed=1)
-    assert {made["data"]["id"] for made in tasks_of(tmp_path)} != sampled
-    assert metrics["tasks"] == len(tasks)
-
-
 def test_majority_kappa_and_shares(tmp_path, world):
     run(tmp_path)
     verdicts = {
@@ -165,15 +151,3 @@ def test_bad_csv(tmp_path, world, lines, message):
     write_csv(tmp_path, *lines)
     with pytest.raises(BadInput, match=message):
         run(tmp_path)
-
-
-def test_a_csv_from_a_spreadsheet(tmp_path, world):
-    run(tmp_path)
-    lines = [
-        "id,model,annotator,verdict,prediction",
-        'q0,small,Zoé,correct,"L’armée belge"',
-        "q1,large,Zoé,correct,Ypres",
-    ]
-    (tmp_path / "judgements/more.csv").write_bytes("\ufeff".encode() + "\r\n".join([*lines, ""]).encode())
-    metrics = run(tmp_path)
-    assert (metrics["judgements"], metrics["stale"], metrics["small_judged"]) == (2, 0, 1)

@@ -152,23 +152,6 @@ def test_refused_questions_have_no_answer_but_the_others_do(world):
         assert len(server.requests) < 12
 
 
-def test_silence_is_kept_only_where_the_model_chose_it(world):
-    finishes = {0: "stop", 1: "length", 2: "content_filter", 3: "tool_calls"}
-
-    def behave(number, payload):
-        which = int(payload["messages"][-1]["content"].split("légion ")[-1].split(" ")[0])
-        return said(None, finish=finishes[which]) if which in finishes else reader(number, payload)
-
-    with Loopback(behave) as server:
-        metrics = run(world, tiny={"endpoint": server.address})
-        assert (metrics["tiny_empty"], metrics["tiny_not_kept"], metrics["tiny_refused"]) == (4, 3, 0)
-        assert (predictions(world).missing, predictions(world).empty) == (0, 4)
-        server.behave = reader
-        metrics = run(world, tiny={"endpoint": server.address})
-    assert (metrics["tiny_cached"], metrics["tiny_requests"], metrics["tiny_empty"]) == (9, 3, 1)
-    assert "tiny_not_kept" not in metrics
-
-
 @pytest.mark.parametrize(
     ("said_so", "answer", "kind"),
     [

@@ -101,13 +101,6 @@ def test_local_takes_the_same_files(mine: Path, tmp_path: Path):
         assert not any((raw / name).samefile(mine / part / name) for name in recorded)
 
 
-def test_gold_syntax_need_not_be_there(mine: Path, tmp_path: Path):
-    (mine / "calor" / "syntax.conllu").unlink()
-    metrics = run(tmp_path, "local", "local", **brought(mine))
-    assert (metrics["calor_syntax_texts"], metrics["calor_questions_without_syntax"]) == (0, 2)
-    assert not (tmp_path / "raw" / "calor" / "syntax.conllu").exists()
-
-
 def test_frames_may_come_as_framenet_xml(mine: Path, tmp_path: Path):
     train = mine / "calor" / "frames" / "train"
     (mine / "calor" / "frames" / "train.jsonl").unlink()
@@ -134,39 +127,6 @@ def test_frames_may_come_as_framenet_xml(mine: Path, tmp_path: Path):
         read_texts(tmp_path / "raw" / "calor" / "frames" / "train.jsonl")[0].frames[0].elements[0].core == "peripheral"
     )
     assert metrics["calor_train_elements_of_unknown_core_type"] == 0
-
-
-def test_frames_may_come_as_lexical_units_or_as_tables(mine: Path, tmp_path: Path):
-    frames = mine / "calor" / "frames"
-    for split in ("train", "validation"):
-        (frames / f"{split}.jsonl").unlink()
-        (frames / split).mkdir()
-    (frames / "train" / "lu1.xml").write_text(
-        '<lexUnit name="perdre.v" frame="Losing" xmlns="http://framenet.icsi.berkeley.edu"><subCorpus><sentence ID="7">'
-        '<text>Aldric perdit.</text><annotationSet status="MANUAL">'
-        '<layer rank="1" name="Target"><label start="7" end="12" name="Target"/></layer>'
-        '<layer rank="1" name="FE"><label start="0" end="5" name="Owner"/></layer>'
-        "</annotationSet></sentence></subCorpus></lexUnit>"
-    )
-    row = "{}\t{}\t{}\tV\tV\t{}\t0\troot\t_\t_\n"
-    table = row.format(1, "Aldric", "Aldric", "role=1.1#Owner|sentid=s8") + row.format(
-        2, "perd", "perdre", "frame=1#Losing"
-    )
-    (frames / "validation" / "a.conll").write_text(table)
-    metrics = run(tmp_path, "local", "local", **brought(mine))
-    for split, (name, trigger) in {"train": ("7", "perdit"), "validation": ("s8", "perd")}.items():
-        (text,) = read_texts(tmp_path / "raw" / "calor" / "frames" / f"{split}.jsonl")
-        (frame,) = text.frames
-        assert (text.id, frame.frame, frame.lexical_unit.name) == (name, "Losing", "perdre.verb")
-        assert frame.lexical_unit.span.of(text.text) == trigger
-        assert [(each.name, each.span.of(text.text)) for each in frame.elements] == [("Owner", "Aldric")]
-        assert metrics[f"calor_{split}_elements_of_unknown_core_type"] == 1
-    recorded = read_json(tmp_path / "raw" / "calor" / "provenance.json")
-    assert {"frames/train/lu1.xml", "frames/validation/a.conll"} <= set(recorded)
-
-    (frames / "validation" / "lu1.xml").write_bytes((frames / "train" / "lu1.xml").read_bytes())
-    with pytest.raises(BadInput, match=r"frames/validation: XML and tables in one folder"):
-        run(tmp_path, "local", "local", out="again", **brought(mine))
 
 
 @pytest.mark.parametrize("name", ["fquad", "calor"])

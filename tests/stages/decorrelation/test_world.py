@@ -22,9 +22,8 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
 from trivium.sources.decorrelation.checks import validate_decorrelation
-from trivium.sources.decorrelation.corpora import fetch_coco, take_coco, take_flickr30k
+from trivium.sources.decorrelation.corpora import fetch_coco, take_coco
 from trivium.sources.disk import sha256_of
-from trivium.sources.pins import REQUESTED, Pins
 
 SIZES = {"train": 40, "validation": 4, "test": 6}
 WORLD = {
@@ -120,19 +119,6 @@ def test_local_flickr30k_becomes_the_raw_folder(tmp_path):
         run("flickr30k", "local", mine)
 
 
-def test_pinned_digest_is_enforced(tmp_path):
-    mine, sources = write_flickr(tmp_path / "mine"), yaml.safe_load(REQUESTED.read_text())
-    for digest in (sha256_of(mine / "entities.zip"), "0" * 64):
-        sources["flickr30k"]["files"]["entities.zip"]["sha256"] = digest
-        (tmp_path / "requested.yaml").write_text(yaml.safe_dump(sources))
-        pins = Pins(tmp_path / "requested.yaml")
-        if digest == "0" * 64:
-            with pytest.raises(BadInput, match=r"mine/entities\.zip: not the file that is pinned; expected sha256 000"):
-                take_flickr30k(mine, tmp_path / "other", pins)
-        else:
-            assert take_flickr30k(mine, tmp_path / "out", pins)["images"] == 12
-
-
 @pytest.fixture
 def served(hub, tmp_path, monkeypatch):
     """COCO on a loopback hub; returns a way to fetch it."""
@@ -185,14 +171,3 @@ def test_test_pictures_alone_leave_the_archive_of_training(served, hub, tmp_path
     assert validate_decorrelation(tmp_path / "out", corpus, ["test"])["captions_train"] == 5 * 6
     with pytest.raises(BadInput, match="8 pictures have no image"):
         validate_decorrelation(tmp_path / "out", corpus)
-
-
-def test_downloads_stay_until_the_stage_has_succeeded(served, hub, monkeypatch):
-    with monkeypatch.context() as broken:
-        broken.setattr("stages.decorrelation.world.count_co_occurrence", lambda _: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            run("coco", "hub")
-    monkeypatch.setattr("trivium.core.stage._fingerprint", lambda *_: "another")  # as after the mend
-    run("coco", "hub")
-    assert len(hub.asked("/zips/train2014.zip")) == 1
-    assert [path.name for path in Path(".work/downloads").iterdir() if path.is_dir()] == []

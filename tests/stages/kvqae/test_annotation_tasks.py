@@ -3,7 +3,6 @@
 import base64
 import io
 import re
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -24,7 +23,6 @@ from trivium.kvqae.annotation.project import (
     balanced_sample,
     instructions,
     labelling_config,
-    share_out,
 )
 
 HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"
@@ -145,12 +143,3 @@ def test_balance(tmp_path, persons, others, most, share, number, expected_person
     assert len(chosen) == len({each.id for each in chosen}) == number
     assert sum(each.human for each in chosen) == expected_persons
     assert {each.id for each in chosen} <= {each.id for each in questions}
-
-
-def test_work_is_shared_out_evenly():
-    given = share_out(40, 6, 3, 7)
-    assert [len(codes) for codes in given] == [3] * 6 + [1] * 34
-    assert all(len(set(codes)) == len(codes) for codes in given)
-    load = Counter(code for codes in given for code in codes)
-    assert sorted(load) == [f"A{n:02d}" for n in range(1, 8)]
-    assert max(load.values()) - min(load.values()) <= 1

@@ -98,13 +98,6 @@ def test_the_sample_is_written_as_label_studio_would(tmp_path):
     assert (tmp_path / "out" / "export.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("world", ["sample", "hub", "local"])
-def test_simulated_annotators_of_real_questions_are_warned_of(tmp_path, capsys, world):
-    arguments = folder(tmp_path, [record(0), record(2)]) | {"world": world}
-    assert main(parameters(), None, source="sample", **arguments)["simulated"] == 1
-    assert ("WARNING: world.kvqae_annotations is sample" in capsys.readouterr().err) == (world != "sample")
-
-
 def test_an_export_of_people_is_checked_and_taken(tmp_path):
     records = [record(0), record(2)]
     arguments = folder(tmp_path, records)

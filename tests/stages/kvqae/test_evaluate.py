@@ -87,21 +87,3 @@ def test_rows_subsets_and_letters(files):
     assert rows["dpr_few_shot_image"]["better_than"]["mrr"] == "abcdeghi"
     assert rows["dpr_few_shot_image"]["better_than"]["hits@20"] == ""
     assert rows["bm25"]["better_than"]["mrr"] == ""
-
-
-def test_a_brought_run_is_a_row_and_what_it_lacks_counts_0(files):
-    before = write_tables(PARAMETERS, **files)
-    mine = Run.from_dict({"q0": {0: 2.0, 1: 1.0}, "q1": {7: 3.0, 2: 1.0}}, name="brought_mine")
-    write_run(files["brought"] / "brought_mine" / "test.trec", mine)
-    write_run(files["brought"] / "brought_other" / "validation.trec", mine)
-    write_run(files["fused"] / "brought_mine_image" / "test.trec", mine.select(["q0"]))
-    metrics = write_tables(PARAMETERS, **files)
-    assert metrics.items() >= before.items()
-    # First for q0, second for q1, nothing for ten more; as articles 3 and 1 of q1 it is second, too.
-    assert metrics["passage_brought_mine_mrr"] == pytest.approx((1 + 1 / 2) / 12)
-    assert metrics["article_brought_mine_mrr"] == pytest.approx((1 + 1 / 2) / 12)
-    assert metrics["passage_brought_mine_image_mrr"] == pytest.approx(1 / 12)
-    assert not [name for name in metrics if "brought_other" in name]
-    tables = read_json(files["out_tables"])
-    assert [row["name"] for row in tables["passage"]["rows"]][6:8] == ["brought_mine", "brought_mine_image"]
-    assert tables["article_face"]["rows"][-1]["name"] == "brought_mine"

@@ -1,9 +1,6 @@
 """A tiny spaCy pipeline, trained on the sample's own grammar."""
 
-import json
-
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -20,7 +17,6 @@ from trivium.kvqae.construction.spacy_pipeline import (
     read_annotated,
     to_document,
 )
-from trivium.nets.cards import licence_of
 
 PARAMETERS = MentionModelParameters(
     model="trained", seed=0, held_out=0.2, epochs=4, batch=8, learning_rate=0.004, dropout=0.1, width=32, depth=1, rows=500
@@ -78,18 +74,3 @@ def test_what_was_written_is_what_was_measured(trained, sentences):
     scores = pipeline.evaluate(examples)
     assert scores["ents_f"] == pytest.approx(trained[1]["ner_f1"])
     assert scores["dep_uas"] == pytest.approx(trained[1]["uas"], abs=0.08)
-
-
-def test_an_installed_pipeline_is_only_pointed_at(monkeypatch, sentences, tmp_path):
-    installed = spacy.blank("en")
-    installed.add_pipe("parser")
-    installed.add_pipe("ner")
-    monkeypatch.setattr(spacy, "load", lambda name, **_: {"en_core_web_lg": installed}[name])
-    parameters = PARAMETERS.model_copy(update={"model": "en_core_web_lg"})
-    assert main(parameters, None, annotated=sentences, out=tmp_path / "spacy") == {"trained": 0.0}
-    assert json.loads((tmp_path / "spacy" / "pipeline.json").read_text()) == {"model": "en_core_web_lg"}
-    assert load_pipeline(tmp_path / "spacy") is installed
-    assert licence_of(tmp_path / "spacy", without_card="?") is None  # the package says nothing
-    installed.meta["license"] = "MIT"
-    main(parameters, None, annotated=sentences, out=tmp_path / "again")
-    assert licence_of(tmp_path / "again", without_card="?") == "MIT"

@@ -120,12 +120,6 @@ def test_rows_differ_as_they_must(done):
     assert metrics["few_shot_fused_over_few_shot_text_em_p"] == 2 / 2**12
 
 
-def test_lists_that_rows_about_triviaqa_read_are_measured_once(done):
-    metrics, _ = done
-    assert metrics["triviaqa_initial_mrr"] == metrics["triviaqa_initial_precision@1"] == 1.0  # passage 2n is the first
-    assert [name for name in metrics if "_initial_" in name] == ["triviaqa_initial_mrr", "triviaqa_initial_precision@1"]
-
-
 def test_lists_are_measured_to_their_end_by_hand(world):
     questions = read_questions(world.triviaqa / "test.jsonl")[:4]
     # Relevant at ranks 1 and 4, at none, and no list at all: (1 + 1/4 + 0 + 0) / 4, and one of four at rank 1.

@@ -93,16 +93,3 @@ def test_stage_pools_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "answers_normalised_to_nothing": 1,
     }
     assert metrics == {f"{split}_{name}": value for split in SPLITS for name, value in expected.items()}
-
-
-def test_brought_runs_are_pooled_where_they_have_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    system(tmp_path, "clip", [2], [1, 2])
-    system(tmp_path, "bm25", [1, 0])
-    without = run_stage(tmp_path)
-    write_run(tmp_path / "brought" / "mine.trec", Run.from_dict({"test-v2": {5: 1.0, 6: 0.5}}))
-    metrics = run_stage(tmp_path)
-    assert {name: value - without[name] for name, value in metrics.items() if value != without[name]} == {
-        "test_judged_passages": 2,
-        "test_judged_articles": 2,
-    }

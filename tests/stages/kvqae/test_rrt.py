@@ -187,11 +187,3 @@ def test_hub(checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert read_entities(Path("rrt/landmarks.txt")) == {"Q7"}
     assert metrics["overlap"] == 1
     assert licence_of(Path("rrt"), without_card="?") == "mit"
-
-
-@pytest.mark.parametrize("source", ["hub", "local"])
-def test_without_features_the_tables_go_on_without_rrt(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is downloaded, and the terminal says why; an extractor without a model is still an error."""
-    assert run(source) == {"left_out": 1}
-    assert is_left_out(Path("rrt"))
-    assert "RRT is left out of Tables 5 to 7: its features are not given in " in capsys.readouterr().err

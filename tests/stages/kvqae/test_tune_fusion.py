@@ -1,6 +1,5 @@
 """Tuning in stage kvqae-fuse: the optimum is what fusing and measuring every weighting finds."""
 
-import csv
 import shutil
 from math import comb
 
@@ -45,20 +44,6 @@ def validation_mrr(folder, row):
     qrels = read_qrels(folder / f"runs/relevance/validation_{level}.qrels")
     run = read_run(folder / "fused" / row / "validation.trec").complete(qrels.queries)
     return evaluate(run, qrels, ["mrr"])["mrr"].mean()
-
-
-def test_a_brought_run_is_tuned_where_it_has_validation_questions(tmp_path, world):
-    folders = list(world)
-    for name, splits in (("brought_mine", ("validation", "test")), ("brought_late", ("test",))):
-        for split in splits:
-            copy = tmp_path / "runs" / name / f"{split}.trec"
-            copy.parent.mkdir(exist_ok=True)
-            shutil.copy(tmp_path / "runs/dpr_zero_shot" / copy.name, copy)
-        folders.append(tmp_path / "runs" / name)
-    rows = {f"{name}_image": {name: 0.5, "clip": 0.5} for name in ("brought_mine", "brought_late")}
-    metrics = tune(tmp_path, folders, alphas=weights(**rows))
-    assert metrics["brought_mine_image_used_mrr"] == pytest.approx(validation_mrr(tmp_path, "brought_mine_image"))
-    assert not [name for name in metrics if "brought_late" in name]
 
 
 def test_found_weights_are_the_optimum_and_those_in_use_are_compared(tmp_path, world):
@@ -110,19 +95,3 @@ def test_nothing_but_validation_decides_the_tuned_weights(tmp_path, world):
         shutil.copy(file, world[0] / file.name)
     tune(tmp_path, world, alphas="tuned")
     assert read_json(tmp_path / "weights.json") != before
-
-
-def test_the_table_holds_every_weighting_with_its_mrr(tmp_path, world):
-    metrics = tune(tmp_path, world)
-    with (tmp_path / "weightings.csv").open() as lines:
-        table = list(csv.DictReader(lines))
-    qrels = read_qrels(tmp_path / "runs/relevance/validation_passage.qrels")
-    systems = ROWS["bm25_image"]
-    runs = [read_run(tmp_path / "runs" / system / "validation.trec").complete(qrels.queries) for system in systems]
-    rows = [line for line in table if line["row"] == "bm25_image"]
-    assert len(rows) == 35
-    for line in rows:
-        assert line["dpr_few_shot"] == ""
-        fused = linear_fusion(runs, [float(line[system]) for system in systems], depth=6)
-        assert float(line["mrr"]) == pytest.approx(evaluate(fused, qrels, ["mrr"])["mrr"].mean(), abs=1e-14)
-    assert max(float(line["mrr"]) for line in rows) == metrics["bm25_image_mrr"]

@@ -1,6 +1,5 @@
 import io
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from safetensors.torch import save_file
 from trivium.core.errors import BadInput
 from trivium.vision.local_descriptors.delg import Delg, DelgExtractor
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
-from trivium.vision.local_descriptors.extractors import Extractor, load_extractor
 from trivium.vision.local_descriptors.folder import Description
 from trivium.vision.local_descriptors.sift import SiftExtractor
 
@@ -148,27 +146,6 @@ def test_no_image_gets_another_ones_delg_files(tmp_path: Path) -> None:
         read("b.jpg")
 
 
-def test_broken_delg_files(tmp_path: Path) -> None:
-    read = DelgFiles(tmp_path, 5, 6)
-    write_delg(tmp_path, "a", np.ones(6), [(np.ones(128), 1.0, 1.0)])
-    whole = (tmp_path / "a.delg_local").read_bytes()
-    (tmp_path / "a.delg_local").write_bytes(whole[:-7])
-    with pytest.raises(BadInput, match="truncated"):
-        read("a.jpg")
-    (tmp_path / "a.delg_local").write_bytes(b"\x0b" + whole)
-    with pytest.raises(BadInput, match="not DELG's file"):
-        read("a.jpg")
-    (tmp_path / "a.delg_local").unlink()
-    with pytest.raises(BadInput, match="one of an image's two files is missing"):
-        read("a.jpg")
-    write_delg(tmp_path, "b", np.ones(5), [])
-    with pytest.raises(BadInput, match="another size; got 5; expected 6"):
-        read("b.jpg")
-    write_delg(tmp_path, "c", np.ones(6), [(np.ones(128), 9.0, 1.0)])
-    with pytest.raises(BadInput, match="scale out of range"):
-        read("c.jpg")
-
-
 def write_network(folder: Path) -> Path:
     """An extractor of the kind `delg`, with weights by chance."""
     torch.manual_seed(0)
@@ -195,28 +172,3 @@ def test_delg_describes_at_seven_scales(delg: Path) -> None:
     assert np.bincount(found.scales, minlength=7).tolist() == expected
     few = DelgExtractor(delg, 5, CPU)([small])[0]
     assert np.allclose(few.local, found.local[:5], atol=1e-5)
-
-
-def test_which_extractor_a_folder_names(delg: Path, tmp_path: Path) -> None:
-    limits = {"most": 4, "max_side": 100, "max_pixels": 10**6}
-
-    def described(extractor: Extractor, name: str, data: bytes) -> Description | str:
-        return extractor.describe(extractor.prepare(name, data))
-
-    small = png(picture().resize((32, 32)))
-    assert isinstance(described(load_extractor(delg, **limits, files=None), "a.png", small), Description)
-    config = tmp_path / "extractor.json"
-    config.write_text('{"kind": "sift"}')
-    extractor = load_extractor(tmp_path, **limits, files=None)
-    assert isinstance(described(extractor, "a.png", png(picture())), Description)
-    assert described(extractor, "a.png", b"<html>") == "not_an_image"
-    config.write_text('{"kind": "delg_files", "global_dimension": 6}')
-    with pytest.raises(BadInput, match=r"no folder of DELG's files"):
-        load_extractor(tmp_path, **limits, files=tmp_path / "absent")
-    write_delg(tmp_path / "files", "a", np.ones(6), [])
-    extractor = load_extractor(tmp_path, **limits, files=tmp_path / "files")
-    assert isinstance(described(extractor, "a.png", b""), Description)
-    assert described(extractor, "b.png", b"") == NO_FILES
-    config.write_text('{"kind": "surf"}')
-    with pytest.raises(BadInput, match=re.escape("choices: sift, delg, delg_files")):
-        load_extractor(tmp_path, **limits, files=None)
