@@ -3,8 +3,8 @@
 Libraries choose their kernels by the processor, and kernels differ in the last bits of a sum; a training amplifies them
 into other findings. `run.portable` in `params.yaml` chooses:
 
-- `intel`: float32 and one thread everywhere, products by kernels for AVX-512, or for AVX2 where the processor has no
-  AVX-512 (half as fast). Equal to the bit on Intel processors that have AVX-512, and on those that have AVX2 alone.
+- `intel`: float32 and one thread everywhere, networks by kernels for AVX-512, or for AVX2 where the processor has no
+  AVX-512 (products take twice as long). Equal to the bit on Intel processors that have AVX-512, and on those that have AVX2 alone.
 - `x86`: the same with AVX2, and MKL computes as on any processor (five times as long a product), for AMD as well.
 - `false`: the fastest kernels of this machine, bf16 where the processor has it, as many threads as are free.
 
@@ -37,7 +37,12 @@ _AVX2 = {
     "BLIS_ARCH_TYPE": "haswell",
     "ARROW_USER_SIMD_LEVEL": "AVX2",
 }
-_AVX512 = {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE", "MKL_ENABLE_INSTRUCTIONS": "AVX512", "MKL_CBWR": "AVX512"}
+_AVX512 = {
+    "ATEN_CPU_CAPABILITY": "avx512",
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX512",
+    "MKL_CBWR": "AVX512",
+}
 CPUINFO = Path("/proc/cpuinfo")
 
 
