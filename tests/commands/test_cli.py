@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from trivium.commands.cli import COMMANDS, main, run
+from trivium.commands.cli import COMMANDS, main, require_project, run
 
 
 def test_help_lists_every_command_and_imports_none():
@@ -82,6 +82,8 @@ def test_outside_a_project_a_command_says_what_it_needs(tmp_path, monkeypatch, c
         main(["ask", "who is this?"])
     said = capsys.readouterr().err
     assert "dvc.yaml: not a project of Trivium" in said
+    for command, option in (("ask", "--kb"), ("odmap", "--set")):
+        require_project(command, [f"{option}=somewhere"], tmp_path)
     assert "the folder that Git cloned" in said
 
 

@@ -45,7 +45,7 @@ EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrel
 # It finds faces; no extra can have it: it asks for an old torch, and does without.
 NO_EXTRA = {"facenet_pytorch": "`pip install --no-deps facenet-pytorch`"}
 OWN = {"trivium", "stages", "sample"}  # what of these is missing is no package
-OWN_BASE = "--kb"  # an option of some, with which they need none
+INSTEAD = {"ask": "--kb", "ask-page": "--kb", "odmap": "--set"}  # the option with which they need none
 HELP = {"-h", "--help"}
 PROJECT = ("dvc.yaml", "params.yaml")
 ABOUT = """\
@@ -122,9 +122,9 @@ def require_project(command: str, words: Sequence[str], folder: Path) -> None:
     """
     if command not in COMMANDS:
         raise BadInput("no such command", got=command, choices=list(COMMANDS))
-    own_base = any(word.partition("=")[0] == OWN_BASE for word in words)
+    instead = any(word.partition("=")[0] == INSTEAD.get(command) for word in words)
     missing = [folder / name for name in PROJECT if not (folder / name).is_file()]
-    if missing and command not in ANYWHERE and not own_base and not HELP & set(words):
+    if missing and command not in ANYWHERE and not instead and not HELP & set(words):
         problem = "not a project of Trivium: the package holds no graph, no parameters and nothing that was trained"
         raise BadInput(problem, file=missing[0], expected="the folder that Git cloned: go there first")
 

@@ -60,7 +60,7 @@ def _cell(found: Mapping[str, Any], name: str) -> str:
 
 def search(found: Mapping[str, Any]) -> Measured:
     """Articles found by a line that describes them."""
-    rows, told = [], [f"{_dated(found)}, in {found['seconds'] / 60:.0f} minutes."]
+    rows, told = [], [f"{_dated(found)}."]
     for collection, name in COLLECTIONS.items():
         if collection not in found:
             continue
