@@ -30,7 +30,7 @@ VOID = {"meta", "link", "br"}
 def pasted() -> list[str]:
     """The first command of the docs that calls this one, as a shell would take it apart; `*` is left."""
     text = DOCS.read_text("utf-8").replace("\\\n", " ")
-    (line,) = re.findall(r"^\$ python (-m trivium difficulty --questions data/.*)$", text, re.MULTILINE)
+    line = re.findall(r"^\$ python (-m trivium difficulty --questions data/.*)$", text, re.MULTILINE)[0]
     return shlex.split(line)
 
 
@@ -116,6 +116,26 @@ def test_the_example_of_the_docs_runs_as_pasted(project):
     assert "Fewer than 5 models answered" in page.text
 
 
+def test_two_models_own_factors_and_parts(project, tmp_path, capsys, monkeypatch):
+    """As the docs' second example has it, with a function of this folder, and trainings."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine_here.py").write_text("def long(asked):\n    return len(asked.question)\n", "utf-8")
+    answers = [f"{name}={project}/data/complexity/predictions/{name}/seed-0.jsonl" for name in ("right", "short")]
+    second = [f"both={project}/data/complexity/predictions/{name}/seed-0.jsonl" for name in ("right", "short")]
+    cli.run("difficulty", ["--questions", str(project / "data/complexity/evaluation.json"), "--out", "out", "--answers",
+          *answers, *second, "--factors", "mine_here:long", "answer_type", "--compare", "short", "right", "--partitions",
+          "--resamples", "20"])  # fmt: skip
+    said = capsys.readouterr().out
+    assert "both: 2 trainings, of which every score is the mean." in said
+    assert "right is better than short (short less right: -" in said
+    assert re.search(r"^holding-0: \d+ questions, mean ", said, re.MULTILINE)
+    files = {path.name for path in Path("out").iterdir()}
+    assert files == {*FILES, "comparison.csv", "partitions.csv", "partitions"}
+    factors = json.loads(Path("out/difficulty.json").read_text("utf-8"))["factors"]
+    assert factors["long"]["cut"] > 0
+    assert "name_answer" in factors
+
+
 def test_models_may_be_called_as_columns_are_and_no_p_is_0(tmp_path):
     """And what a line of questions.csv and of py-irt's file holds."""
     found = english_set()
@@ -165,6 +185,8 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
         (["--judge", "llm"], "its endpoint or name is missing"),
         (["--endpoint", "http://localhost:1/v1"], "no language model is the judge"),
         (["--risk", "2"], "--risk: Input should be less than 1"),
+        (["--factors", "my.csv"], "my.csv: no such file"),
+        (["--parser", "stanza:fr"], "no parser; got 'stanza:fr'"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message, capsys):
