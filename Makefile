@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup anywhere repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom docs clean
+.PHONY: help setup anywhere repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -128,7 +128,7 @@ weaker: $(BIN)/.ready  ## measure decorrelation in worlds with weaker planted ef
 	@python -m trivium weaker-worlds
 
 # Where the setup has put uv, after where the user has.
-audit sbom docs real: export PATH := $(PATH):$(CURDIR)/.uv/bin
+audit sbom real: export PATH := $(PATH):$(CURDIR)/.uv/bin
 
 audit: $(BIN)/.ready  ## list known vulnerabilities of the locked packages, from osv.dev
 	@status=0; for of in "" "--script $(WORKER)"; do \
@@ -139,10 +139,6 @@ sbom: $(BIN)/.ready  ## write software bills of materials (CycloneDX) of the loc
 	@uv export --quiet --frozen --all-groups --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
-
-docs: $(BIN)/.ready  ## build the documentation as a site, site/index.html; its search needs a server: python -m http.server -d site
-	@python -m trivium.commands.docs .work/docs
-	@uv run --isolated --frozen --only-group docs zensical build --clean --strict
 
 clean:  ## remove half-done work of killed stages; data, models, caches, downloads and `make thorough` stay
 	@[ ! -d .work ] || find .work -mindepth 1 -maxdepth 1 ! -name thorough ! -name downloads -exec rm -rf {} +
