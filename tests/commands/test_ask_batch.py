@@ -5,9 +5,9 @@ import pytest
 from tests.kvqae.asking.own_folder import open_asker, settings, write_folder
 from tests.kvqae.asking.test_building import make, no_foreign
 from tests.prompting.loopback_endpoint import Loopback, Response, said
-from trivium.commands import kb_models
+from trivium.commands import endpoints
 from trivium.commands.ask_batch import answer_all, read_questions
-from trivium.commands.kb_models import reader_of
+from trivium.commands.endpoints import reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
 from trivium.kvqae.asking.answer import Answer, Recognised, Support
@@ -56,7 +56,7 @@ def test_nothing_is_written_where_nothing_was_answered(tmp_path):
 
 
 def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monkeypatch):
-    monkeypatch.setitem(kb_models.PACE, "backoff_s", 0.01)
+    monkeypatch.setitem(endpoints.PACE, "backoff_s", 0.01)
     told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
     make(tmp_path, told)
     (tmp_path / "q.csv").write_text(

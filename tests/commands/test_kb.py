@@ -13,7 +13,8 @@ from tests.kvqae.asking.own_folder import close, settings, write_entry, write_fo
 from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import cli, kb
-from trivium.commands.kb_models import EndpointReader, foreign, from_checkout, image_encoder, reader_of, text_encoder
+from trivium.commands.endpoints import EndpointReader, is_stand_in, reader_of
+from trivium.commands.kb_models import foreign, from_checkout, image_encoder, text_encoder
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 
@@ -75,8 +76,10 @@ def test_a_checkout_gives_what_it_has_and_says_that_it_is_the_sample(tmp_path):
     (tmp_path / "models/kvqae/dpr/few_shot/passage").mkdir(parents=True)
     given = from_checkout(tmp_path)
     assert (list(given["image_encoders"]), list(given["text_encoders"])) == (["clip"], ["dpr_few_shot"])
-    assert given["invented"]
     assert "reader" not in given
+    (tmp_path / "dvc.yaml").write_text("")
+    assert is_stand_in(tmp_path / "models/kvqae/base/clip")
+    assert not is_stand_in(tmp_path / "brought/clip")
 
 
 def run(capsys, *arguments):

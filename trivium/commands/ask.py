@@ -4,6 +4,7 @@
     trivium ask --kb museum --image photo.jpg "Who painted this?"
     trivium ask --kb museum --batch questions.csv --out answers.csv
     trivium ask --kb birds --batch infoseek_val.jsonl --set infoseek --pictures oven --out answers.csv
+    trivium ask --image photo.jpg "Who painted this?" --identify http://localhost:8000/v1 --identify-model NAME
 
 Prints the answer, then the passages it was read in and what each re-ranker and each system gave to their scores. Uses
 what the last `make repro` made, or with `--kb` a base of one's own (docs/own_pictures.md). `make ask` opens the same as
@@ -103,42 +104,56 @@ def options(parser: ArgumentParser) -> None:
     add("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
     add("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
     add("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
-    add_reader(own)
+    told = "search results or embeddings of somebody else's, in place of looking at the pictures of --batch"
+    add("--entries", type=Path, metavar="FILE", help=told)
+    add_models(parser, own)
 
 
-def add_reader(group: _ArgumentGroup) -> None:
-    """Arguments that name who reads."""
+def add_models(parser: ArgumentParser, own: _ArgumentGroup) -> None:
+    """Arguments that name who reads, and who chooses the entity."""
     told = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1 (default: the base's own)"
-    group.add_argument("--reader", metavar="READER", help=told)
-    group.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
-    group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoint's key")
+    own.add_argument("--reader", metavar="READER", help=told)
+    own.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
+    own.add_argument(
+        "--stand-ins", action="store_true", help="let the sample's reader read, too: it knows no real world"
+    )
+    group = parser.add_argument_group("identify the entity first")
+    told = "an endpoint whose model chooses among the best entities by name and picture; both are sent to it"
+    group.add_argument("--identify", metavar="ADDRESS", help=told)
+    group.add_argument("--identify-model", metavar="NAME", help="the endpoint's name for the model")
+    group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoints' key")
 
 
-def open_base(folder: Path, reader: str | None, model: str | None, key_variable: str | None) -> "Asker":
+def open_base(folder: Path, arguments: Namespace) -> "Asker":
     """A base of one's own, loaded.
 
     Raises:
         BadInput: no base, or a model is not there.
     """
+    from trivium.commands.endpoints import identifier_of, reader_of
     from trivium.commands.kb import BASE
-    from trivium.commands.kb_models import foreign, reader_of
+    from trivium.commands.kb_models import foreign
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.own_base import OwnBase
 
-    make_reader = reader_of(reader, model, key_variable, folder / "endpoint_answers")
-    return Asker(lambda: OwnBase(folder / BASE, foreign, make_reader))
+    reader, model, key_variable = arguments.reader, arguments.reader_model, arguments.key_variable
+    journal = folder / "endpoint_answers"
+    make_reader = reader_of(reader, model, key_variable, journal, stand_ins=arguments.stand_ins)
+    return Asker(lambda: OwnBase(folder / BASE, foreign, make_reader), identifier_of(arguments, journal))
 
 
-def open_graph(root: Path, row: str) -> "tuple[Asker, str]":
+def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tuple[Asker, str]":
     """What `make repro` made in a project, loaded; and the folder of its questions, below `data/kvqae`.
 
     Raises:
         BadInput: no such row, or something is not there yet.
     """
+    from trivium.commands.endpoints import identifier_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.graph import GraphBase
+    from trivium.kvqae.reader.prompted import JOURNAL
 
-    asker = Asker(lambda: GraphBase(root, row))
+    asker = Asker(lambda: GraphBase(root, row), None if arguments is None else identifier_of(arguments, root / JOURNAL))
     assert isinstance(asker.base, GraphBase)
     return asker, asker.base.dataset
 
@@ -146,20 +161,22 @@ def open_graph(root: Path, row: str) -> "tuple[Asker, str]":
 def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
     from trivium.commands.ask_batch import answer_all, read_questions
+    from trivium.commands.given_entries import read_entries
     from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
 
+    given = None if arguments.entries is None else read_entries(arguments.entries)
     # What is wrong with the questions is said before anything is loaded.
     if arguments.set is None:
         read_questions(arguments.batch)
     else:
         questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
         judge = load_judge(arguments.set, arguments.bem)
-    with open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable) as asker:
+    with open_base(arguments.kb, arguments) as asker:
         if arguments.set is None:
-            asked, failed = answer_all(asker.ask, arguments.batch, arguments.out)
+            asked, failed = answer_all(asker.ask, arguments.batch, arguments.out, given)
             print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
             return
-        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out)
+        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out, given)
     print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
@@ -169,9 +186,9 @@ def _ask_one(arguments: Namespace) -> None:
         raise BadInput("the question is empty")
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
     if arguments.kb is None:
-        asker, _ = open_graph(Path.cwd(), arguments.row)
+        asker, _ = open_graph(Path.cwd(), arguments.row, arguments)
     else:
-        asker = open_base(arguments.kb, arguments.reader, arguments.reader_model, arguments.key_variable)
+        asker = open_base(arguments.kb, arguments)
     with asker:
         answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank, face=arguments.face)
         print("\n".join(lines(answer)))
@@ -182,12 +199,14 @@ def run(arguments: Namespace) -> None:
     batch, alone = arguments.batch is not None, arguments.kb is None
     wrong = {
         "--batch needs --kb and --out": batch and (alone or arguments.out is None),
-        "--set needs --batch and --pictures, and --pictures needs --set": (
-            (arguments.set is None) != (arguments.pictures is None) or (arguments.set is not None and not batch)
+        "--set needs --batch and --pictures or --entries, and --pictures needs --set": (
+            (arguments.set is not None and (not batch or (arguments.pictures or arguments.entries) is None))
+            or (arguments.set is None and arguments.pictures is not None)
         ),
+        "--entries needs --batch": arguments.entries is not None and not batch,
         "--bem needs --set": arguments.bem is not None and arguments.set is None,
         "--face needs --kb": alone and arguments.face is not None,
-        "--reader needs --kb": alone and arguments.reader is not None,
+        "--reader and --stand-ins need --kb": alone and (arguments.reader is not None or arguments.stand_ins),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
             batch and (arguments.image is not None or arguments.face is not None)
         ),

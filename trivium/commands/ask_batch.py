@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.commands.given_entries import Given, key_of_picture
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
@@ -15,7 +16,7 @@ ASKED = ("question", "image")
 ANSWERED = (*("answer", "answer_probability", "entry", "entry_probability"), *("sure", "title", "passage", "notes"),
             "problem")  # fmt: skip
 COLUMNS = (*ASKED, *ANSWERED)
-Ask = Callable[[str, bytes | None], Answer]
+Ask = Callable[..., Answer]  # of question and picture; `given` are entries that somebody else has found
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,14 @@ def read_questions(table: Path) -> list[AskedRow]:
     return rows
 
 
-def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
+def answer_all(ask: Ask, table: Path, out: Path, given: Given | None = None) -> tuple[int, int]:
     """Answer a table of questions; a row that cannot be answered says why, and the others are answered.
 
     Args:
         ask: question and picture to answer.
         table: of questions.
         out: table of answers, written whole when all are answered.
+        given: what pictures show, in place of looking at them.
 
     Returns:
         How many rows there are, and how many could not be answered.
@@ -61,19 +63,22 @@ def answer_all(ask: Ask, table: Path, out: Path) -> tuple[int, int]:
         BadInput: see `read_questions`, or no row could be answered.
     """
     rows = read_questions(table)
-    lines, problems = answer_rows(ask, rows, table)
+    lines, problems = answer_rows(ask, rows, table, given)
     write_csv(out, [*rows[0].others, *COLUMNS], lines)
     return len(rows), problems
 
 
-def answer_rows(ask: Ask, rows: Sequence[AskedRow], file: Path) -> tuple[list[dict[str, object]], int]:
+def answer_rows(
+    ask: Ask, rows: Sequence[AskedRow], file: Path, given: Given | None = None
+) -> tuple[list[dict[str, object]], int]:
     """Lines of the table of answers, and how many rows could not be answered; pictures lie beside `file`.
 
     Raises:
         BadInput: no row could be answered.
     """
     lines = [
-        {**row.others, "question": row.question, "image": row.image, **_answer(ask, file.parent, row)} for row in rows
+        {**row.others, "question": row.question, "image": row.image, **_answer(ask, file.parent, row, given)}
+        for row in rows
     ]
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
@@ -90,11 +95,15 @@ def _find_picture(folder: Path, name: str) -> Path:
     return pictures[0][1] or folder / name
 
 
-def _answer(ask: Ask, folder: Path, row: AskedRow) -> dict[str, object]:
+def _answer(ask: Ask, folder: Path, row: AskedRow, given: Given | None) -> dict[str, object]:
     line: dict[str, object] = dict.fromkeys(ANSWERED, "")
     try:
         path = _find_picture(folder, row.image) if row.image else None
-        answer = ask(row.question, None if path is None else read_bytes(path, LARGEST_IMAGE))
+        if given is not None and path is not None and not path.is_file():
+            path = None  # who has searched for it has seen it
+        picture = None if path is None else read_bytes(path, LARGEST_IMAGE)
+        found = {} if given is None else {"given": given.get(key_of_picture(row.image), {})}
+        answer = ask(row.question, picture, **found)
     except BadInput as error:
         return line | {"problem": str(error)}
     line |= {"answer": answer.text, "answer_probability": answer.score}

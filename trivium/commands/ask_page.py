@@ -24,7 +24,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.commands.ask import ROW, add_reader, open_base, open_graph, prepare_arithmetic
+from trivium.commands.ask import ROW, add_models, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
 
 if TYPE_CHECKING:  # seconds to import
@@ -209,11 +209,10 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
     if len(set(names)) < len(names):
         raise BadInput("two bases have the same name", field="--kb", got=names)
     with ExitStack() as stack:
-        reader = (arguments.reader, arguments.reader_model, arguments.key_variable)
-        askers = {base.resolve().name: stack.enter_context(open_base(base, *reader)) for base in arguments.kb}
+        askers = {base.resolve().name: stack.enter_context(open_base(base, arguments)) for base in arguments.kb}
         known = Samples([], {})
         if not askers:
-            asker, dataset = open_graph(Path.cwd(), arguments.row)
+            asker, dataset = open_graph(Path.cwd(), arguments.row, arguments)
             askers = {"": stack.enter_context(asker)}
             known = read_samples(Path.cwd(), dataset, folder / "samples")
             for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
@@ -232,7 +231,7 @@ def options(parser: ArgumentParser) -> None:
     own = parser.add_argument_group("bases of your own, made by `trivium kb`")
     told = "a base that the page offers; may be repeated"
     own.add_argument("--kb", type=Path, action="append", default=[], metavar="FOLDER", help=told)
-    add_reader(own)
+    add_models(parser, own)
 
 
 def run(arguments: Namespace) -> None:

@@ -53,6 +53,7 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     Raises:
         BadInput: no source, or an encoder that is not known.
     """
+    from trivium.commands.endpoints import is_stand_in
     from trivium.commands.kb_models import from_checkout, image_encoder, text_encoder
     from trivium.core.parameters import validate
     from trivium.kvqae.asking.building import VERSION
@@ -69,6 +70,8 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
         "words": arguments.words,
     }
     values |= {name: value for name, value in told.items() if value not in (None, {})}
+    encoders = [*values.get("image_encoders", {}).values(), *values.get("text_encoders", {}).values()]
+    values["invented"] = any(is_stand_in(Path(encoder["model"].rpartition(":")[2])) for encoder in encoders)
     return validate(BaseSettings, values, SECTION, Path("the command line"))
 
 
@@ -165,6 +168,8 @@ def run_stage(name: str) -> None:
 
 def summary(out: Path) -> list[str]:
     """What a base has, in words."""
+    from trivium.commands.endpoints import is_stand_in
+    from trivium.kvqae.asking.asker import WOULD_READ
     from trivium.kvqae.asking.building import LISTED, read_base
 
     described, settings = read_base(out / BASE)
@@ -181,6 +186,9 @@ def summary(out: Path) -> list[str]:
             lines.append(f"    … all of them are listed in {out / BASE / LISTED}")
     if settings.invented:
         lines.append("  warning: these models are the sample's stand-ins; they know an invented world only")
+    if settings.reader is None or is_stand_in(Path(settings.reader)):
+        who = "nobody" if settings.reader is None else "only the sample's stand-in (`trivium ask --stand-ins`)"
+        lines.append(f"  {who} reads. {WOULD_READ}")
     return lines
 
 

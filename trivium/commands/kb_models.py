@@ -1,9 +1,8 @@
-"""The models of a base of one's own as a person names them: folders, names, a built project, an endpoint."""
+"""The models of a base of one's own as a person names them: folders, names, a built project."""
 
 import hashlib
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.core.errors import BadInput
-from trivium.core.folding import find_folded
-from trivium.core.parameters import read_parameters, section_of, validate, value_at
+from trivium.core.parameters import read_parameters, value_at
 from trivium.core.tables import read_json
-from trivium.kvqae.asking.answer import Read
 from trivium.kvqae.asking.artifacts import made
-from trivium.kvqae.asking.asker import Reader
 from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
-from trivium.kvqae.asking.own_base import ReaderMaker
-from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, known_encoder
 from trivium.vision.embedder import Embedder
@@ -31,12 +25,6 @@ MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as t
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
-PAUSE = 60.0  # seconds that an endpoint which fails is left alone
-PROMPT = (
-    "Answer the question with a few words from the passages, and nothing else. "
-    "If the passages do not say, answer: unknown."
-)
 
 
 def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
@@ -133,7 +121,6 @@ def from_checkout(root: Path) -> dict[str, Any]:
         "reader_tokens": value("texts.pair_tokens"),
         "answer_tokens": value("reader.answer_tokens"),
         "passages": value("read.passages"),
-        "invented": section_of(tree, "world", path).get("kvqae") == "sample",
     }
     reader = root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}"
     tuned = root / "metrics/kvqae/bm25_search.json"
@@ -195,96 +182,3 @@ def foreign(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureMo
     embedder = NamedEmbedder(entry.model)
     digest = digest_of(settings.limits | {"model": entry.model, "weights": embedder.weights})
     return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(embedder))
-
-
-class EndpointReader:
-    """A language model behind an OpenAI-compatible endpoint reads the passages; pictures are not sent to it.
-
-    Args:
-        address: base URL.
-        model: the endpoint's name for it.
-        key_variable: environment variable with the key; None where none is needed.
-        journal: folder that keeps its answers, so that none is paid for twice.
-
-    Raises:
-        BadInput: no key.
-    """
-
-    def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.prompting.answer_cache import AnswerCache
-        from trivium.prompting.asking import EndpointModel
-        from trivium.prompting.endpoint import Endpoint, key_from_environment
-
-        told = {
-            "label": model,
-            "endpoint": address,
-            "model": model,
-            "parallel": 1,
-            "key_variable": key_variable,
-            **PACE,
-        }
-        self._asked = validate(EndpointModel, told, "reader", Path("the command line"))
-        self._endpoint = Endpoint(str(self._asked.endpoint), model, key_from_environment(key_variable), **PACE)
-        self._failed: tuple[float, BadInput] | None = None  # when, and how
-        self._cache = AnswerCache(journal)
-
-    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
-        """Its words, and where they stand in a passage, if they do.
-
-        Raises:
-            BadInput: it cannot be reached, or refuses.
-        """
-        passages = {passage: texts[passage] for passage in ranked}
-        told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages.values(), 1)]
-        shown = [f"The picture shows: {entry}"] if entry is not None else []
-        answer = self._ask("\n\n".join([PROMPT, *told, *shown, f"Question: {question}"]))
-        wanted = answer.rstrip(".")
-        if not wanted or wanted.casefold() == "unknown":
-            return Read()
-        for passage, (_, text) in passages.items():
-            for span in find_folded(text, wanted, any_case=True):
-                return Read(answer, None, passage, span)
-        return Read(answer)
-
-    def _ask(self, content: str) -> str:
-        from trivium.prompting.answer_cache import key_of
-        from trivium.prompting.endpoint import RefusedError
-
-        messages = [{"role": "user", "content": content}]
-        key = key_of(self._asked.model, messages, self._asked.sampling)
-        reply = self._cache.get(key)
-        if reply is None:
-            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
-                raise self._failed[1]  # a table of questions would wait for each
-            try:
-                reply = self._endpoint.ask(messages, self._asked.sampling)
-            except RefusedError as error:
-                raise BadInput(f"the endpoint refuses the question: {error}", file=self._asked.endpoint) from None
-            except BadInput as error:
-                self._failed = time.monotonic(), error
-                raise
-            if reply.final:
-                self._cache.put(key, reply, model=self._asked.model)
-        return reply.content.strip()
-
-
-def reader_of(asked: str | None, model: str | None, key_variable: str | None, journal: Path) -> ReaderMaker:
-    """What makes the reader of a base: of a folder, of an endpoint, or the base's own; None without any.
-
-    Raises:
-        BadInput: an endpoint without a model, or no such folder.
-    """
-    if asked is not None and asked.startswith(("http://", "https://")):
-        if model is None:
-            raise BadInput("an endpoint needs the name of its model", field="--reader-model")
-        return lambda settings: EndpointReader(asked, model, key_variable, journal)
-    if asked is not None and not Path(asked).is_dir():
-        raise BadInput("no such reader", field="--reader", got=asked, expected="a folder, or http(s)://…")
-
-    def made(settings: BaseSettings) -> Reader | None:
-        from trivium.kvqae.asking.systems import FolderReader
-
-        folder = asked or settings.reader
-        return None if folder is None else FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens)
-
-    return made

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
+from trivium.commands.given_entries import Given
 from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
@@ -109,26 +110,36 @@ def load_judge(name: str, folder: Path | None) -> Judge | None:
     return AnswerEquivalence(folder, pick_device())
 
 
-def questions_of(name: str, path: Path, pictures: Path) -> tuple[list[VisualQuestion], list[AskedRow]]:
+def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[VisualQuestion], list[AskedRow]]:
     """The questions of a set, and as rows to ask; a picture that is missing keeps its name, and is a problem later.
+
+    Without a folder of `pictures` each is a name.
 
     Raises:
         BadInput: see the set's reader and `pictures_by_name`; or no question has its picture.
     """
-    questions, found = SETS[name].read(path), pictures_by_name(pictures)
-    if not any(question.picture in found for question in questions):
+    questions, found = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
+    if pictures is not None and not any(question.picture in found for question in questions):
         raise BadInput("no question's picture is there", file=pictures, expected=f"such as {questions[0].picture}.jpg")
     rows = []
     for question in questions:
-        picture = found.get(question.picture, pictures / question.picture).resolve()
+        picture = question.picture
+        if pictures is not None:
+            picture = str(found.get(question.picture, pictures / question.picture).resolve())
         others = {name: getattr(question, name) for name in ("id", "kind", "split")}
         others["expected"] = " | ".join(dict.fromkeys(question.answers))
-        rows.append(AskedRow(question.text, str(picture), others))
+        rows.append(AskedRow(question.text, picture, others))
     return questions, rows
 
 
 def answer_set(
-    ask: Ask, name: str, questions: Sequence[VisualQuestion], rows: Sequence[AskedRow], judge: Judge | None, out: Path
+    ask: Ask,
+    name: str,
+    questions: Sequence[VisualQuestion],
+    rows: Sequence[AskedRow],
+    judge: Judge | None,
+    out: Path,
+    given: Given | None = None,
 ) -> dict[str, float]:
     """Answer a set, write the table `out` and its scores beside it (`.json`); what was not answered is wrong.
 
@@ -138,7 +149,7 @@ def answer_set(
     Raises:
         BadInput: no question could be answered.
     """
-    lines, problems = answer_rows(ask, rows, out)
+    lines, problems = answer_rows(ask, rows, out, given)
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
     right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]

@@ -30,6 +30,7 @@ MODEL = validate(Identifier, {**SETTINGS, "endpoint": None, "encoder": "dpr_few_
         ("The answer is 4, I think.", 4),
         ("Ada Lark.", 1),  # another title stands inside
         ("Number 7", None),
+        ("tower 3", None),  # of another name
         ("1 or 2? Ada Lark or Apollo 11", 1),
         ("Either 1 or 2", None),
         ("", None),

@@ -3,16 +3,21 @@
 import io
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.pictures import unread_picture
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Read, Seen, Support
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.reader.identification import Candidate
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.decoding import Unreadable
 from trivium.vision.isolated_decoding import Decoders
@@ -23,7 +28,11 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
-NO_READER = "Nobody reads: name a reader to get an answer in words. The passages stand below."
+WOULD_READ = (
+    "What is shown are passages. What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
+    "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
+)
+NO_READER = f"Nobody reads: no reader is named. {WOULD_READ}"
 
 
 class Reader(Protocol):
@@ -41,12 +50,25 @@ class Reader(Protocol):
         ...
 
 
+class Identifier(Protocol):
+    """Says which entity a picture shows."""
+
+    label: str  # what notes call it
+    entities: int  # that it chooses among
+
+    def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
+        """The number of a candidate, from 1; 0 for none of them; None where that is not clear."""
+        ...
+
+
 class Base(ABC):
     """A knowledge base in memory; not to be shared by threads."""
 
     texts: PassageTexts
+    article_of: NDArray[np.int64]  # of each passage
     text_systems: Mapping[str, Bm25 | Dense]  # by name
     reader: Reader | None  # None: the best passages have to do
+    unread: str = NO_READER  # a note, where nobody reads
     passages: int  # how many are read
     limits: dict[str, int]  # of pictures, see `decode_picture`
     rerankers: "Rerankers | None" = None
@@ -69,6 +91,10 @@ class Base(ABC):
             BadInput: there is no such face.
         """
 
+    def take(self, given: Mapping[str, float]) -> Seen:
+        """What somebody else's search says of the picture, {title of an entry: score}, in place of looking at it."""
+        raise BadInput("this base takes no search results", field="--entries")
+
     @abstractmethod
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """The fused list of one question's lists, by system."""
@@ -90,12 +116,14 @@ class Asker:
 
     Args:
         open_base: makes the base, in that thread.
+        identifier: chooses the entity among the best, so that only its passages are ranked and read; None: nobody.
 
     Raises:
         BadInput: the base cannot be opened.
     """
 
-    def __init__(self, open_base: Callable[[], Base]) -> None:
+    def __init__(self, open_base: Callable[[], Base], identifier: Identifier | None = None) -> None:
+        self._identifier = identifier
         self._thread = ThreadPoolExecutor(1, "asking")
         try:
             self.base = self._thread.submit(open_base).result()
@@ -104,7 +132,15 @@ class Asker:
             raise
         self._decoders = Decoders(**self.base.limits)
 
-    def ask(self, question: str, image: bytes | None, *, rerank: bool = True, face: int | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        image: bytes | None,
+        *,
+        rerank: bool = True,
+        face: int | None = None,
+        given: Mapping[str, float] | None = None,
+    ) -> Answer:
         """Answer a question about a picture.
 
         Args:
@@ -112,6 +148,7 @@ class Asker:
             image: the picture's file.
             rerank: whether the re-rankers reorder what was retrieved before it is read, where there are any.
             face: see `Base.look`.
+            given: see `Base.take`.
 
         Raises:
             BadInput: no question, a picture that cannot be read, no such face, or the base was made anew since.
@@ -121,7 +158,7 @@ class Asker:
         if image is not None and len(image) > MAX_BYTES:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
         picture = None if image is None else self._decode(image)
-        return self._thread.submit(self._answer, question, picture, rerank, face).result()
+        return self._thread.submit(self._answer, question, picture, rerank, face, given).result()
 
     def _decode(self, image: bytes) -> bytes:
         """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
@@ -133,19 +170,39 @@ class Asker:
         picture.save(out, "BMP")
         return out.getvalue()
 
-    def _answer(self, question: str, picture: bytes | None, rerank: bool, face: int | None) -> Answer:
+    def _answer(
+        self,
+        question: str,
+        picture: bytes | None,
+        rerank: bool,
+        face: int | None,
+        given: Mapping[str, float] | None,
+    ) -> Answer:
         base, seconds = self.base, dict[str, float]()
         base.check()
         question, notes = _cut(question)
         notes += base.check_question(question)
         with _measured(seconds, "image"):
-            seen = Seen(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
+            if given is not None:
+                seen = base.take(given)
+            else:
+                seen = Seen(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
         notes += seen.notes
         with _measured(seconds, "text"):
             runs = {name: system.search(question) for name, system in base.text_systems.items()}
         with _measured(seconds, "fusion"):
             fused = base.fuse({**runs, **seen.runs})
+        chosen = None
+        if self._identifier is not None and picture is not None:
+            with _measured(seconds, "identification"):
+                chosen, note = self._identify(self._identifier, question, picture, fused.run)
+            notes.append(note)
+        if chosen is not None:
+            own = np.flatnonzero(base.article_of == base.article_of[chosen])
+            fused = base.fuse({name: system.search(question, own) for name, system in base.text_systems.items()})
         run, reranking = fused.run, dict[int, dict[str, float]]()
+        if chosen is not None:
+            rerank = False  # re-rankers look for the entity, and it is known
         if rerank and base.rerankers is not None:
             notes += base.rerankers.notes(seen)
             with _measured(seconds, "re-ranking"):
@@ -155,9 +212,10 @@ class Asker:
         documents, scores = (row[0, : base.passages].tolist() for row in (run.documents, run.scores))
         ranked = {passage: score for passage, score in zip(documents, scores, strict=True) if passage != PADDING}
         entry = seen.entries[0].title if seen.entries and seen.entries[0].sure else None
+        entry = entry if chosen is None else base.texts[chosen][0]
         with _measured(seconds, "reading"):
             read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
-        notes += [NO_READER] if base.reader is None else []
+        notes += [base.unread] if base.reader is None else []
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [
             Support(
@@ -175,6 +233,26 @@ class Asker:
         title = "" if alike is None else base.texts[alike][0]
         shown = (picture, seen.entries, seen.faces, title, base.invented)
         return Answer(read.text, read.score, supports, seen.face, notes, seconds, *shown)
+
+    def _identify(self, identifier: Identifier, question: str, picture: bytes, run: Run) -> tuple[int | None, str]:
+        """A passage of the chosen entity, None without a choice; and a note that says who chose what."""
+        base, documents = self.base, run.documents[0][run.documents[0] != PADDING]
+        _, first = np.unique(base.article_of[documents], return_index=True)
+        best = documents[np.sort(first)[: identifier.entities]].tolist()
+        pictures = [base.picture_of(passage) for passage in best]
+        candidates = [
+            Candidate(base.texts[passage][0], None if shown is None else partial(bytes, shown))
+            for passage, shown in zip(best, pictures, strict=True)
+        ]
+        number = identifier.choose(question, picture, candidates) if best else 0
+        if number:
+            title = candidates[number - 1].title
+            return best[number - 1], f"{identifier.label} chose among {len(best)} entities: {title}."
+        why = "it is not clear which" if number is None else "none of them"
+        return (
+            None,
+            f"{identifier.label} chose among {len(best)} entities: {why}. The best passages of all stand below.",
+        )
 
     def close(self) -> None:
         """End the thread and the decoders."""

@@ -5,19 +5,22 @@ longer holds, faces too, is removed and overwritten.
 """
 
 import hashlib
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageEnhance
 from tqdm import tqdm
 
+from trivium.core.engine import LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.formats.pictures import unread_picture
@@ -26,13 +29,16 @@ from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture
 from trivium.vision.image_encoding import LoadedEncoder
 
+if TYPE_CHECKING:  # torch takes seconds to import
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
+
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
 FILE = "vectors.sqlite"
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
     (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
 _FLAWS = "CREATE TABLE IF NOT EXISTS flaws (encoder TEXT, key TEXT, flaw TEXT, PRIMARY KEY (encoder, key, flaw))"
-PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 2048, 32
+PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
 NO_FACE = "no face"
 
 
@@ -212,16 +218,37 @@ def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], s
         BadInput: the encoder cannot be loaded, or gave NaN.
     """
     new = store.missing(passages)
-    encoder = model.load("passage") if new else None
-    for part in _parts(new, TEXTS_AT_A_TIME, model.label, "passage"):
-        assert encoder is not None  # there are passages
-        titles, texts = zip(*(passages[key] for key in part), strict=True)
-        vectors = encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
+    parts = [new[start : start + TEXTS_AT_A_TIME] for start in range(0, len(new), TEXTS_AT_A_TIME)]
+    on_gpu = bool(parts) and _has_gpu()
+    texts = ([passages[key] for key in part] for part in parts)
+    # A process takes seconds to start, and what one core encodes in that time is not worth it.
+    processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of those processes: a core each
+    encode = partial(_encode_texts, model, tokens)
+    made = LocalEngine(processes).map(encode, texts, description=model.label, on_gpu=on_gpu, processes=processes)
+    for part, vectors in zip(parts, made, strict=True):
         if not np.isfinite(vectors).all():
-            title = titles[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+            title, _ = passages[part[int(np.argmin(np.isfinite(vectors).all(axis=1)))]]
             raise BadInput("NaN or infinite embedding", field=model.name, got=title)
         store.add(part, list(vectors))
     return len(new)
+
+
+def _encode_texts(model: TextModel, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
+    encoder = _passage_encoder(model)
+    titles, texts = zip(*passages, strict=True)
+    return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
+
+
+@lru_cache(maxsize=1)
+def _passage_encoder(model: TextModel) -> "TextEncoder":
+    return model.load("passage")
+
+
+def _has_gpu() -> bool:
+    from trivium.nets.device import pick_device
+
+    return pick_device().type == "cuda"
 
 
 def _parts(items: Sequence[T], size: int, label: str, unit: str) -> Iterator[Sequence[T]]:

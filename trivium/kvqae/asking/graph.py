@@ -77,7 +77,7 @@ class GraphBase(Base):
 
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         self.texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
-        self._article_of = ArticlePassages(passages).article_of
+        self.article_of = ArticlePassages(passages).article_of
         self._picture_of = read_table(articles, ["image"])["image"]
         self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
         settings = project.section("read", ReadParameters)
@@ -123,7 +123,7 @@ class GraphBase(Base):
 
     def picture_of(self, passage: int) -> bytes | None:
         """The article's image."""
-        name = self._picture_of[int(self._article_of[passage])].as_py()
+        name = self._picture_of[int(self.article_of[passage])].as_py()
         return self._pictures.read(name) if name in self._pictures else None
 
     def _text_system(self, system: str) -> Bm25 | Dense:

@@ -71,7 +71,14 @@ class TextModel:
     name: str  # in the base
     label: str  # for people
     digest: str  # of weights, settings and code; equal digests give equal vectors
-    load: "Callable[[Side], TextEncoder]"
+    folder: Path
+
+    def load(self, side: Side) -> "TextEncoder":
+        """The encoder of questions or passages; `BadInput` where its weights do not fit."""
+        from trivium.kvqae.retrieval.text_encoder import TextEncoder
+        from trivium.nets.device import pick_device
+
+        return TextEncoder(self.name, self.folder, side, pick_device())
 
 
 @dataclass(frozen=True)
@@ -131,13 +138,5 @@ def _picture_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> Pi
 def _text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
     known, folder = known_encoder(name), Path(entry.model)
     decisive = {"encoder": name, "prefixes": dict(known.prefixes), "tokens": settings.text_tokens}
-
-    def load(side: Side) -> "TextEncoder":
-        from trivium.kvqae.retrieval.text_encoder import TextEncoder
-        from trivium.nets.device import pick_device
-
-        return TextEncoder(name, folder, side, pick_device())
-
-    return TextModel(
-        name, known.label, digest_of_folder(folder / "passage" if known.towers else folder, decisive), load
-    )
+    digest = digest_of_folder(folder / "passage" if known.towers else folder, decisive)
+    return TextModel(name, known.label, digest, folder)

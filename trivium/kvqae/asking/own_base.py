@@ -7,6 +7,7 @@ that are compared for this question.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
+from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.signatures import signature_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen
-from trivium.kvqae.asking.asker import Base, Reader
+from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen, text_system
+from trivium.kvqae.asking.asker import NO_READER, Base, Reader
 from trivium.kvqae.asking.building import (
     ARTICLES,
     BM25,
@@ -46,7 +48,9 @@ if TYPE_CHECKING:  # it needs facenet-pytorch, which no extra can have
     from trivium.vision.faces import Face
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
-ReaderMaker = Callable[[BaseSettings], Reader | None]
+ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # the reader, or why there is none
+GIVEN_BEST = 4.0  # deviations, about those of a picture that is recognised
+GIVEN = "given"  # the system of search results that somebody else made
 NAMED = 3  # entries that an answer names
 NOISE = 1e-3  # scores of texts that deviate less are equal
 DEPTH = 1000  # passages that a text system returns, and entries of a picture that have a say
@@ -58,7 +62,7 @@ class OwnBase(Base):
     Args:
         folder: of the base.
         foreign: makes models that no registry knows.
-        reader: makes who reads; None: nobody reads, and the best passages have to do.
+        reader: makes who reads, or says why nobody does; None: nobody reads, and the best passages have to do.
 
     Raises:
         BadInput: no base, or its models are not there, or are others than it was made with.
@@ -68,12 +72,12 @@ class OwnBase(Base):
         self._folder, self._signature = folder, signature_of(folder)
         described, self._settings = read_base(folder)
         settings = self._settings
-        self.limits, self.passages, self.invented = settings.limits, settings.passages, settings.invented
+        self.limits, self.passages = settings.limits, settings.passages
         self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
         passages = folder / PASSAGES
-        self._article_of = ArticlePassages(passages).article_of
-        self._starts = np.searchsorted(self._article_of, np.arange(len(self._titles) + 1))
-        count = len(self._article_of)
+        self.article_of = ArticlePassages(passages).article_of
+        self._starts = np.searchsorted(self.article_of, np.arange(len(self._titles) + 1))
+        count = len(self.article_of)
         self.texts = read_passage_texts(passages, folder / ARTICLES, np.arange(knowledge_base_size(passages)))
         models, texts = models_of(settings, foreign)
         digests = {model.name: model.digest for model in models} | {text.name: text.digest for text in texts}
@@ -94,13 +98,15 @@ class OwnBase(Base):
         self.text_systems: dict[str, Bm25 | Dense] = {}
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
-            self.text_systems[text.name] = Dense(
-                text.name, text.load("question"), tokens, matrix, np.arange(count), depth
-            )
+            name = text_system(text.name)
+            self.text_systems[name] = Dense(name, text.load("question"), tokens, matrix, np.arange(count), depth)
         if settings.bm25_weight:
             searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
             self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=count)
-        self.reader: Reader | None = None if reader is None else reader(settings)
+        made = None if reader is None else reader(settings)
+        self.reader: Reader | None = None if isinstance(made, str) else made
+        self.unread = made if isinstance(made, str) else NO_READER
+        self.invented = settings.invented or getattr(made, "invented", False)
 
     def check(self) -> None:
         """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes."""
@@ -133,10 +139,34 @@ class OwnBase(Base):
         if entries and not entries[0].sure:
             notes.append(self._not_sure(self._calibrations[route]))
         runs = {
-            name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self._article_of))}, name=name)
+            name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self.article_of))}, name=name)
             for name, of_entries in cosines.items()
         }
         return replace(seen, runs=runs, entries=entries, notes=notes)
+
+    def take(self, given: Mapping[str, float]) -> Seen:
+        """Entries by their titles, as they look; a title that the base lacks is counted in a note."""
+        scores: dict[int, float] = {}
+        for title, score in given.items():
+            scores |= {entry: max(score, scores.get(entry, score)) for entry in self._entries_of.get(fold(title), ())}
+        lost = sum(fold(title) not in self._entries_of for title in given)
+        notes = [f"{lost} of {len(given)} entries that were given are not in the base."] if lost else []
+        if not scores:
+            return Seen(notes=[*notes, "No entry is given: the answer comes from the texts alone."])
+        best = dict(sorted(scores.items(), key=lambda item: -item[1]))
+        highest, lowest = max(best.values()), min(best.values())
+        floor = 2 * lowest - highest if highest > lowest else highest - 1
+        best |= {entry: floor for entry in range(min(DEPTH, len(self._titles))) if entry not in best}
+        passages = passages_of(best, self._starts, len(self.article_of))
+        return Seen(runs={GIVEN: Run.from_dict({QUERY: passages}, name=GIVEN)}, notes=notes)
+
+    @cached_property
+    def _entries_of(self) -> dict[str, list[int]]:
+        """Entries by their folded titles."""
+        entries: dict[str, list[int]] = {}
+        for entry, title in enumerate(self._titles):
+            entries.setdefault(fold(title), []).append(entry)
+        return entries
 
     def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list["Face"]]:
         """The faces from left to right, where the base has any; and where they are."""
@@ -171,13 +201,21 @@ class OwnBase(Base):
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
         settings = self._settings
-        texts = {"bm25": settings.bm25_weight} | {name: each.weight for name, each in settings.text_encoders.items()}
-        texts = {name: weight for name, weight in texts.items() if name in self.text_systems}
-        images = {name: each.weight for name, each in settings.image_encoders.items() if name in runs}
+        texts = {text_system(name): encoder.weight for name, encoder in settings.text_encoders.items()}
+        texts = {
+            name: weight
+            for name, weight in ({"bm25": settings.bm25_weight} | texts).items()
+            if name in self.text_systems
+        }
+        images = {name: encoder.weight for name, encoder in settings.image_encoders.items() if name in runs}
+        images |= {GIVEN: 1.0} if GIVEN in runs else {}
         share = settings.picture_share if images else 0.0
         weights = {name: (1 - share) * weight / sum(texts.values()) for name, weight in texts.items()}
         weights |= {name: share * weight / sum(images.values()) for name, weight in images.items()}
         by = {name: _scale_of_texts(runs[name]) for name in texts}
+        if GIVEN in images:  # no calibration says what these scores mean: what is not given has 0, the best one this
+            highest, floor = np.nanmax(runs[GIVEN].scores), np.nanmin(runs[GIVEN].scores)
+            by[GIVEN] = Scale(float(floor), float(highest - floor) / GIVEN_BEST)
         for calibration in self._calibrations.values():
             known = set(images) & set(calibration.means)
             by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in known}
@@ -185,7 +223,7 @@ class OwnBase(Base):
 
     def picture_of(self, passage: int) -> bytes | None:
         """The first picture of the passage's entry, where it still lies where it was, unchanged."""
-        entry, table = int(self._article_of[passage]), self._shown
+        entry, table = int(self.article_of[passage]), self._shown
         row = int(np.searchsorted(table["article"].to_numpy(), entry))
         if row == len(table) or table["article"][row].as_py() != entry:
             return None

@@ -35,11 +35,14 @@ class Bm25:
     depth: int
     complete: int = 0  # passages of the base, where those that share no word with the question follow with score 0
 
-    def search(self, question: str) -> Run:
-        """The best passages for a question."""
-        run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=self.depth, name="bm25")
+    def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
+        """The best passages for a question, of all or of these; a passage of these that is far below has 0."""
+        depth = self.depth if within is None else max(self.depth, self.complete)
+        run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
         there = run.documents[0] >= 0
         scores = dict(zip(run.documents[0][there].tolist(), run.scores[0][there].tolist(), strict=True))
+        if within is not None:
+            return Run.from_dict({QUERY: {each: scores.get(each, 0.0) for each in within.tolist()}}, depth, "bm25")
         if not scores or not self.complete:
             return run
         others = (passage for passage in range(self.complete) if passage not in scores)
@@ -60,9 +63,12 @@ class Dense:
     index: Index | None = None  # an inverted file, if there is one
     probes: int = 0  # lists of it that are searched
 
-    def search(self, question: str) -> Run:
-        """The passages whose vectors have the largest inner product with the question's."""
+    def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
+        """The passages, of all or of these, whose vectors have the largest inner product with the question's."""
         query = self.encoder.encode(self.encoder.tokenize([question], self.tokens), 1).astype(self.matrix.dtype)
+        if within is not None:
+            own = np.asarray(self.matrix[np.searchsorted(self.ids, within)], np.float32)
+            return Run.from_scores((QUERY,), within[None], query.astype(np.float32) @ own.T, name=self.name)
         if self.index is None:
             scores, rows = exact_search(query, self.matrix, self.depth)
         else:
@@ -128,18 +134,26 @@ class FolderReader:
         answer_tokens: of the longest answer.
         batch: passages read together.
         weighted: whether a passage's score weighs its answers.
+        invented: whether it knows an invented world only.
 
     Raises:
         BadInput: not such a folder.
     """
 
     def __init__(
-        self, folder: Path, tokens: int, answer_tokens: int, *, batch: int = 16, weighted: bool = False
+        self,
+        folder: Path,
+        tokens: int,
+        answer_tokens: int,
+        *,
+        batch: int = 16,
+        weighted: bool = False,
+        invented: bool = False,
     ) -> None:
         self._model, self.tokenizer = load_reader(folder, tokens)
         self._model.to(pick_device())  # type: ignore[arg-type]
         self._limits = {"max_tokens": tokens, "longest": answer_tokens, "batch": batch}
-        self._weighted = weighted
+        self._weighted, self.invented = weighted, invented
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
         """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""

@@ -22,6 +22,7 @@ INSTRUCTION = (
     "Reply with its number alone, or with 0 if it shows none of them."
 )
 NONE = 0  # the number of no entity
+_STATED = re.compile(r"\b(?:is|number|answer|entity|option)[\s:*#]*(\d+)\b")
 _LEADING = re.compile(r"[\W_]*(\d+)\b")
 
 
@@ -82,5 +83,5 @@ def choice_of(words: str, titles: Sequence[str]) -> int | None:
         return named[0]
     if not named and re.search(r"\bnone\b", said):
         return NONE
-    numbers = {int(number) for number in re.findall(r"\d+", said)}
+    numbers = {int(number) for number in _STATED.findall(said)}
     return numbers.pop() if not named and len(numbers) == 1 and max(numbers) <= len(titles) else None
