@@ -139,7 +139,8 @@ def open_base(folder: Path, arguments: Namespace) -> "Asker":
     reader, model, key_variable = arguments.reader, arguments.reader_model, arguments.key_variable
     journal = folder / "endpoint_answers"
     make_reader = reader_of(reader, model, key_variable, journal, stand_ins=arguments.stand_ins)
-    return Asker(lambda: OwnBase(folder / BASE, foreign, make_reader), identifier_of(arguments, journal))
+    base = folder.resolve() / BASE  # Java stays where it was started
+    return Asker(lambda: OwnBase(base, foreign, make_reader), identifier_of(arguments, journal))
 
 
 def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tuple[Asker, str]":

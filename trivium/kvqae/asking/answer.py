@@ -29,19 +29,11 @@ LABELS = {
 }
 NAMED_BY = {system_of(name): name for name in ENCODERS}  # searches by names → who looks at the picture
 INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
-_TEXT = "text:"
 WHAT = {"face": "face", "whole": "picture"}
-
-
-def text_system(encoder: str) -> str:
-    """The name of a text encoder's system; one that no registry knows could have the name of a picture's encoder."""
-    return encoder if encoder in TEXT_ENCODERS else f"{_TEXT}{encoder}"
 
 
 def label_of(system: str) -> str:
     """What an answer calls a system or a re-ranker."""
-    if system.startswith(_TEXT):
-        return f"text, {system.removeprefix(_TEXT)}"
     if system in LABELS:
         return LABELS[system]
     if system in TEXT_ENCODERS:

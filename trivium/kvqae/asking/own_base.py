@@ -20,7 +20,7 @@ from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.signatures import signature_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen, text_system
+from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen
 from trivium.kvqae.asking.asker import NO_READER, Base, Reader
 from trivium.kvqae.asking.building import (
     ARTICLES,
@@ -98,8 +98,9 @@ class OwnBase(Base):
         self.text_systems: dict[str, Bm25 | Dense] = {}
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
-            name = text_system(text.name)
-            self.text_systems[name] = Dense(name, text.load("question"), tokens, matrix, np.arange(count), depth)
+            self.text_systems[text.name] = Dense(
+                text.name, text.load("question"), tokens, matrix, np.arange(count), depth
+            )
         if settings.bm25_weight:
             searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
             self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=count)
@@ -201,12 +202,8 @@ class OwnBase(Base):
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
         settings = self._settings
-        texts = {text_system(name): encoder.weight for name, encoder in settings.text_encoders.items()}
-        texts = {
-            name: weight
-            for name, weight in ({"bm25": settings.bm25_weight} | texts).items()
-            if name in self.text_systems
-        }
+        texts = {"bm25": settings.bm25_weight} | {name: each.weight for name, each in settings.text_encoders.items()}
+        texts = {name: weight for name, weight in texts.items() if name in self.text_systems}
         images = {name: encoder.weight for name, encoder in settings.image_encoders.items() if name in runs}
         images |= {GIVEN: 1.0} if GIVEN in runs else {}
         share = settings.picture_share if images else 0.0
