@@ -49,7 +49,8 @@ def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("nowhere", "no such folder, and no kind of model"),
+        ("nowhere", "'--image-encoder': no such folder, and no kind of model"),
+        ("arcface=nowhere", "'--image-encoder': no such folder; .* expected arcface=FOLDER"),
         ("open_clip:ViT-B-33/openai", "no such configuration of open_clip"),
         ("npy:somewhere", "stored embeddings cannot encode new pictures; a base needs a model|no such"),
         ("clip=open_clip:ViT-B-32/openai", "this name belongs to an encoder of the graph"),

@@ -39,7 +39,13 @@ def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
     if equals and name in ENCODERS and Path(model).is_dir():
         settings = MTCNN if ENCODERS[name].route == "face" else {}
         return name, {"registered": True, "model": str(Path(model).resolve()), "settings": settings, "weight": WEIGHT}
-    found = find_model(asked)
+    if equals and name in ENCODERS and ":" not in model:
+        raise BadInput("no such folder", field="--image-encoder", got=asked, expected=f"{name}=FOLDER")
+    try:
+        found = find_model(asked)
+    except BadInput as error:
+        error.args = (str(error).replace("--model", "--image-encoder"),)
+        raise
     if found.family == "npy":
         problem = "stored embeddings cannot encode new pictures; a base needs a model"
         raise BadInput(problem, field="--image-encoder", got=asked)

@@ -236,9 +236,7 @@ def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument(
-        "pipeline", nargs="?", default="", choices=["", *PIPELINES], help="one pipeline (default: the graph)"
-    )
+    parser.add_argument("pipeline", nargs="?", choices=PIPELINES, help="one pipeline (default: the graph)")
 
 
 def has_experiment(name: str) -> bool:
@@ -258,7 +256,7 @@ def room() -> tuple[int, int]:
 
 def run(arguments: Namespace) -> None:
     """Run one pipeline, or all; what fails is told at the end."""
-    pipeline = arguments.pipeline
+    pipeline = arguments.pipeline or ""
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
