@@ -1,5 +1,6 @@
 """A project of Git and DVC whose stages have made small models and data sets of every library, as the graph does."""
 
+import shutil
 from functools import reduce
 from pathlib import Path, PurePosixPath
 
@@ -13,6 +14,7 @@ from tests import tiny_project
 from tests.complexity.frame_world import make_texts
 from tests.complexity.tiny_generators import write_llama, write_t5
 from tests.complexity.tiny_readers import questions, write_camembert
+from tests.decorrelation.benchmark.benchmark_project import write_project
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from tests.decorrelation.tiny_retrieval import painted, removals_of
@@ -22,6 +24,7 @@ from trivium.complexity.frames.parser_folder import save_parser, start_parser
 from trivium.complexity.readers.interface import READERS
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_json_lines, write_table
+from trivium.decorrelation.benchmark.release import export_set
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.picture_corpora import read_corpus
@@ -75,6 +78,9 @@ def stages() -> dict:
         "decorrelation-inpaint@coco_cv2": _stage("", ["data/decorrelation/painted/coco/cv2"], [RAW]),
         "decorrelation-pairs@coco_cv2_grammatical": _stage(
             "", ["data/decorrelation/pairs/coco/cv2_grammatical.parquet"], ["data/decorrelation/painted/coco/cv2"]
+        ),
+        "decorrelation-page_results": _stage(
+            "", ["data/decorrelation/sets"], [RAW, "data/decorrelation/painted/coco/cv2"]
         ),
         "decorrelation-evaluate": _stage(
             "", ["metrics/decorrelation/evaluate.json"], [f"models/decorrelation/cells/{CLIP}"]
@@ -186,6 +192,9 @@ def _write_decorrelation(folder: Path) -> None:
         for each in trained for k in range(2)
     ]  # fmt: skip
     write_table(data / "pairs/coco/cv2_grammatical.parquet", pa.Table.from_pylist(rows))
+    other = write_project(folder / "other")
+    export_set(other / "params.yaml", other / "data/decorrelation", data / "sets/coco_cv2.parquet")
+    shutil.rmtree(other)
     for cell in (CLIP, BLIP, VSE):
         kind = cell.split("_")[1]
         base = write_base(kind, models / "base" / kind)

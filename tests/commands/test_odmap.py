@@ -17,6 +17,7 @@ from mteb.models.model_implementations.clip_models import CLIPModel
 from tests.commands.test_difficulty import Outline
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
 from tests.decorrelation.tiny_models import write_base
+from tests.prompting.loopback_endpoint import Loopback, said
 from trivium.commands import cli
 from trivium.page.leaderboard import FILES
 
@@ -72,9 +73,48 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     assert found["set"] in page.text
 
 
+def test_a_set_is_asked_from_any_folder(project, tmp_path, monkeypatch, capsys):
+    """Without a project: the same figures, and what is asked in words beside them."""
+    cli.run("odmap", ["--export", "set.parquet"])
+    cli.run("odmap", ["--model", "models/my_clip", "--out", "board"])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # what the command sets goes with the test
+    chosen = ["--set", str(project / "set.parquet"), "--device", "cpu", "--cache", "kept"]
+    with Loopback(lambda number, payload: said("yes")) as loopback:
+        words = ["--endpoint", loopback.address, "--vlm", "tiny", "--questions", "2", "--requests-per-minute", "100000"]
+        cli.run("odmap", [*chosen, "--model", str(project / "models/my_clip"), "--out", "board", *words])
+    assert "tiny: 6 of 6 answers say yes or no" in capsys.readouterr().out
+    here, there = (
+        json.loads((folder / "board/leaderboard.json").read_text("utf-8")) for folder in (elsewhere, project)
+    )
+    assert here["set"] == there["set"]
+    assert here["models"] == there["models"]
+    assert here["vlms"][0]["yes_ratio"] == 1
+    lines = (elsewhere / "board/queries.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == 9
+    assert set(json.loads(lines[0])["models"]) == {"my_clip"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--device", "tpu"], "no such device; got 'tpu'; expected cpu, cuda or cuda:N"),
+        (["--device", "cuda:99"], "no such GPU here"),
+        (["--set", "nowhere.parquet"], "cannot be had from the hub"),
+    ],
+)
+def test_devices_and_sets_that_are_not_there(project, arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(SystemExit):
+        cli.run("odmap", [*arguments, "--model", "models/my_clip", "--out", "board"])
+    assert message in capsys.readouterr().err
+
+
 def test_names_are_shown_and_never_run(project, capsys):
     cli.run("odmap", ["--model", "<script>|x=models/my_clip", "--out", "board"])
-    assert re.search(r"^random order +(\d+\.\d *){3}$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^random order +(\d+\.\d *){4}$", capsys.readouterr().out, re.MULTILINE)
     assert "<script" not in (project / "board/index.html").read_text("utf-8")
     assert "\\<script\\>\\|x" in (project / "board/leaderboard.md").read_text("utf-8")
 
@@ -136,6 +176,7 @@ def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
     monkeypatch.setattr(mteb, "get_model", lambda name: {"openai/clip-vit-base-patch32": own}[name])
     monkeypatch.setitem(mteb.evaluate.__kwdefaults__, "cache", None)  # that of whoever runs the tests
     code = examples[place].replace("open_clip:ViT-B-32/openai", "models/other")
+    code = code.replace('released="coco_lama.parquet"', 'project="."')
     for method in ("images", "texts"):
         code = re.sub(
             rf"(encode_{method}\(self, {method}\):.*\n +return) \.\.\.", rf"\1 Words().encode_{method}({method})", code

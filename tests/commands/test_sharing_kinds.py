@@ -21,6 +21,7 @@ from tests.complexity.tiny_readers import questions
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.image_shards import Images
+from trivium.decorrelation.benchmark.benchmark_set import find_set
 from trivium.decorrelation.models.interface import load
 from trivium.formats.squad import read_squad
 from trivium.kvqae.reader.reading import answer, read_pairs
@@ -172,6 +173,14 @@ def test_painted_queries_and_pairs_are_pictures(built, shared):
     assert len(pairs) == 2 * len(Images(built / "data/decorrelation/painted/coco/cv2/train").names)
     assert pairs[0]["text"] == pairs[1]["text"]
     assert pairs[0]["image"].tobytes() == pairs[1]["image"].tobytes()
+
+
+def test_a_released_set_is_asked_where_it_was_sent(built, shared):
+    out = shared("data/decorrelation/sets")
+    left = run(out)
+    assert len(left["queries"]) == 9
+    assert left["queries"][0]["image"].size == (64, 48)
+    assert find_set(out, "coco").read_bytes() == (built / "data/decorrelation/sets/coco_cv2.parquet").read_bytes()
 
 
 def test_rebuilt_questions_have_their_pictures(shared):

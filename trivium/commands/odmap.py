@@ -107,11 +107,17 @@ def run(arguments: Namespace) -> None:
         print(f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}")
         return
     from trivium.decorrelation.benchmark.leaderboard import odmap
+    from trivium.decorrelation.benchmark.yes_no import endpoint_model
     from trivium.page.leaderboard import write_leaderboard
 
     board = odmap(
         arguments.model,
         captioners=_named("--captioner", arguments.captioner),
+        vlms=[
+            endpoint_model(arguments.endpoint, name, arguments.key_variable, arguments.requests_per_minute)
+            for name in arguments.vlm
+        ],
+        questions=arguments.questions,
         batch_size=arguments.batch,
         precision=arguments.precision,
         positives=arguments.positives,
@@ -119,7 +125,8 @@ def run(arguments: Namespace) -> None:
         **chosen,
     )
     write_leaderboard(board, arguments.out)
-    print(board)
+    if board.rows:
+        print(board)
     print(f"Page: {arguments.out / 'index.html'}")
     for name, why in board.failed.items():
         print(f"odmap: {name} was not asked: {why}", file=sys.stderr)

@@ -186,6 +186,14 @@ def prepare_painted_queries(output: Output) -> Prepared:
     return _data_set(output, {"test": rows}, {"id": "string", **values}, {"dataset": dataset, "filling": filling})
 
 
+def prepare_released_sets(output: Output) -> Prepared:
+    """What `trivium odmap` asks, as it is: a configuration a data set."""
+    files = output.files()
+    first = next(iter(files)).removesuffix(".parquet")
+    words = {"first": json.dumps(first), "dataset": first.partition("_")[0], "target": output.target}
+    return Prepared(files, words, configs={name.removesuffix(".parquet"): {"test": name} for name in files})
+
+
 def prepare_decorrelated_pairs(output: Output) -> Prepared:
     """D′: training pictures from which an object was painted out, with captions that do not name it; a row a pair."""
     dataset = output.path.split("/")[3]
@@ -262,6 +270,7 @@ PREPARE: dict[str, Callable[[Output], Prepared]] = {
     "models/complexity/frame_parser": prepare_frame_parser,
     "data/complexity/partitions": prepare_partitions,
     "data/decorrelation/painted/*/*": prepare_painted_queries,
+    "data/decorrelation/sets": prepare_released_sets,
     "data/decorrelation/pairs/*/*.parquet": prepare_decorrelated_pairs,
     "data/kvqae/rebuilt": prepare_rebuilt_questions,
 }

@@ -34,6 +34,8 @@ FILES = {
     "strata.csv": "a line a model and part of the queries",
     "queries.jsonl": "a line a query, with each model's values",
 }
+_YES = {"there": "yes: there", "painted_out": "painted out", "partner": "its usual partner", "random": "random class"}
+_POPE = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1", "yes_ratio": "share of yes"}
 _FIRST = dict(zip((*(f"ODmAP@{k}" for k in CUTOFFS), "ODmAP@1, tested", "still named", "pairs"),
                   (*ODMAP, TESTED, STILL_NAMED, PAIRS[2]), strict=True))  # fmt: skip
 _PAIRED = dict(zip(("whole picture", "painted picture", "both"), PAIRS, strict=True))
@@ -59,6 +61,12 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
              "mentions": int(found.mentions.sum()), "still_named": float(found.still_named.mean()),
              "intervals": found.intervals, "captions": list(found.texts)}
             for name, found in board.captioners.items()
+        ],
+        "vlms": [
+            {"model": name, "asked": found.asked, "unreadable": found.unreadable, **found.pope,
+             "yes": {kind: {"questions": len(found.yes[kind]), "rate": found.rate(kind),
+                            "interval": found.intervals[kind]} for kind in found.yes}}
+            for name, found in board.vlms.items()
         ],
         "failed": dict(board.failed),
     }  # fmt: skip
@@ -99,8 +107,7 @@ def leaderboard_markdown(board: Leaderboard) -> str:
     rows.append(["*random order*", *by_chance, *[""] * 4])
     heading = ["Model", *_FIRST, "R@1 i→t", "R@1 t→i", "rank", "by R@1"]
     lines = [
-        markdown_table(heading, rows, numbers=True),
-        "",
+        *([markdown_table(heading, rows, numbers=True), ""] if board.rows else []),
         f"Data set {asked.dataset}, queries painted by {asked.filling}, {len(asked.queries.ids)} queries.",
         f"Set `{asked.fingerprint}`.",
     ]
@@ -115,6 +122,12 @@ def leaderboard_markdown(board: Leaderboard) -> str:
             for name, found in board.captioners.items()
         ]
         lines += ["", markdown_table(["Captioner", "CHAIR_i", "CHAIR_s", "still named"], rows, numbers=True), ""]
+    if board.vlms:
+        rows = [
+            [plain(name), *(percent(found.rate(kind)) for kind in _YES), *(percent(found.pope[part]) for part in _POPE)]
+            for name, found in board.vlms.items()
+        ]
+        lines += ["", markdown_table(["Model", *_YES.values(), *_POPE.values()], rows, numbers=True), ""]
     if asked.invented:
         lines.append("The pictures are invented.")
     lines += [f"- {plain(row.model)}: {note}" for row in board.rows for note in row.notes]
@@ -163,5 +176,7 @@ def leaderboard_html(board: Leaderboard) -> str:
         recall={f"{way} R@{k}": name for way, names in ways.items() for k, name in zip(CUTOFFS, names, strict=True)},
         extended=extended(board),
         pictures=len(set(board.asked.queries.pictures.tolist())),
-        drawn=estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
+        kinds=_YES,
+        pope=_POPE,
+        drawn=board.rows and estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
     )

@@ -8,6 +8,10 @@ import pyarrow as pa
 import torch
 import transformers
 import yaml
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordLevel
 
 from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from tests.decorrelation.tiny_corpus import COCO_IDS
@@ -91,14 +95,19 @@ def write_hugging_face(kind: str, folder: Path, texts: list[str]) -> Path:
     """A model of transformers with drawn weights, as its authors' folders look."""
     torch.manual_seed(0)
     folder.mkdir(parents=True)
-    save = save_bert_tokenizer if kind in ("align", "blip") else save_clip_tokenizer
+    save = save_clip_tokenizer if kind in ("clip", "metaclip_2", "siglip", "siglip2") else save_bert_tokenizer
     tokenizer = save(texts, folder)
     words: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     size = {"height": SIZE, "width": SIZE}
-    if kind == "clip":
-        words |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-        model = transformers.CLIPModel(
-            transformers.CLIPConfig(text_config=TEXT | words, vision_config=VISION, projection_dim=8)
+    if kind in ("clip", "metaclip_2", "altclip", "chinese_clip"):
+        name = {"clip": "CLIP", "metaclip_2": "MetaClip2", "altclip": "AltCLIP", "chinese_clip": "ChineseCLIP"}[kind]
+        if kind in ("clip", "metaclip_2"):
+            words |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+        elif kind == "altclip":  # XLM-R's positions begin behind that of padding
+            words |= {"project_dim": 8, "max_position_embeddings": 32}
+        config = getattr(transformers, f"{name}Config")
+        model = getattr(transformers, f"{name}Model")(
+            config(text_config=TEXT | words, vision_config=VISION, projection_dim=8)
         )
         prepare = transformers.CLIPImageProcessor(size={"shortest_edge": SIZE}, crop_size=size)
     elif kind == "siglip":
@@ -116,6 +125,19 @@ def write_hugging_face(kind: str, folder: Path, texts: list[str]) -> Path:
             transformers.AlignConfig(text_config=TEXT | words, vision_config=vision, projection_dim=8)
         )
         prepare = transformers.EfficientNetImageProcessor(size=size)
+    elif kind == "blip-2":
+        former = (
+            TEXT | words | {"encoder_hidden_size": 16, "cross_attention_frequency": 1, "use_qformer_text_input": True}
+        )
+        model = transformers.Blip2ForImageTextRetrieval(
+            transformers.Blip2Config(
+                vision_config=VISION, qformer_config=former, num_query_tokens=3, image_text_hidden_size=6,
+                text_config={"model_type": "opt", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+                             "ffn_dim": 16, "vocab_size": 8, "word_embed_proj_dim": 16},
+            )
+        )  # fmt: skip
+        torch.nn.init.normal_(model.query_tokens)
+        prepare = transformers.BlipImageProcessor(size=size)
     else:
         words |= {"bos_token_id": 4, "sep_token_id": 3, "encoder_hidden_size": 16}
         config = transformers.BlipConfig(
@@ -126,3 +148,65 @@ def write_hugging_face(kind: str, folder: Path, texts: list[str]) -> Path:
     model.eval().save_pretrained(folder)
     prepare.save_pretrained(folder)
     return folder
+
+
+_CHAT = (
+    "{% for message in messages %}<|im_start|> {{ message.role }} "
+    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
+    "{% if part.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
+    "{% elif part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}{% endif %}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|> assistant {% endif %}"
+)
+
+
+def write_qwen_embedding(folder: Path, texts: list[str]) -> Path:
+    """A Qwen3-VL in the format of sentence-transformers, as Qwen3-VL-Embedding: the last token's state, of length 1."""
+    marks = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+    words = [
+        "<pad>",
+        "<unk>",
+        *marks,
+        "user",
+        "system",
+        "assistant",
+        *sorted({word for text in texts for word in text.lower().split()}),
+    ]
+    numbers = {word: number for number, word in enumerate(words)}
+    plain = Tokenizer(WordLevel(numbers, unk_token="<unk>"))
+    plain.normalizer, plain.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.WhitespaceSplit()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=plain,
+        pad_token="<pad>",
+        unk_token="<unk>",
+        additional_special_tokens=marks,
+        padding_side="left",
+    )
+    sizes = {
+        "patch_size": 4,
+        "merge_size": 2,
+        "temporal_patch_size": 2,
+        "size": {"shortest_edge": 64, "longest_edge": 1024},
+    }
+    processor = transformers.Qwen3VLProcessor(
+        transformers.Qwen2VLImageProcessor(**sizes),
+        tokenizer,
+        transformers.Qwen3VLVideoProcessor(**sizes),
+        chat_template=_CHAT,
+    )
+    torch.manual_seed(0)
+    config = transformers.Qwen3VLConfig(
+        text_config={"vocab_size": len(words), "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2,
+                     "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8, "initializer_range": 0.3,
+                     "rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1], "rope_theta": 10_000.0}},
+        vision_config={"depth": 1, "hidden_size": 16, "intermediate_size": 16, "num_heads": 2, "patch_size": 4,
+                       "out_hidden_size": 16, "num_position_embeddings": 16, "deepstack_visual_indexes": [0],
+                       "initializer_range": 0.3},
+        **{f"{name}_token_id": numbers[f"<|{mark}|>"] for name, mark in
+           (("image", "image_pad"), ("video", "video_pad"), ("vision_start", "vision_start"), ("vision_end", "vision_end"))},
+    )  # fmt: skip
+    transformers.Qwen3VLModel(config).eval().save_pretrained(folder / "plain")
+    processor.save_pretrained(folder / "plain")
+    encoder = Transformer(str(folder / "plain"))
+    modules = [encoder, Pooling(16, "lasttoken"), Normalize()]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder / "qwen"))
+    return folder / "qwen"

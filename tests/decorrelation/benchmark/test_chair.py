@@ -5,24 +5,20 @@ import json
 import numpy as np
 import pytest
 import transformers
-import yaml
 
 from sample.scene_models.words import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
 from trivium.core.errors import BadInput
+from trivium.core.tables import write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import open_set
-from trivium.decorrelation.benchmark.chair import chair, write_captions
+from trivium.decorrelation.benchmark.chair import chair, read_captions, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown, write_leaderboard
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    folder = write_project(tmp_path_factory.mktemp("project"))
-    parameters = yaml.safe_load((folder / "params.yaml").read_text())
-    parameters["decorrelation"]["phrases"] = {"matching": "strict", "chunker": "rules", "spacy_model": "none"}
-    (folder / "params.yaml").write_text(yaml.safe_dump(parameters))
-    return folder
+    return write_project(tmp_path_factory.mktemp("project"))
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +93,24 @@ def test_another_number_of_captions_is_refused(asked):
 
     with pytest.raises(BadInput, match=r"silent: another number of captions; got 0; expected 9"):
         write_captions(Silent(), asked, "silent", 2)
+
+
+def test_captions_of_any_captioner_are_read_from_a_file(asked, tmp_path):
+    texts = {name: f"A {said(asked, row)[0][0]}." for row, name in enumerate(asked.queries.ids)}
+    file = tmp_path / "captions.jsonl"
+    lines = [{"id": name, "caption": text} for name, text in texts.items()]
+    write_json_lines(file, lines[::-1])
+    assert read_captions(file, asked) == list(texts.values())
+    assert chair(asked, read_captions(file, asked)).chair_i == 1
+    for broken, message in (
+        (lines[1:], rf"captions are missing; got 'none of {lines[0]['id']}'; expected 9 lines"),
+        ([*lines, lines[0]], r"captions\.jsonl:10: field 'id': an id twice"),
+        ([{"id": "other", "caption": "x"}], r"captions\.jsonl:1: field 'id': an id that the set lacks; got 'other'"),
+        ([{"id": lines[0]["id"]}], r"captions\.jsonl:1: field 'caption': no text; got None"),
+    ):
+        write_json_lines(file, broken)
+        with pytest.raises(BadInput, match=message):
+            read_captions(file, asked)
 
 
 def test_captioners_stand_on_the_board(project, asked, tmp_path):

@@ -111,7 +111,7 @@ def test_other_right_answers_are_scored_too(project, tmp_path):
     found = run(Encoder(), task, tmp_path)
     assert found["cxc_image_to_text_r_at_1"] == 1, "every caption is right"
     assert 0 <= found["cxc_text_to_image_r_at_1"] <= 1
-    assert task.metadata.revision.startswith(f"{asked.split}-{asked.asked}-")
+    assert task.metadata.revision.startswith(f"{asked.fingerprint}-")
 
 
 def test_without_mteb_one_line_says_what_to_install(monkeypatch):

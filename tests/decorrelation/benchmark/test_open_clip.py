@@ -6,6 +6,7 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from PIL import Image
 from safetensors.torch import save_file
 
 from sample.scene_models.words import save_clip_tokenizer
@@ -77,6 +78,20 @@ def test_a_small_model_of_each_family_runs_from_its_folder(kind, tmp_path):
     assert texts.shape == (4, 8)
     torch.testing.assert_close(images, right, atol=1e-4, rtol=1e-4)
     assert len(np.unique(texts.numpy().round(5), axis=0)) == len(set(CAPTIONS))
+
+
+def test_siglip_2_scales_pictures_as_its_folder_says(tmp_path):
+    """Squashed to a square whatever their shape, mean and deviation of one half; the text tower's own activation."""
+    folder, _ = write_small("siglip", tmp_path / "siglip2")
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["text_cfg"]["act_kwargs"] = {"approximate": "tanh"}
+    half = [0.5, 0.5, 0.5]
+    config["preprocess_cfg"] = {"mean": half, "std": half, "interpolation": "bicubic", "resize_mode": "squash"}
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    model = find_model(str(folder)).load()
+    wide = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 90, 3), np.uint8))
+    right = np.asarray(wide.resize((160, 160), Image.Resampling.BICUBIC)) / 127.5 - 1
+    np.testing.assert_allclose(model._prepare(wide).permute(1, 2, 0).numpy(), right, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from tests.decorrelation.benchmark.benchmark_project import Words, write_project
 from trivium.commands import cli
 from trivium.core.errors import BadInput
+from trivium.decorrelation.benchmark.answers import answer
 from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.positives import MEASURES, WAYS, positive_scores, read_positives
@@ -149,13 +150,14 @@ def project(tmp_path, monkeypatch):
 
 def test_with_cocos_own_pairs_recall_is_the_boards_own(project):
     asked = open_set(project, positives=project / "lists")
-    found = score(asked, embed(Words(), asked, "words"))
+    vectors = embed(Words(), asked, "words")
+    found = score(asked, vectors, answer(asked, vectors))
     for way in WAYS:
         for k in (1, 5, 10):
             own = found.values[f"{way}_r@{k}"]
             np.testing.assert_array_equal(np.sort(found.values[f"cxc_{way}_r@{k}"]), np.sort(own))
         assert found.intervals[f"eccv_{way}_map@r"] is not None
-    without = score(replace(asked, positives=None), embed(Words(), asked, "words"))
+    without = score(replace(asked, positives=None), vectors, answer(asked, vectors))
     assert {name: without.mean(name) for name in without.values} == {name: found.mean(name) for name in without.values}
 
 

@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
 from sample.scene_models.words import save_bert_tokenizer
-from tests.decorrelation.benchmark.benchmark_project import write_hugging_face
+from tests.decorrelation.benchmark.benchmark_project import write_hugging_face, write_qwen_embedding
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
@@ -47,3 +47,14 @@ def test_a_folder_without_modules_is_refused(tmp_path):
     (tmp_path / "m" / "modules.json").write_text('[{"idx": 0, "name": "0", "path": "", "type": "theirs.Model"}]')
     with pytest.raises(BadInput, match="not a usable model of sentence-transformers"):
         find_model(str(tmp_path / "m")).load()
+
+
+def test_qwens_embedding_model_sees_pictures_and_reads_texts(tmp_path):
+    """Qwen3-VL as sentence-transformers saves it: a thing has one vector, alone and in a batch."""
+    model = find_model(str(write_qwen_embedding(tmp_path, TEXTS))).load()
+    with torch.inference_mode():
+        for encode, things in ((model.encode_images, pictures(3, 20)), (model.encode_texts, TEXTS)):
+            together = encode(things)
+            assert together.shape == (3, 16)
+            torch.testing.assert_close(together, torch.cat([encode([thing]) for thing in things]), atol=1e-5, rtol=0)
+            assert (together[0] - together[1]).abs().max() > 1e-3

@@ -24,6 +24,8 @@ from trivium.decorrelation.benchmark.family import NamedModel, find_model, local
 from trivium.decorrelation.benchmark.hub import model_folder
 from trivium.decorrelation.benchmark.kept import ask_kept
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
+from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
+from trivium.prompting.asking import EndpointModel
 
 _BOTH = ("coco", "flickr30k")
 # A pattern of names in lower case; the data sets that it is about; what is known, and from where. What is not listed is
@@ -105,6 +107,7 @@ class Leaderboard:
         chance: {measure: expected of a random order, or of guessing}.
         failed: {model or captioner: why it could not be asked}.
         captioners: {name: what it names that is not there}.
+        vlms: {name: what a vision-language model says is there}.
     """
 
     asked: BenchmarkSet
@@ -112,6 +115,7 @@ class Leaderboard:
     chance: Mapping[str, float]
     failed: Mapping[str, str]
     captioners: Mapping[str, CaptionerScores] = field(default_factory=dict)
+    vlms: Mapping[str, VlmScores] = field(default_factory=dict)
 
     @property
     def scores(self) -> dict[str, Scores]:
@@ -129,7 +133,7 @@ class Leaderboard:
     def __repr__(self) -> str:
         """The table in percent, a line a model, and what to expect of sentences in random order."""
         if not self.rows:
-            return "no model"
+            return ""
         width = max(len("random order"), *(len(row.model) for row in self.rows))
         heads = ("ODmAP@1", "@5", "@10", "still named (less is better)", "pairs", "R@1")
         names = ("odmap@1", "odmap@5", "odmap@10", "still_named", PAIRED, "image_to_text_r@1")
@@ -157,6 +161,8 @@ def odmap(
     filling: str | None = None,
     positives: str | Path | None = None,
     captioners: Mapping[str, Captions | str] | None = None,
+    vlms: Sequence[EndpointModel] = (),
+    questions: int | None = None,
     batch_size: int = 64,
     precision: Precision = "float32",
     cache: str | Path | None = None,
@@ -170,6 +176,8 @@ def odmap(
         project, released, dataset, filling, positives, cache: see `open_set`.
         captioners: {name: an object with `caption`, a folder or hub name of a BLIP captioner, or a `.jsonl` file of
             captions}.
+        vlms: vision-language models, which are asked in words; see `ask_vlm`.
+        questions: about so many painted pictures are they asked; None: all.
         batch_size: pictures at a time.
         precision: that networks compute in.
         told: takes a line a model that is done.
@@ -179,7 +187,7 @@ def odmap(
             folder that cannot be read, or a model that fails later, is listed in `failed`, and the others stand.
         Exception: whatever a Python object raises.
     """
-    if not models and not captioners:
+    if not models and not captioners and not vlms:
         raise BadInput("no model", field="--model")
     say = told or (lambda line: None)
     failed: dict[str, str] = {}
@@ -221,16 +229,24 @@ def odmap(
             if not isinstance(chosen, NamedModel):
                 raise
             fail(name, f"{type(error).__name__}: {error}")
-    if given and not scores:
-        raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     written: dict[str, CaptionerScores] = {}
     for name, captioner in (captioners or {}).items():
         try:
             written[name] = chair(asked, _captions(captioner, asked, name, batch_size))
         except BadInput as error:
             fail(name, str(error))
+    answered: dict[str, VlmScores] = {}
+    for model in vlms:
+        try:
+            answered[model.label] = found = ask_vlm(asked, model, questions)
+            say(f"{model.label}: {found.asked - found.unreadable} of {found.asked} answers say yes or no")
+        except BadInput as error:
+            fail(model.label, str(error))
+    if not (scores or written or answered):
+        raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     sources = {name: _source(model) for name, model in given.items()}
-    return Leaderboard(asked, rank(asked, scores, sources, notes), by_chance(asked), failed, written)
+    rows = rank(asked, scores, sources, notes) if scores else ()
+    return Leaderboard(asked, rows, by_chance(asked), failed, written, answered)
 
 
 def _captions(captioner: Captions | str, asked: BenchmarkSet, name: str, batch_size: int) -> Sequence[str]:
