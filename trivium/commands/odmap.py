@@ -41,6 +41,8 @@ def options(parser: ArgumentParser) -> None:
     group.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
     group.add_argument("--device", help="cpu, cuda or cuda:N (default: the first GPU, or the CPU)")
     group.add_argument("--precision", choices=PRECISIONS, default="float32", help="of networks (%(default)s)")
+    told = "how many BLIP's matching head scores again (default: as in the graph; 0: none, which a CPU wants)"
+    group.add_argument("--candidates", type=int, metavar="N", help=told)
     group.add_argument("--cache", type=Path, metavar="FOLDER", help="embeddings and answers (~/.cache/trivium/odmap)")
     group = parser.add_argument_group("instead of asking")
     group.add_argument("--export", type=Path, metavar="SET", help="write the project's set as one file")
@@ -120,6 +122,7 @@ def run(arguments: Namespace) -> None:
         questions=arguments.questions,
         batch_size=arguments.batch,
         precision=arguments.precision,
+        candidates=arguments.candidates,
         positives=arguments.positives,
         told=lambda line: print(line, flush=True),
         **chosen,

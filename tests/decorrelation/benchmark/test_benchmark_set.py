@@ -1,6 +1,7 @@
 """What a set is asked, that its file is all that is needed, and what a half-built project or a damaged file says."""
 
 import hashlib
+import json
 import re
 import shutil
 
@@ -121,6 +122,24 @@ def test_a_file_that_was_cut_or_damaged_is_named(released, part, tmp_path):
 def test_another_table_is_no_set(tmp_path):
     write_table(tmp_path / "x.parquet", pa.table({"a": [1]}))
     with pytest.raises(BadInput, match="not a set; expected what `trivium odmap --export` writes"):
+        open_set(released=tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda head, table: (head | {"format": 2}, table), "a set of another version; got 2; expected 1"),
+        (lambda head, table: (head | {"classes": head["classes"][1:]}, table), "not a set as --export writes it"),
+        (lambda head, table: (head, table.slice(9)), "no painted picture"),
+        (lambda head, table: (head, table.slice(0, 20)), "too few captions; got 7; expected at least 10"),
+        (lambda head, table: ([], table), "not a set as --export writes it"),
+    ],
+)
+def test_a_set_that_somebody_has_changed_is_refused_in_one_line(released, edit, message, tmp_path):
+    table = read_table(released)
+    head, table = edit(json.loads(table.schema.metadata[b"odmap"]), table)
+    write_table(tmp_path / "x.parquet", table.replace_schema_metadata({"odmap": json.dumps(head)}))
+    with pytest.raises(BadInput, match=message):
         open_set(released=tmp_path / "x.parquet")
 
 

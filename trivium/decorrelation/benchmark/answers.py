@@ -73,10 +73,18 @@ class _Model:
         return scores
 
 
-def answer(asked: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: int = 64) -> SetAnswers:
+def answer(
+    asked: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: int = 64, candidates: int | None = None
+) -> SetAnswers:
     """The answers of a model by its vectors; the best candidates are scored again where it has `match`.
 
-    As many are scored again as the graph does on this data set; where it says nothing, as the paper on COCO (256).
+    Args:
+        asked: the set.
+        vectors: of the model.
+        model: with `match`, or without.
+        batch: pictures at a time.
+        candidates: how many are scored again, at least as many as are retrieved; 0: none; None: as many as the graph
+            does on this data set, or where it says nothing, as the paper on COCO (256).
     """
     if vectors.pictures.ndim == 3:
         return _answer_by_sides(asked, vectors)
@@ -87,10 +95,10 @@ def answer(asked: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: i
     held: Any = _Model(
         {name: found for name, (_, found) in parts.items()},
         {name: pictures for name, (pictures, _) in parts.items()},
-        getattr(model, "match", None),
+        getattr(model, "match", None) if candidates != 0 else None,
         batch,
     )
-    candidates = asked.retrieve.candidates.get(asked.dataset, 256)
+    candidates = candidates or asked.retrieve.candidates.get(asked.dataset, 256)
     return answers_of(Retriever(held, asked.captions, vectors.captions, candidates), asked, vectors.without)
 
 

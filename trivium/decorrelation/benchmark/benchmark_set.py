@@ -3,15 +3,15 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
@@ -197,13 +197,22 @@ def read_set(file: Path, cache: Path, positives: Path | None = None) -> Benchmar
     metadata = read_schema(file).metadata or {}
     if HEAD not in metadata:
         raise BadInput("not a set", file=file, expected="what `trivium odmap --export` writes")
-    head = json.loads(metadata[HEAD])
+    try:
+        return _read(file, json.loads(metadata[HEAD]), cache, positives)
+    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(
+            f"not a set that this version reads: {error!r}", file=file, expected=f"format {FORMAT}"
+        ) from None
+
+
+def _read(file: Path, head: Mapping[str, Any], cache: Path, positives: Path | None) -> BenchmarkSet:
     if head["format"] != FORMAT:
         raise BadInput("a set of another version", file=file, field="format", got=head["format"], expected=str(FORMAT))
     rows = read_table(file, [name for name in SCHEMA.names if name != "image"])
     kinds = {kind: rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")}
     queries, captions, classes = kinds["query"], kinds["caption"], head["classes"]
-    flags = MultiLabelBinarizer(classes=classes).fit([])
     if not len(queries):
         raise BadInput("no painted picture", file=file)
     if len(captions) < max(CUTOFFS):
@@ -215,15 +224,15 @@ def read_set(file: Path, cache: Path, positives: Path | None = None) -> Benchmar
     _unpack(file, folder)
     ids = captions["id"].cast(pa.int64()).to_numpy()
     owners = captions["picture"].to_numpy()
-    gallery = Gallery(ids, owners, flags.transform(captions["classes"].to_pylist()).astype(bool))
+    gallery = Gallery(ids, owners, _flags(captions["classes"], classes))
     texts, test = tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
     partners = tuple(queries["partner"].to_pylist())
-    present = flags.transform(queries["classes"].to_pylist()).astype(bool)
+    present = _flags(queries["classes"], classes)
     found = Queries(
         tuple(queries["id"].to_pylist()),
         queries["picture"].to_numpy(),
         tuple(queries["class"].to_pylist()),
-        flags.transform(queries["removed"].to_pylist()).astype(bool),
+        _flags(queries["removed"], classes),
         present,
         np.array([name is not None and row[classes.index(name)] for name, row in zip(partners, present, strict=True)]),
     )
@@ -254,6 +263,15 @@ def read_set(file: Path, cache: Path, positives: Path | None = None) -> Benchmar
         folder,
         read_positives(positives, whole.names, ids[test].tolist()) if positives else None,
     )
+
+
+def _flags(column: pa.ChunkedArray, classes: Sequence[str]) -> NDArray[np.bool_]:
+    """(rows, classes) whether each row of a column of lists holds the class."""
+    lists = column.combine_chunks()
+    flags = np.zeros((len(lists), len(classes)), np.bool_)
+    codes = pa.compute.index_in(lists.flatten(), pa.array(classes))
+    flags[pa.compute.list_parent_indices(lists).to_numpy(), codes.to_numpy()] = True
+    return flags
 
 
 def _unpack(file: Path, folder: Path) -> None:

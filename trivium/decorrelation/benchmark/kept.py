@@ -21,7 +21,13 @@ _ANSWERS = "answers_"
 
 
 def ask_kept(
-    model: Any, chosen: Any, asked: BenchmarkSet, name: str, batch_size: int, precision: Precision
+    model: Any,
+    chosen: Any,
+    asked: BenchmarkSet,
+    name: str,
+    batch_size: int,
+    precision: Precision,
+    candidates: int | None = None,
 ) -> tuple[SetVectors, SetAnswers]:
     """What a loaded model gives to a set; of one that was chosen by name, from the cache where it was asked before.
 
@@ -33,7 +39,7 @@ def ask_kept(
         return vectors, answer(asked, vectors)
     file = None
     if isinstance(chosen, NamedModel):
-        key = hashlib.sha256(json.dumps([chosen.identity(), precision]).encode()).hexdigest()[:16]
+        key = hashlib.sha256(json.dumps([chosen.identity(), precision, candidates]).encode()).hexdigest()[:16]
         file = asked.kept / f"{key}.npz"
         if file.is_file():
             return _read(file)
@@ -41,7 +47,7 @@ def ask_kept(
         vectors, answers = model.ask(asked)
     else:
         vectors = embed(model, asked, name, batch_size, precision)
-        answers = answer(asked, vectors, model, batch_size)
+        answers = answer(asked, vectors, model, batch_size, candidates)
     if file is not None:
         with write_atomically(file) as beside, beside.open("wb") as out:
             np.savez(out, **asdict(vectors), **{f"{_ANSWERS}{part}": value for part, value in asdict(answers).items()})

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from scipy.stats import rankdata, spearmanr
 
 from trivium.core.errors import BadInput
@@ -27,42 +28,15 @@ from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, 
 from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
 from trivium.prompting.asking import EndpointModel
 
-_BOTH = ("coco", "flickr30k")
-# A pattern of names in lower case; the data sets that it is about; what is known, and from where. What is not listed is
-# not known: a collection of web pages may hold any picture of Flickr, and COCO's and Flickr30k's are from there.
-TRAININGS = (
-    (r"mscoco_finetuned|itm-\w+-coco|coco-finetuned", ("coco",), "Fine-tuned on COCO: not zero-shot."),
-    (r"itm-\w+-flickr", ("flickr30k",), "Fine-tuned on Flickr30k: not zero-shot."),
-    (
-        r"\bblip\b",
-        ("coco",),
-        "Pretrained on COCO and Visual Genome (Li et al. 2022). Visual Genome took its pictures from COCO and YFCC100M "
-        "(Krishna et al. 2017), so that some of the test's may be among them.",
-    ),
-    (
-        r"yfcc|/openai\b|openai/clip",
-        ("coco",),
-        "Trained on pictures of YFCC100M among others (the models' cards); many of COCO's are from there "
-        "(Krishna et al. 2017), so that some of the test's may be in it.",
-    ),
-    (
-        r"datacomp|commonpool",
-        _BOTH,
-        "Trained on DataComp, from which near duplicates of this test were removed (Gadre et al. 2023).",
-    ),
-    (
-        r"webli|siglip",
-        _BOTH,
-        "Trained on WebLI, from which near duplicates of 68 common test sets were removed (Chen et al. 2023).",
-    ),
-)
+TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
 UNKNOWN = "Nothing is known of whether its training sets hold this test."
 
 
 def known_training(model: str, dataset: str) -> list[str]:
     """What is known of the training sets of such as `open_clip:ViT-B-32/openai`, and a public data set's test."""
     name = model.lower()
-    return [note for names, datasets, note in TRAININGS if dataset in datasets and re.search(names, name)] or [UNKNOWN]
+    fits = (each for each in TRAININGS if dataset in each["datasets"] and re.search(each["models"], name))
+    return [each["note"] for each in fits] or [UNKNOWN]
 
 
 _EMBEDDED = "ECCV Caption's and CxC's measures are by its embeddings (ITC) alone, without its matching head."
@@ -165,6 +139,7 @@ def odmap(
     questions: int | None = None,
     batch_size: int = 64,
     precision: Precision = "float32",
+    candidates: int | None = None,
     cache: str | Path | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Leaderboard:
@@ -180,6 +155,7 @@ def odmap(
         questions: about so many painted pictures are they asked; None: all.
         batch_size: pictures at a time.
         precision: that networks compute in.
+        candidates: how many a matching head scores again, at least 10; 0: none; None: as many as in the graph.
         told: takes a line a model that is done.
 
     Raises:
@@ -196,31 +172,14 @@ def odmap(
         failed[name] = why
         say(f"{name} cannot be asked: {why}")
 
-    given: dict[str, Embedder | NamedModel] = {}
-    for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
-        problem = None
-        try:
-            found: Embedder | NamedModel = find_model(model) if isinstance(model, str) else model
-            shown = name or (found.name if isinstance(found, NamedModel) else type(found).__name__)
-        except BadInput as error:
-            own, rest = split_name(str(model))
-            folder = local_folder(rest)
-            if folder is None:
-                raise
-            shown, problem = name or own or folder.resolve().name, str(error)
-        if shown in given or shown in failed:
-            raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
-        if problem is None:
-            given[shown] = found
-        else:
-            fail(shown, problem)
+    given = _find_models(models, fail)
     asked = open_set(project, released, dataset=dataset, filling=filling, positives=positives, cache=cache)
     scores: dict[str, Scores] = {}
     notes: dict[str, tuple[str, ...]] = {}
     for name, chosen in given.items():
         try:
             loaded: Any = chosen.load() if isinstance(chosen, NamedModel) else chosen
-            scores[name] = score(asked, *ask_kept(loaded, chosen, asked, name, batch_size, precision))
+            scores[name] = score(asked, *ask_kept(loaded, chosen, asked, name, batch_size, precision, candidates))
             notes[name] = _notes(asked, chosen, loaded)
             say(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
         except BadInput as error:
@@ -236,17 +195,44 @@ def odmap(
         except BadInput as error:
             fail(name, str(error))
     answered: dict[str, VlmScores] = {}
-    for model in vlms:
+    for vlm in vlms:
         try:
-            answered[model.label] = found = ask_vlm(asked, model, questions)
-            say(f"{model.label}: {found.asked - found.unreadable} of {found.asked} answers say yes or no")
+            answered[vlm.label] = words = ask_vlm(asked, vlm, questions)
+            say(f"{vlm.label}: {words.asked - words.unreadable} of {words.asked} answers say yes or no")
         except BadInput as error:
-            fail(model.label, str(error))
+            fail(vlm.label, str(error))
     if not (scores or written or answered):
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     sources = {name: _source(model) for name, model in given.items()}
     rows = rank(asked, scores, sources, notes) if scores else ()
     return Leaderboard(asked, rows, by_chance(asked), failed, written, answered)
+
+
+def _find_models(
+    models: Mapping[str, Embedder | str] | Sequence[str], fail: Callable[[str, str], None]
+) -> dict[str, Embedder | NamedModel]:
+    """{name: model}; a folder that cannot be read fails alone. Raises `BadInput` as `odmap`."""
+    given: dict[str, Embedder | NamedModel] = {}
+    failed: set[str] = set()
+    for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
+        problem = None
+        try:
+            chosen: Embedder | NamedModel = find_model(model) if isinstance(model, str) else model
+            shown = name or (chosen.name if isinstance(chosen, NamedModel) else type(chosen).__name__)
+        except BadInput as error:
+            own, rest = split_name(str(model))
+            folder = local_folder(rest)
+            if folder is None:
+                raise
+            shown, problem = name or own or folder.resolve().name, str(error)
+        if shown in given or shown in failed:
+            raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
+        if problem is None:
+            given[shown] = chosen
+        else:
+            failed.add(shown)
+            fail(shown, problem)
+    return given
 
 
 def _captions(captioner: Captions | str, asked: BenchmarkSet, name: str, batch_size: int) -> Sequence[str]:
