@@ -199,12 +199,10 @@ def read_set(file: Path, cache: Path, positives: Path | None = None) -> Benchmar
         raise BadInput("not a set", file=file, expected="what `trivium odmap --export` writes")
     try:
         return _read(file, json.loads(metadata[HEAD]), cache, positives)
-    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(
-            f"not a set that this version reads: {error!r}", file=file, expected=f"format {FORMAT}"
-        ) from None
+    except BadInput:
+        raise
+    except (pa.ArrowException, KeyError, TypeError, ValueError, IndexError) as error:
+        raise BadInput(f"not a set as --export writes it: {error!r}", file=file) from None
 
 
 def _read(file: Path, head: Mapping[str, Any], cache: Path, positives: Path | None) -> BenchmarkSet:
