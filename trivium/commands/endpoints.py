@@ -30,7 +30,9 @@ PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "
     "If the passages do not say, answer: unknown."
 )
-STAND_INS = f"The reader is the sample's: it knows an invented world only, and does not read here. {WOULD_READ}"
+STAND_INS = (
+    f"The reader is the sample's: it knows an invented world only, and does not read here (--stand-ins). {WOULD_READ}"
+)
 
 
 class PaidModel:

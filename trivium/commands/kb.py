@@ -188,7 +188,7 @@ def summary(out: Path) -> list[str]:
         lines.append("  warning: these models are the sample's stand-ins; they know an invented world only")
     if settings.reader is None or is_stand_in(Path(settings.reader)):
         who = "nobody" if settings.reader is None else "only the sample's stand-in (`trivium ask --stand-ins`)"
-        lines.append(f"  {who} reads. {WOULD_READ}")
+        lines.append(f"  {who} reads; `trivium ask` shows passages. {WOULD_READ}")
     return lines
 
 

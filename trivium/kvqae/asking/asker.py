@@ -29,10 +29,10 @@ MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
 WOULD_READ = (
-    "What is shown are passages. What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
+    "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
     "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
 )
-NO_READER = f"Nobody reads: no reader is named. {WOULD_READ}"
+NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 
 
 class Reader(Protocol):
