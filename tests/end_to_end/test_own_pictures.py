@@ -40,8 +40,8 @@ def check(project, said: dict[str, str]) -> None:
         said[name]
         for name in (
             "python -m trivium kb tour/my_museum --out tour/museum --checkout .",
-            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person from?"',
-            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person from?" --stand-ins',
+            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person buried?"',
+            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person buried?" --stand-ins',
             "python -m trivium ask --kb tour/museum --batch tour/questions.csv --out tour/answers.csv",
             "python -m trivium kb --out tour/museum",
         )
