@@ -85,6 +85,21 @@ def test_ok_vqa_is_scored_by_annotators(tmp_path: Path, pictures: Path) -> None:
     assert lines[0]["expected"] == "race"
 
 
+def test_search_results_stand_in_for_pictures(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "infoseek_val.jsonl", [SEEK])
+    questions, rows = questions_of("infoseek", path, None)
+    seen = []
+
+    def answered(question: str, image: bytes | None, given: dict[str, float]) -> Answer:
+        seen.append((image, given))
+        return Answer("Ur", 0.5, [], None, [], {})
+
+    name = questions[0].picture
+    scores = answer_set(answered, "infoseek", questions, rows, None, tmp_path / "answers.csv", {name: {"Ur": 1.0}})
+    assert seen == [(None, {"Ur": 1.0})]
+    assert scores["problems"] == 0
+
+
 def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> None:
     path = write_lines(tmp_path / "a.jsonl", [SEEK | {"image_id": "oven_9"}])
     with pytest.raises(BadInput, match="no question's picture is there; expected such as oven_9.jpg"):

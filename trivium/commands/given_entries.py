@@ -68,7 +68,8 @@ def _from_embeddings(folder: Path) -> Given:
 def _read(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
     """Names, and vectors of length 1, (names, width)."""
     file = folder / f"{part}.npy"
-    matrix, names = np.asarray(read_matrix(file), np.float32), []
+    matrix = np.asarray(read_matrix(file), np.float32)
+    names: list[str] = []
     for row, record in read_json_lines(file.with_suffix(".jsonl")):
         if not isinstance(record.get("id"), str):
             raise BadInput("not a text", file=file.with_suffix(".jsonl"), row=row, field="id", got=record.get("id"))

@@ -29,7 +29,6 @@ def test_what_is_deleted_is_on_no_disk(tmp_path):
     assert secret.tobytes() not in (tmp_path / FILE).read_bytes()
     assert store.missing(["a", "b"]) == ["a"]
     VectorStore(tmp_path, "e").add(["c"], [secret])
-    (tmp_path / "older").mkdir()  # as stores were folders once
     forget_others(tmp_path, ["d"])
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
     assert secret.tobytes() not in (tmp_path / FILE).read_bytes()

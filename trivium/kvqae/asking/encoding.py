@@ -114,9 +114,6 @@ def forget_others(folder: Path, digests: Iterable[str]) -> None:
         file.execute("PRAGMA secure_delete = ON")
         for table in ("vectors", "flaws"):
             file.execute(f"DELETE FROM {table} WHERE encoder NOT IN ({', '.join('?' * len(known))})", known)
-    for left in folder.iterdir():
-        if left.is_dir():  # as bases were kept before
-            shutil.rmtree(left)
 
 
 @dataclass(frozen=True)
