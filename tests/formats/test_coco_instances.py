@@ -93,22 +93,6 @@ def test_broken_outlines_are_left_out_and_their_object_stays(read, shape, kept, 
 
 
 @pytest.mark.parametrize(
-    "shape",
-    [
-        [1, 2, 3, 4, 5, 6],
-        [[1, 1, 5, 1, 5, 5], None],
-        [[1, 1, 5, 1, 5, "5"]],
-        [[1, 1, 5, 1, 5, -(10**9)]],
-        "0PP3",
-    ],
-)
-def test_what_is_no_segmentation_is_refused(read, shape):
-    message = r"instances\.json:annotation 1: field 'segmentation': not a segmentation; got .*; expected polygons \[\[x"
-    with pytest.raises(BadInput, match=message):
-        read(put(segmentation=shape), many=100)
-
-
-@pytest.mark.parametrize(
     ("change", "message"),
     [
         (put(category_id=1.5), r"annotation 1: field 'category_id': missing or wrong; got 1.5; expected int"),

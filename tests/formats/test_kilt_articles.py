@@ -5,7 +5,7 @@ import pytest
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
-from trivium.formats.kilt_articles import KiltArticle, parse_article, read_articles
+from trivium.formats.kilt_articles import KiltArticle, read_articles
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -24,21 +24,6 @@ def test_an_article_is_read_with_its_entity(tmp_path: Path):
         (1, KiltArticle("10", "Ada", ("Ada\n", "She was.\n"), "Q1", ("A", " "))),
         (2, KiltArticle("11", "Ada", ("Ada\n", "She was.\n"), None, ())),
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"wikipedia_id": 10}, "field 'wikipedia_id': not a text; got 10"),
-        ({"wikipedia_title": " "}, "field 'wikipedia_title': empty"),
-        ({"text": "Ada"}, "field 'text': not a list of texts; got 'Ada'"),
-        ({"wikidata_info": ["Q1"]}, "field 'wikidata_info': not an object"),
-        ({"wikidata_info": {"aliases": "A"}}, "field 'wikidata_info.aliases': not a list of texts; got 'A'"),
-    ],
-)
-def test_a_bad_article_is_named(changes: dict[str, Any], message: str):
-    with pytest.raises(BadInput, match=f"a.jsonl:3: {message}"):
-        parse_article(record(**changes), Path("a.jsonl"), 3)
 
 
 def test_an_article_twice_is_refused(tmp_path: Path):

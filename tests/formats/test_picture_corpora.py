@@ -170,26 +170,3 @@ def test_empty_captions_and_pictures_left_without_any_are_counted(read):
     assert [picture.id for picture in pictures][:2] == [0, 2]
     assert pictures[1].captions[0].text == "A dog."
     assert counts == {"captions_empty": 2, "pictures_without_caption": 1}
-
-
-def put(field, value, index=3, sentence=None):
-    def change(images):
-        record = images[index] if sentence is None else images[index]["sentences"][sentence]
-        record[field] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (put("split", "dev"), r"images\[3\]\.split': unknown; got 'dev'.*train, restval, val, test"),
-        (put("imgid", 0), r"images\[3\]\.imgid': stands twice; got 0"),
-        (put("filename", ""), r"images\[3\]\.filename': empty; got ''"),
-        (put("sentences", None), r"images\[3\]\.sentences': missing"),
-        (put("sentid", 0, sentence=2), r"images\[3\]\.sentences\[2\]\.sentid': stands twice; got 0"),
-    ],
-)
-def test_errors_name_file_record_and_field(read, change, message):
-    with pytest.raises(BadInput, match=r"karpathy\.json:\d+: field '" + message):
-        read(change)

@@ -2,9 +2,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 
 
@@ -34,20 +31,3 @@ def test_reads_every_field(tmp_path: Path) -> None:
     assert (question.id, question.text) == ("q1", "Which river does this bridge cross?")
     assert (question.image, question.wikidata_id) == ("bridge.jpg", "Q12")
     assert question.original_question == "Which river does the Iron Span cross?"
-
-
-@pytest.mark.parametrize(
-    ("records", "message"),
-    [
-        ([record(), record()], "2: field 'id': question twice"),
-        ([record(id="a b")], "white space"),
-        ([record(id=7)], "field 'id'"),
-        ([record(output={"answer": ["x"]})], "field 'output.original_answer'"),
-        ([record(output={"original_answer": "x", "answer": "x"})], "field 'output.answer'"),
-        ([], "no questions"),
-    ],
-)
-def test_bad_input_says_where(tmp_path: Path, records: list[Any], message: str) -> None:
-    with pytest.raises(BadInput, match=message) as caught:
-        read_questions(write(tmp_path, *records))
-    assert "train.jsonl" in str(caught.value)

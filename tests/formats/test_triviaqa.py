@@ -52,19 +52,3 @@ def test_the_size_of_the_window_changes_nothing(monkeypatch, chunk):
 def test_a_bad_record_is_named(tmp_path, record, message):
     with pytest.raises(BadInput, match=f"t.json:2: {message}"):
         list(read_triviaqa(write(tmp_path / "t.json", RECORD | {"QuestionId": "tc_0"}, record)))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[]", 'no array "Data"'),
-        ('{"Data": []}', "no questions"),
-        ('{"Data": [', "t.json:1: the file is cut short"),
-        ('{"Data": [{"QuestionId": "tc', "t.json:1: not JSON"),
-        (f'{{"Data": [{json.dumps(RECORD)}, {{]}}', "t.json:2: not JSON"),
-    ],
-)
-def test_a_malformed_file(tmp_path, text, message):
-    (tmp_path / "t.json").write_text(text)
-    with pytest.raises(BadInput, match=message):
-        list(read_triviaqa(tmp_path / "t.json"))

@@ -51,21 +51,6 @@ def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
     assert [each.kind for each in read_infoseek(path)] == ["time", "numerical", "numerical"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"image_id": None}, r"jsonl:2: field 'image_id': missing"),
-        ({"answer_eval": []}, r"field 'answer_eval': no answer"),
-        ({"answer_eval": [{"range": [1]}]}, r"answer_eval\[0\].range': not a range"),
-        ({"answer_eval": ["a", 3]}, r"answer_eval\[1\]': not a text"),
-        ({"data_id": "infoseek_val_1"}, "question twice"),
-    ],
-)
-def test_bad_questions_of_infoseek(tmp_path: Path, changes: dict[str, object], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        read_infoseek(write_lines(tmp_path / "a.jsonl", [SEEK, TALL | changes]))
-
-
 def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
     path = tmp_path / "val.csv"
     path.write_text(
@@ -76,23 +61,6 @@ def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
         VisualQuestion("1:b2", "What?", "b2", "templated", "landmarks", ("oak", "the oak")),
         VisualQuestion("2:7", "Who?", "7", "multi_answer", "inat", ("owl&&fox",)),
     ]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("question,answer\n", r"csv:1: missing columns; got \['dataset_name'"),
-        (ENCYCLOPEDIC, "no questions"),
-        (ENCYCLOPEDIC + "What?,oak,l,a\n", "csv:2: another number of cells"),
-        (ENCYCLOPEDIC + "What?,|,l,a,templated,\n", "field 'answer': empty; got '|'"),
-        (ENCYCLOPEDIC + "What?,oak,l,a|b|a,templated,\n", "csv:2: field 'dataset_image_ids': picture twice; got .*'b'"),
-        (ENCYCLOPEDIC + "What?,oak,l,a,hard,\n", "field 'question_type': unknown; got 'hard'.*choices: templated"),
-    ],
-)
-def test_bad_tables_of_encyclopedic_vqa(tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "val.csv").write_text(content)
-    with pytest.raises(BadInput, match=message):
-        read_encyclopedic_vqa(tmp_path / "val.csv")
 
 
 def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 import gzip
 import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ from urllib.parse import unquote
 import pytest
 
 from tests.kvqae.viquae_entities import read_viquae_entities
-from trivium.core.errors import BadInput
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile, parse_entity
 
 
@@ -117,20 +115,3 @@ def test_all_entities_of_viquae(real: Callable[[str], Path]) -> None:
     assert lincoln.deceased
     assert lincoln.values("P570") == ("1865-04-15T00:00:00Z",)
     assert [entities[item].label for item in lincoln.values("P106")] == ["lawyer", "politician", "statesperson"]
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"claims": "P18"}, "field 'claims': not an object; got 'P18'"),
-        ({"claims": {"P18": {"0": claim("a.jpg")}}}, "field 'Q1.P18': claim outside"),
-        ({"claims": {"P31": [claim({"numeric-id": "5"})]}}, "field 'Q1.P31': claim outside"),
-        ({"aliases": [{"value": "A"}]}, "field 'aliases': not an object"),
-        ({"aliases": {"en": "A"}}, "field 'aliases.en': not a list; got 'A'"),
-        ({"aliases": {"en": ["A"]}}, "field 'aliases.en': not a text; got 'A'; expected {\"value\": a text}"),
-        ({"labels": {"mul": {"value": None}}}, "field 'labels.mul': not a text"),
-    ],
-)
-def test_what_is_outside_wikidatas_model_is_named(record: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInput, match=f"w.jsonl:3: {re.escape(message)}"):
-        parse_entity({"id": "Q1"} | record, file=Path("w.jsonl"), row=3)
