@@ -76,9 +76,11 @@ def _choose_device(wanted: str) -> None:
         return
     import torch
 
-    if torch.cuda.device_count() <= int(number or 0):
-        raise BadInput("no such GPU here", field="--device", got=wanted, expected=f"{torch.cuda.device_count()} GPUs")
-    os.environ["CUDA_VISIBLE_DEVICES"] = number or "0"
+    count = torch.cuda.device_count()
+    if count <= int(number or 0):
+        raise BadInput("no such GPU here", field="--device", got=wanted, expected=f"{count} GPUs")
+    visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
+    os.environ["CUDA_VISIBLE_DEVICES"] = (visible or [str(place) for place in range(count)])[int(number or 0)]
 
 
 def run(arguments: Namespace) -> None:
@@ -89,6 +91,8 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("--model, --captioner or --vlm, and --out are needed; or --export, or --inputs")
     if arguments.batch < 1:
         arguments.refuse("--batch should be at least 1")
+    if arguments.questions is not None and arguments.questions < 1:
+        arguments.refuse("--questions should be at least 1")
     if bool(arguments.vlm) != bool(arguments.endpoint):
         arguments.refuse("--endpoint and --vlm belong together")
     if arguments.device:
