@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.kvqae.asking.own_folder import write_entry, write_folder
-from tests.kvqae.tiny_encoders import write_clip
-
 ROOT = Path(__file__).parents[1]
 PROGRAMS = {  # they note what they were asked for
     "dvc": 'echo "dvc $*" >> asked\n',
@@ -86,19 +83,6 @@ def test_without_a_base_of_ones_own_it_says_how_to_make_one(checkout):
     assert not (checkout / "kb").exists()
 
 
-@pytest.mark.slow
-def test_a_base_in_the_checkout_follows_its_folder(checkout):
-    museum = write_folder(checkout.parent / "museum", 2)
-    write_clip(checkout.parent / "clip")
-    told = ["--out", "kb", "--image-encoder", f"clip={checkout.parent / 'clip'}"]
-    subprocess.run([sys.executable, "-m", "trivium", "kb", str(museum), *told], cwd=checkout, check=True)
-    write_entry(museum, "tower_99", 99)
-    done = make(checkout, "repro", "P=kb")
-    assert done.returncode == 0, done.stderr
-    assert "kb: 3 entries, 3 passages, 3 pictures" in done.stdout
-    assert "clip: 3 pictures with a vector, 1 encoded now" in done.stdout
-
-
 def test_the_environment_has_the_command_and_the_library_in_any_folder(project, tmp_path_factory):
     shutil.rmtree(project / ".venv")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=project, check=True)
@@ -113,11 +97,6 @@ def test_the_environment_has_the_command_and_the_library_in_any_folder(project, 
             command, cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True
         )
         assert "usage: trivium" in done.stdout or done.stdout.startswith(str(project))
-
-
-def test_git_ignores_the_base_of_the_checkout():
-    kept = subprocess.run(["git", "check-ignore", "-q", "kb/params.yaml"], cwd=ROOT, check=False)
-    assert kept.returncode == 0
 
 
 def test_a_run_that_fails_or_is_interrupted_shows_no_headline(project):

@@ -81,20 +81,6 @@ def said(folder, question, picture=None, base="museum", face=None, known=None):
     return respond({"museum": Own()}, folder, known or Samples([], {}), question, picture, base, face, True)
 
 
-@pytest.mark.parametrize(
-    ("base", "question", "face", "message"),
-    [
-        ("nowhere", "who?", None, "no such base"),
-        (None, "who?", None, "no such base"),
-        ("museum", "bad", None, BAD),
-        ("museum", "who?", float("inf"), "not the number of a face"),
-        ("museum", "who?", 2.0, "who? 0 2 True"),
-    ],
-)
-def test_what_a_base_of_ones_own_says(tmp_path, base, question, face, message):
-    assert message in said(tmp_path, question, None, base, face)
-
-
 def test_two_bases_of_one_name(tmp_path):
     told = cli.parser_of("ask-page").parse_args(["--kb", str(tmp_path / "a"), "--kb", str(tmp_path / "b/a")])
     with pytest.raises(BadInput, match="two bases have the same name"), open_page(told, tmp_path):
@@ -206,11 +192,6 @@ def test_a_sample_is_known_by_its_question_and_its_picture(tmp_path):
     assert "The picture shows" not in shown, "no article is about it"
     for question, picture in (("Who else is this?", ada), ("Who is this?", None)):
         assert "ask-expected" not in said(tmp_path / "uploads", question, picture, known=known)
-
-
-def test_samples_need_the_data(tmp_path):
-    with pytest.raises(BadInput, match="run `make repro` first"):
-        read_samples(tmp_path, "raw", tmp_path)
 
 
 def test_a_port_that_is_taken_or_impossible_is_said_before_anything_is_loaded():

@@ -14,12 +14,6 @@ def look(root, source="sample"):
     return {finding.name.split()[1]: finding for finding in examine_requested(root, {"world": world})}
 
 
-def put(root, *files):
-    for file in files:
-        (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).touch()
-
-
 def test_every_listed_set_says_what_stops():
     """What is written down here is about sets, files and stages that there are."""
     listed = yaml.safe_load(REQUESTED.read_text())
@@ -37,24 +31,3 @@ def test_what_is_missing_and_what_that_means_in_this_world(tmp_path):
     assert found["fquad"].found == "mine/fquad lacks train.json, validation.json"
     assert found["fquad"].meaning.startswith("world.fquad is sample and needs none")
     assert look(tmp_path, "local")["fquad"].meaning.startswith("world.fquad is local: complexity-world")
-
-
-def test_photographs_are_part_of_flickr30k(tmp_path):
-    put(tmp_path, "mine/flickr30k/karpathy.json", "mine/flickr30k/entities.zip")
-    (tmp_path / "mine/flickr30k/images").mkdir()
-    assert look(tmp_path)["flickr30k"].found == "mine/flickr30k lacks images/"
-    put(tmp_path, "mine/flickr30k/images/1.jpg")
-    assert look(tmp_path)["flickr30k"].state == "has"
-
-
-def test_calor_may_be_xml_and_without_syntax(tmp_path):
-    put(
-        tmp_path, "mine/calor/questions.jsonl", *(f"mine/calor/frames/{name}.jsonl" for name in ("train", "validation"))
-    )
-    (tmp_path / "mine/calor/frames/test").mkdir()
-    assert look(tmp_path)["calor"].found == "mine/calor lacks frames/test.jsonl"
-    put(tmp_path, "mine/calor/frames/test/1.xml")
-    held = look(tmp_path)["calor"]
-    assert (held.state, held.meaning) == ("has", "no syntax.conllu: complexity.syntax.parser cannot be conllu")
-    put(tmp_path, "mine/calor/syntax.conllu")
-    assert look(tmp_path)["calor"].meaning == ""

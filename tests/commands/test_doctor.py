@@ -4,18 +4,12 @@ import subprocess
 import sys
 from collections import namedtuple
 from functools import cache
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from trivium.commands import brought, doctor, plan
+from trivium.commands import doctor, plan
 from trivium.commands.plan import plan_files
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import write_images
-from trivium.core.parameters import used_values
-from trivium.kvqae.rerankers.local_features import write_list
-from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.vision import onnx_session
 
 ROOT = Path(__file__).parents[2]
@@ -104,28 +98,6 @@ def test_a_driver_is_compared_with_the_cuda_of_torch(driver, state, findings, mo
         assert "scale pilot in some" in found["CUDA in torch"].meaning
 
 
-def test_a_driver_that_does_not_answer_is_not_taken_for_none(findings, monkeypatch):
-    def hang(*command):
-        raise subprocess.TimeoutExpired(command, 30)
-
-    monkeypatch.setattr(doctor, "_answer", hang)
-    assert findings()["GPU"].found == "nvidia-smi gave no answer in 4 s"
-
-
-def test_onnx_runtime_is_tried_where_there_is_a_gpu(findings, monkeypatch):
-    def fail():
-        raise BadInput("ONNX Runtime cannot use the GPU: libcurand.so.10: cannot open shared object file")
-
-    monkeypatch.setattr(onnx_session, "check_gpu", fail)
-    lacking = findings()["ONNX Runtime"]
-    assert lacking.state == "lacks"
-    assert "kvqae-image_features stops: ONNX Runtime cannot use the GPU: libcurand.so.10" in lacking.meaning
-    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
-    assert findings()["ONNX Runtime"].state == "has"
-    monkeypatch.setattr(doctor, "_answer", lambda *_: "")
-    assert "ONNX Runtime" not in findings()
-
-
 def test_a_scale_wants_a_gpu_and_room(findings, monkeypatch):
     planned, _ = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml")
     costs = [cost for cost in planned if not cost.apart]
@@ -157,65 +129,6 @@ def test_missing_program_and_package(findings, monkeypatch, project):
     assert found["chromium"].state == "lacks"
     assert found["uv"].state == "needs"
     assert "in-painting" not in found
-
-
-def test_environment_of_in_painting_may_be_made_later(findings, monkeypatch):
-    def uv(command, **_):
-        assert "--offline" in command  # a look must not start a download
-        return subprocess.CompletedProcess(command, state)
-
-    monkeypatch.setattr(doctor, "find_uv", lambda: Path("uv"))
-    monkeypatch.setattr(doctor.subprocess, "run", uv)
-    state = 0
-    assert findings()["in-painting"].state == "has"
-    state = 1
-    found = findings()["in-painting"]
-    assert (found.state, found.found) == ("lacks", "no environment")
-    assert "make setup" in found.meaning
-
-
-def test_spacys_pipeline_is_looked_for(findings, project, monkeypatch):
-    def missing(name):
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(brought, "installed", missing)
-    lacking = findings(project)["spaCy"]
-    assert (lacking.state, lacking.found) == ("lacks", "no en_core_web_lg")
-    assert lacking.meaning.startswith("the sample trains its own; at scales workstation and paper kvqae-mention_model")
-    assert "-m spacy download en_core_web_lg" in lacking.meaning
-    params = project / "params.yaml"
-    params.write_text(params.read_text().replace("model: trained}", "model: en_core_web_md}"))
-    assert "kvqae-mention_model stops; `" in findings(project)["spaCy"].meaning
-    monkeypatch.setattr(brought, "installed", lambda name: "3.8.0")
-    held = findings(project)["spaCy"]
-    assert (held.state, held.found, held.meaning) == ("has", "en_core_web_md 3.8.0", "")
-
-
-def test_delgs_files_are_counted_over_what_rrt_compares(findings, project):
-    lacking = findings(project)["DELG"]
-    assert (lacking.state, lacking.found) == ("lacks", "not known which images need features")
-    assert lacking.meaning.startswith("kvqae-local_features lists them")
-    dataset = used_values(project / "params.yaml", "kvqae.dataset")
-    write_images(project / "data/kvqae/raw/images/kb", [(f"{name}.jpg", b"") for name in "abcd"])
-    write_images(project / "data/kvqae" / dataset / "images/questions", [("q.jpg", b"")])
-    write_list(project / "data/kvqae/compared_images/kb.txt", ["a.jpg", "b.jpg", "c.jpg", "nowhere.jpg"])
-    write_list(project / "data/kvqae/compared_images/questions.txt", ["q.jpg"])
-    delg = project / "brought/kvqae_models/delg"
-    for file in ("kb/a.delg_global", "kb/a.delg_local", "kb/b.delg_global", "kb/d.delg_global", "kb/d.delg_local"):
-        (delg / file).parent.mkdir(parents=True, exist_ok=True)
-        (delg / file).touch()
-    lacking = findings(project)["DELG"]
-    assert lacking.found == "no files in brought/kvqae_models/delg for 2 of 3 images of kb, 1 of 1 images of questions"
-    assert lacking.meaning.startswith("`python -m trivium delg` asks for them")
-    (delg / "questions").mkdir()
-    for file in ("kb/b.delg_local", "kb/c.delg_global", "kb/c.delg_local", "questions/q.delg_global"):
-        (delg / file).touch()
-    assert findings(project)["DELG"].found == "no files in brought/kvqae_models/delg for 1 of 1 images of questions"
-    (delg / "questions/q.delg_local").touch()
-    held = findings(project)["DELG"]
-    assert (held.state, held.meaning) == ("has", "")
-    leave_out(project / "models/kvqae/rrt")
-    assert "dvc repro -f -s kvqae-rrt" in findings(project)["DELG"].meaning
 
 
 def test_broken_parameters_end_in_one_message(project):

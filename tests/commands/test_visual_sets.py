@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines, write_ok_vqa
-from trivium.commands import cli
 from trivium.commands.visual_sets import answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
@@ -110,16 +109,3 @@ def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> 
     with pytest.raises(BadInput, match="no question could be answered, the first: nobody knows"):
         run("infoseek", path, pictures, {})
     assert not (tmp_path / "answers.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--set", "infoseek", "--kb", "x", "--batch", "y", "--out", "z"], "--set needs --batch and --pictures"),
-        (["where?", "--bem", "x"], "--bem needs --set"),
-    ],
-)
-def test_arguments_that_do_not_fit(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.run("ask", arguments)
-    assert message in capsys.readouterr().err

@@ -7,7 +7,7 @@ from PIL import Image
 
 from trivium.formats.questions import Question
 from trivium.page.inline_pictures import thumbnail
-from trivium.page.kvqae.gallery import NO_PICTURE, counts_of, emphasize, face_boxes, highlight, passage_item
+from trivium.page.kvqae.gallery import NO_PICTURE, counts_of, emphasize, highlight, passage_item
 
 
 def encoded(image):
@@ -45,22 +45,6 @@ def test_answers_are_bold_in_relevant_passages_and_plausible_ones_italic_in_othe
     in_title = passage_item(("Bob", "born in Cork"), question, (0, 3), None)
     assert (in_title["title"], in_title["text"]) == ("<em>Bob</em>", "born in Cork")
     assert passage_item(("Bob", "born & bred"), question, None, None)["text"] == "born &amp; bred"
-
-
-def test_faces_are_framed_in_red():
-    boxes = face_boxes(
-        [
-            {"name": "a", "detected": True, "width": 200, "height": 100, "box": [50.0, 25.0, 150.0, 75.0]},
-            {"name": "b", "detected": False, "width": 200, "height": 100, "box": None},
-        ]
-    )
-    assert boxes == {"a": (0.25, 0.25, 0.75, 0.75)}
-    address = thumbnail(encoded(Image.new("RGB", (100, 100), "white")), 100, boxes["a"])
-    with Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))) as image:
-        red, green, _ = image.getpixel((26, 50))
-        assert red > 180 > 120 > green
-        assert min(image.getpixel((50, 50))) > 240
-    assert thumbnail(encoded(Image.new("RGB", (100, 100))), 100, (-0.5, -0.5, 1.5, 1.5)) is not None
 
 
 def test_pictures_that_cannot_be_shown_are_counted():

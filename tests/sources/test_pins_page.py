@@ -34,21 +34,3 @@ def test_every_set_on_request_has_one_row_and_every_row_its_set():
 def test_a_row_names_the_files_of_its_pin(name):
     source = SOURCES[name]
     assert NAMED.findall(PINNED[name][1]) == (source.list.split() if source.list else list(source.files))
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_row_says_which_digests_are_recorded_at_the_first_download(name):
-    source = SOURCES[name]
-    unknown = source.list.split() if source.list else [file for file, pin in source.files.items() if not pin.sha256]
-    assert NAMED.findall(PINNED[name][4]) == unknown
-    assert (PINNED[name][4] == "nothing") == (not unknown)
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_row_says_of_which_repository_or_size_it_speaks(name):
-    source, said = SOURCES[name], " ".join(PINNED[name][2:4])
-    if source.hub:
-        assert source.hub in said
-    else:
-        sizes = [pin.size for pin in source.files.values() if pin.size]
-        assert all(f"{size:,}".replace(",", " ") in said for size in sizes)

@@ -10,7 +10,6 @@ from tests.complexity.judging.test_label_studio import annotation
 from tests.complexity.scored_world import answer, write_world
 from tests.stages.complexity.test_score import run as score
 from trivium.complexity.judging import JudgementsParameters
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_table
 
 SMALL = ["L’armée belge", "Ypres", "", "Brême", "Férié", "rien", "Un évêque", "la cité"]
@@ -129,25 +128,3 @@ def test_judgements_of_former_answers_are_stale(tmp_path, world):
     assert metrics["stale"] == 2
     assert metrics["judgements"] == 2
     assert metrics["small_judged"] == 2
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["q1,small,z,correct", "q9,small,z,correct"], r"more\.csv:3: field 'id': unknown id; got 'q9'"),
-        (["q1,huge,z,correct"], r"more\.csv:2: field 'model': unknown model; got 'huge' \(choices: small, large\)"),
-        (["q1,small,z,yes"], r"more\.csv:2: field 'verdict'.*got 'yes' \(choices: correct, partial, incorrect\)"),
-        (["q1,small,,correct"], r"more\.csv:2: field 'annotator': no annotator"),
-        (
-            ["q1,small,z,correct", "q1,large,z,partial", "q1,small,z,correct"],
-            r"more\.csv:4: field 'annotator': annotator 'z' judged an answer twice, first in more\.csv:2; got 'q1'",
-        ),
-        (["q1,large,a,correct"], r"more\.csv:2: .*'a' judged an answer twice, first in export\.json:\d+"),
-    ],
-)
-def test_bad_csv(tmp_path, world, lines, message):
-    run(tmp_path)
-    label(tmp_path, {("q1", "Ypres"): {"a": "correct"}})
-    write_csv(tmp_path, *lines)
-    with pytest.raises(BadInput, match=message):
-        run(tmp_path)

@@ -21,9 +21,3 @@ def test_odmap_of_each_training():
         {"training": "coco_clip_share25", "seed": "0", "k": "1", "odmap": 0.25},
         {"training": "coco_clip_share25", "seed": "12", "k": "10", "odmap": 0.25},
     ]
-
-
-def test_complexity_says_what_was_validated():
-    labels = {name: number.label for name, number in NUMBERS.items()}
-    assert "δ < 0 for most models" in labels["complexity_factors_validated"]
-    assert "every analysis" in labels["complexity_factors_found"]

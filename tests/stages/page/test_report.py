@@ -138,41 +138,6 @@ def test_claims_stand_first_where_they_were_looked_at(tmp_path):
     assert "decorrelation-claims" not in found["decorrelation"]
 
 
-def test_weaker_worlds_stand_before_thorough_results(tmp_path):
-    written(tmp_path, "kvqae", "construction")
-    found = {
-        "value": 0.64,
-        "other_value": 0.565,
-        "difference": 0.075,
-        "low": 0.05,
-        "high": 0.1,
-        "p": 0.0001,
-        "seeds": 3,
-    }
-    less = found | {"difference": -0.002, "low": -0.02, "high": 0.016, "p": 0.25}
-    worlds = [
-        {
-            "seed": 3,
-            "planted": planted,
-            "mentioned": 0.95,
-            "measures": dict.fromkeys(("odmap@1", "removed_named", "r@1"), of),
-        }
-        for planted, of in ((1.0, found), (0.5, less))
-    ]
-    dated = {"commit": "abc123def456", "date": "2030-01-02"}
-    write_json(tmp_path / "thorough" / "kvqae_weaker.json", dated | {"worlds": worlds})
-    write_json(tmp_path / "thorough" / "kvqae.json", dated | {"pipeline": "toy", "seeds": {"3": {}}, "sections": []})
-    html = assembled(tmp_path)["kvqae"]
-    assert html.index('id="kvqae-weaker"') < html.index('id="kvqae-thorough"')
-    assert (
-        '<td>56.5</td><td>64.0</td>\n  <td>7.5<span class="interval">[5.0, 10.0]</span><span class="interval">p &lt; 0.001</span></td>'
-        in html
-    )
-    assert '<td>−0.2<span class="interval">[−2.0, 1.6]</span><span class="interval">p = 0.250</span></td>' in html
-    assert "seed 3<small>partner there: 50 %, objects named: 95 %</small>" in html
-    assert "at commit <code>abc123de</code> on 2030-01-02" in html
-
-
 def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_path):
     written(tmp_path, "kvqae", "construction")
     found = assembled(tmp_path)
