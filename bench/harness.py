@@ -127,12 +127,6 @@ def gflop(call: Callable[[], object]) -> float:
     return counter.get_total_flops() * 1e-9
 
 
-def measure(function: Callable[[], object], repeats: int) -> float:
-    """Median wall-clock seconds of `repeats` calls, after one call that is not counted."""
-    function()
-    return statistics.median(once(function) for _ in range(repeats))
-
-
 def once(function: Callable[[], object]) -> float:
     """Wall-clock seconds of a single call, for what takes minutes; warm it up on a small input first."""
     started = time.perf_counter()

@@ -163,8 +163,8 @@ def by_threads(given: Given, threads: int) -> list[bytes]:
         return list(pool.map(by_opencv, given))
 
 
-def bench_cv2() -> dict[str, object]:
-    """Seconds to start a worker, and the races at both sizes, after all have given the same bytes.
+def main() -> None:
+    """Time the start of a worker, and race at both sizes, after all have given the same bytes.
 
     Raises:
         AssertionError: a peer's bytes are others.
@@ -197,13 +197,8 @@ def bench_cv2() -> dict[str, object]:
         )
         races[f"{count} pictures of {height} × {width}, {cores} workers"] = race
         figures[f"{name}_images_per_second"] = count / race["seconds"]
-    return figures | {"races": races}
-
-
-def main() -> None:
-    """Race OpenCV's in-painting."""
-    figures = bench_cv2()
-    harness.write("inpaint", figures | {"versions": harness.versions("opencv-python-headless", "torch")})
+    versions = harness.versions("opencv-python-headless", "torch")
+    harness.write("inpaint", figures | {"races": races, "versions": versions})
 
 
 if __name__ == "__main__":

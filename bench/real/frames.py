@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,21 +48,6 @@ TRAINING = FrameParserParameters(
     windows=16, frames=16, steps=1500, learning_rate=5e-5, max_tokens=256, seed=SEED,
     validate_every=1500, checkpoint_every=1500, validation_texts=0,
 )  # fmt: skip
-
-
-class Parser(Protocol):
-    """What is measured: each method is given plain sentences, or what is said to be given in them."""
-
-    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
-        """Triggers with frames and elements."""
-
-    def frames_of(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
-        """The frame of each given trigger."""
-
-    def with_elements(
-        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
-    ) -> list[list[FrameInstance]]:
-        """Given frames with the elements that are found."""
 
 
 class Lexicon:
@@ -101,6 +86,9 @@ class Sentences(LinearFrameParser):
     def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
         """Each text as it is."""
         return [(number, Words.of(text)) for number, text in enumerate(texts)]
+
+
+Parser = Lexicon | LinearFrameParser | FrameParser
 
 
 def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: FrameParserParameters) -> FrameParser:
@@ -216,17 +204,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure, and keep the figures with date and commit; uncommitted changes are refused."""
     parser = argparse.ArgumentParser(prog="python -m bench.real.frames", description=__doc__)
     parser.add_argument("--corpus", type=Path, default=REAL / "asfalda_sequoia", help="folder with lu/ and frame/")
-    parser.add_argument(
-        "--encoder", type=Path, default=BROUGHT, help="CamemBERT's folder; not measured where it is not there"
-    )
-    arguments = parser.parse_args(argv)
-    if not (arguments.corpus / "lu").is_dir():
+    corpus = parser.parse_args(argv).corpus
+    if not (corpus / "lu").is_dir():
         problem = "the French FrameNet is not there"
-        raise BadInput(problem, file=arguments.corpus / "lu", expected="set TRIVIUM_REAL, or give --corpus")
+        raise BadInput(problem, file=corpus / "lu", expected="set TRIVIUM_REAL, or give --corpus")
     stamp = committed()
-    base = arguments.encoder if arguments.encoder.is_dir() else None
+    base = BROUGHT if BROUGHT.is_dir() else None
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
-    texts, left = read_framenet(arguments.corpus / "lu", read_core_types(arguments.corpus / "frame"))
+    texts, left = read_framenet(corpus / "lu", read_core_types(corpus / "frame"))
     with tempfile.TemporaryDirectory() as work:
         found = measure(texts, base, Path(work))
     versions = harness.versions("scikit-learn", *(("torch", "transformers") if base else ()))
