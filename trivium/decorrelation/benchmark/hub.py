@@ -28,7 +28,7 @@ def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "mode
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(hub.snapshot_download(name, allow_patterns=patterns, repo_type=kind, **options))
+        return Path(str(hub.snapshot_download(name, allow_patterns=[*patterns], repo_type=kind, **options)))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"cannot be had from the hub: {reason}", field=field, got=name) from None

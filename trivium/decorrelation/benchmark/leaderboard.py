@@ -181,7 +181,7 @@ def odmap(
             loaded: Any = chosen.load() if isinstance(chosen, NamedModel) else chosen
             scores[name] = score(asked, *ask_kept(loaded, chosen, asked, name, batch_size, precision, candidates))
             notes[name] = _notes(asked, chosen, loaded)
-            say(f"{name}: ODmAP@1 {100 * scores[name].mean('odmap@1'):.1f}")
+            say(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
         except BadInput as error:
             fail(name, str(error))
         except Exception as error:  # of a library: hours of the others would be lost
@@ -255,7 +255,8 @@ def rank(
     """The rows of models that were all asked `asked`; of equal ones the first that was given comes first."""
     names = list(scores)
     by_odmap, by_recall = (
-        rankdata([-scores[name].mean(measure) for name in names], method="min").astype(int) for measure in RANKED
+        rankdata([-scores[name].values[measure].mean() for name in names], method="min").astype(int)
+        for measure in RANKED
     )
     order = np.argsort(by_odmap, kind="stable").tolist()
     best = scores[names[order[0]]].values[RANKED[0]]
@@ -275,7 +276,7 @@ def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
     for one, other in permutations(range(len(scores)), 2):
         ahead, behind = scores[one], scores[other]
         bounds = interval(asked, ahead.values[RANKED[0]] - behind.values[RANKED[0]], ahead.pictures[RANKED[0]])
-        if bounds is not None and bounds[0] > 0 and ahead.mean(RANKED[1]) <= behind.mean(RANKED[1]):
+        if bounds is not None and bounds[0] > 0 and ahead.values[RANKED[1]].mean() <= behind.values[RANKED[1]].mean():
             looks[one] += 1
             looks[other] -= 1
     return looks

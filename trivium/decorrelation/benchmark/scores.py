@@ -106,7 +106,7 @@ def strata(asked: BenchmarkSet) -> dict[str, dict[str, NDArray[np.bool_]]]:
     beside, shares = asked.queries.partner_remains, asked.shares
     named = (asked.named_by_people() & asked.queries.removed).any(axis=1)
     tested, classes = asked.tests_something(), np.array(asked.queries.class_names)
-    groups = {
+    groups: dict[str, dict[str, Any]] = {
         "what it tests": {"something": tested, "hardly anything": ~tested},
         "usual partner": {"still there": beside, "not there": ~beside},
         "what is gone": {"people named it": named, "nobody named it": ~named},

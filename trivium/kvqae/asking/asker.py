@@ -53,8 +53,12 @@ class Reader(Protocol):
 class Identifier(Protocol):
     """Says which entity a picture shows."""
 
-    label: str  # what notes call it
     entities: int  # that it chooses among
+
+    @property
+    def label(self) -> str:
+        """What notes call it."""
+        ...
 
     def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
         """The number of a candidate, from 1; 0 for none of them; None where that is not clear."""

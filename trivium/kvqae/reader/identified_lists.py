@@ -144,8 +144,8 @@ def measure_lists(
     pairs = {(one.question.text, each) for row in selections.values() for one in row for each in one.passages.tolist()}
     readings = dict(read(sorted(pairs)))
     measured: dict[str, dict[str, Any]] = {}
-    for name, row in selections.items():
-        values: Values = measure(row, answer_all(row, readings, weighted=False))
+    for name, selected in selections.items():
+        values: Values = measure(selected, answer_all(selected, readings, weighted=False))
         ranked = evaluate(lists[name], judged(questions, lists[name], texts), RANKED) if name in lists else {}
         measured[name] = {**ranked, **values}
     return measured
