@@ -14,11 +14,11 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.nets.cards import write_card
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.pins import PINS, Pins
+from trivium.sources.pins import Pins
 from trivium.sources.repositories import fetched
 
 DOWNLOADS = Path(".work/downloads")
-FROZEN = PINS.with_name("frozen_encoders.yaml")
+FROZEN = Path(__file__).with_name("frozen_encoders.yaml")
 
 
 def options(parser: ArgumentParser) -> None:
