@@ -26,6 +26,7 @@ EXCEPTIONS = {
     "stages.kvqae.dpr_pretrain": "trains DPR",
     "stages.kvqae.dense_search": "searches passages",
     "stages.kvqae.encode_texts": "encodes texts",
+    "stages.kvqae.identify": "runs a reader",
     "stages.kvqae.image_features": "encodes pictures",
     "stages.kvqae.image_search": "searches pictures",
     "stages.kvqae.mention_model": "trains a spaCy pipeline",
