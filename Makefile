@@ -136,7 +136,7 @@ audit: $(BIN)/.ready  ## list known vulnerabilities of the locked packages, from
 
 sbom: $(BIN)/.ready  ## write software bills of materials (CycloneDX) of the locked packages into sbom/
 	@mkdir -p sbom
-	@uv export --quiet --frozen --all-groups --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
+	@uv export --quiet --frozen --all-groups --extra real --format cyclonedx1.5 --preview-features sbom-export --output-file sbom/trivium.cdx.json
 	@uv export --quiet --frozen --format cyclonedx1.5 --preview-features sbom-export --script $(WORKER) --output-file sbom/inpainting.cdx.json
 	@echo "sbom/trivium.cdx.json sbom/inpainting.cdx.json"
 
