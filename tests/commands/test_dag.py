@@ -16,7 +16,6 @@ from dvc.repo import Repo
 from trivium.commands import cli
 from trivium.commands.dag import HEIGHT, WIDTH, places, stages_of
 from trivium.commands.repro import CONSTRUCTION
-from trivium.core.code.pipeline import OWN_STAGE
 from trivium.page.contents import ARTICLES
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -25,12 +24,12 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 def test_cells_are_one_box_sections_are_none_and_shortcuts_are_left_out() -> None:
     graph = nx.DiGraph(
         [
-            *(("a-b@1", "a-world"), ("a-b@2", "a-world"), ("a-c", "a-b@1"), ("a-c", "a-world"), ("a-c", OWN_STAGE)),
+            *(("a-b@1", "a-world"), ("a-b@2", "a-world"), ("a-c", "a-b@1"), ("a-c", "a-world"), ("a-c", "code")),
             *(("a-page_x", "a-c"), ("z-other", "a-c"), ("a-c", "y-world")),
         ]
     )
     assert sorted(stages_of(graph, "a").edges) == [("a-b", "a-c"), ("a-world", "a-b"), ("y-world", "a-c")]
-    graph.add_edges_from([(CONSTRUCTION, "a-c"), (CONSTRUCTION, OWN_STAGE)])
+    graph.add_edges_from([(CONSTRUCTION, "a-c"), (CONSTRUCTION, "code")])
     assert sorted(stages_of(graph, "construction")) == ["a-b", "a-c", "a-world", "y-world"]
 
 

@@ -13,6 +13,7 @@ FILES = {
     "stages/two.py": "import stages.one\n",
     "dvc.yaml": """
 stages:
+  code: {cmd: python -m stages.one}
   one: {cmd: python -m stages.one}
   two: {foreach: [a, b], do: {cmd: 'python -m stages.two ${item}'}}
   shell: {cmd: echo}

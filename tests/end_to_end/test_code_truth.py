@@ -96,7 +96,7 @@ def changed(copy: Path) -> Changed:
 def starts(folder: Path) -> dict[str, str]:
     """By stage the module that its command starts."""
     cells = Pipeline(folder).cells
-    return {name: cell.command.split("-m ", 1)[1].split()[0] for name, cell in cells.items()}
+    return {name: cell.command.split("-m ", 1)[1].split()[0] for name, cell in cells.items() if name != "code"}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from moto.server import ThreadedMotoServer
 from tests.end_to_end.conftest import Project, clone_of, warm
 from tests.end_to_end.test_dvc_yaml import STAGES
 from tests.page.outline import PAGES
-from trivium.core.code.pipeline import OWN_STAGE
 
 SHOWN = {"headline", "report", "track"}  # what shows all pipelines
 
@@ -22,7 +21,7 @@ SHOWN = {"headline", "report", "track"}  # what shows all pipelines
 def stages_run(output: str) -> list[str]:
     """Names of the stages that a `dvc repro` really ran, but for `code`, which always runs."""
     names = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
-    return [name for name in names if name != OWN_STAGE]
+    return [name for name in names if name != "code"]
 
 
 def test_everything_declared_is_there(built):
@@ -128,7 +127,7 @@ def pushed_wiped_and_pulled(project, *remote_setup, stages=""):
         remove(path)
     project.run("dvc", "pull", "-q", "--run-cache", *targets)
     missing = [path for path in outputs if not path.exists()]  # before `dvc repro` restores what it can by itself
-    alone = ["--single-item", OWN_STAGE] if targets else []  # what these need is no longer in the cache
+    alone = ["--single-item", "code"] if targets else []  # what these need is no longer in the cache
     return missing, stages_run(project.run("dvc", "repro", *alone, *targets))
 
 

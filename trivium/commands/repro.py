@@ -140,8 +140,7 @@ def stop() -> None:
 def reproduce(stage: str, cores: int) -> str:
     """Reproduce one stage; why it failed, the last line that it printed, or nothing."""
     os.environ["STAGE_WORKERS"] = str(cores)
-    said, error = Path(".work") / f"{stage.rpartition(':')[2]}.log", ""
-    outputs = [(os.dup(output), output) for output in (1, 2)]
+    said, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
     with subprocess.Popen(["tee", said], stdin=subprocess.PIPE) as copying:
         assert copying.stdin is not None
         for _, output in outputs:

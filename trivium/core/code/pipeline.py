@@ -7,7 +7,6 @@ stages, `foreach` over a list of names or a mapping, `matrix` of names, and `${a
 import json
 import os
 import re
-import sysconfig
 import time
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 
 CODE_YAML = Path("code.yaml")
-OWN_STAGE = "stages/dvc.yaml:code"  # apart from the graph; it always runs
+OWN_STAGE = "code"  # has no digest: it always runs
 _COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
 _REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 
@@ -112,7 +111,7 @@ def stage_parts(folder: Path, root: Path) -> dict[str, Parts]:
         BadInput: `dvc.yaml` or a module cannot be read.
     """
     pipeline, code = Pipeline(folder), Code(root)
-    reached = {name: pipeline.parts(code, name) for name in pipeline.cells}
+    reached = {name: pipeline.parts(code, name) for name in pipeline.cells if name != OWN_STAGE}
     return {name: parts for name, parts in reached.items() if parts is not None}
 
 
@@ -122,8 +121,6 @@ def write_code(folder: Path, root: Path) -> None:
     DVC takes a dot in the name of a parameter for a step down, so a stage `answer@a-0.5` stands under `answer@a-0` and
     `5`. Digests are quoted: YAML takes some, such as `12e4567890123456`, for numbers.
     """
-    if is_current(folder, root):
-        return
     started = time.time()
     tree: dict[str, Any] = {}
     for name, parts in sorted(stage_parts(folder, root).items()):
@@ -135,19 +132,6 @@ def write_code(folder: Path, root: Path) -> None:
     with write_atomically(folder / CODE_YAML) as file:
         file.write_text(json.dumps(tree, indent=1) + "\n")  # JSON is YAML
         os.utime(file, (started, started))
-
-
-def is_current(folder: Path, root: Path) -> bool:
-    """Whether all that `code.yaml` is made of (code, graph, parameters, packages) last changed before it was written.
-
-    Asked is the time of a file's status, which replacing or renaming a file sets, too, and that of the folders.
-    """
-    file = folder / CODE_YAML
-    paths = {root / path for path in code_files(root)}
-    paths |= {path.parent for path in paths} | {Path(sysconfig.get_path("purelib")), folder / "dvc.yaml"}
-    paths |= {folder / "params.yaml"} & {*folder.glob("params.yaml")}
-    tick = 0.1  # seconds; the clock of a file system is coarser than `time.time`
-    return file.exists() and max(path.stat().st_ctime for path in paths) < file.stat().st_mtime - tick
 
 
 def read_digests(file: Path) -> dict[str, str]:
