@@ -58,6 +58,8 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
         (["--batch", "q.csv"], "--batch needs --kb and --out"),
         (["--face", "2", "who?"], "--face needs --kb"),
         (["--kb", "b"], "a question, or --batch, is needed"),
+        (["--kb", "b", "--entries", "e.csv", "who?"], "--entries needs --batch"),
+        (["--stand-ins", "who?"], "--reader and --stand-ins need --kb"),
     ],
 )
 def test_options_that_do_not_go_together(capsys, arguments, message):

@@ -10,7 +10,6 @@ from tests.kvqae.asking.own_folder import open_asker, settings, write_folder, wr
 from tests.kvqae.asking.test_building import make, no_foreign
 from tests.kvqae.tiny_reader import write_bert
 from tests.prompting.loopback_endpoint import Loopback, said
-from trivium.commands import cli
 from trivium.commands.ask_batch import answer_all
 from trivium.commands.endpoints import STAND_INS, EndpointIdentifier, is_stand_in, reader_of
 from trivium.commands.given_entries import key_of_picture, read_entries
@@ -129,17 +128,3 @@ def test_the_samples_reader_does_not_read_on_a_base_of_ones_own(museum, tmp_path
         assert (answer.score is not None) is stand_ins
         assert answer.supports
     assert "llama-cpp-python" in STAND_INS
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--kb", "b", "--entries", "e.csv", "who?"], "--entries needs --batch"),
-        (["--stand-ins", "who?"], "--reader and --stand-ins need --kb"),
-    ],
-)
-def test_options_that_do_not_go_together(capsys, arguments, message):
-    with pytest.raises(SystemExit) as ended:
-        cli.run("ask", arguments)
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err

@@ -1,6 +1,9 @@
-"""No test leaves anything in a user's cache."""
+"""A project of four pictures, what it asks, and a cache of the tests' own: nothing is left in a user's."""
 
 import pytest
+
+from tests.decorrelation.benchmark.benchmark_project import write_project
+from trivium.decorrelation.benchmark.benchmark_set import open_set
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -9,3 +12,13 @@ def cache(tmp_path_factory):
         folder = tmp_path_factory.mktemp("cache")
         patch.setenv("XDG_CACHE_HOME", str(folder))
         yield folder / "trivium" / "odmap"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return write_project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="module")
+def asked(project):
+    return open_set(project)

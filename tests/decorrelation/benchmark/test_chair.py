@@ -7,23 +7,12 @@ import pytest
 import transformers
 
 from sample.scene_models.words import save_bert_tokenizer
-from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of, write_project
+from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
-from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.chair import chair, read_captions, write_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, leaderboard_markdown, write_leaderboard
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return write_project(tmp_path_factory.mktemp("project"))
-
-
-@pytest.fixture(scope="module")
-def asked(project):
-    return open_set(project)
 
 
 class Says:

@@ -4,15 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from tests.decorrelation.benchmark.benchmark_project import Words, write_project
+from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed, unit
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    return open_set(write_project(tmp_path_factory.mktemp("project")))
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])

@@ -12,13 +12,11 @@ from stages.decorrelation import evaluate as stage
 from tests.decorrelation.benchmark.benchmark_project import (
     RETRIEVE,
     Words,
-    write_project,
 )
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.answers import answer
-from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
@@ -29,16 +27,6 @@ from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
 from trivium.formats.picture_corpora import read_corpus
 
 DATA = "data/decorrelation"
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return write_project(tmp_path_factory.mktemp("project"))
-
-
-@pytest.fixture(scope="module")
-def asked(project):
-    return open_set(project)
 
 
 @pytest.fixture(scope="module")

@@ -44,11 +44,6 @@ class Encoder:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return write_project(tmp_path_factory.mktemp("project"))
-
-
-@pytest.fixture(scope="module")
 def ours(project):
     scores = odmap({"words": Words()}, project).rows[0].scores
     return {measure.replace("@", "_at_"): scores.mean(measure) for measure in MEASURES}

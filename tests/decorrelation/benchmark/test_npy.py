@@ -7,17 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.decorrelation.benchmark.benchmark_project import Words, write_project
+from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.family import find_model
 from trivium.decorrelation.benchmark.npy import KeptEmbeddings, write_inputs
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    return open_set(write_project(tmp_path_factory.mktemp("project")))
 
 
 @pytest.fixture

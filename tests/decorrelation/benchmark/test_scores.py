@@ -5,22 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
+from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face
 from trivium.decorrelation.benchmark.answers import SetAnswers
-from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.family import NamedModel
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.decorrelation.benchmark.scores import by_chance, by_stratum, query_rows, score, strata
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return write_project(tmp_path_factory.mktemp("project"))
-
-
-@pytest.fixture(scope="module")
-def asked(project):
-    return open_set(project)
 
 
 def answers(asked, pairs):
