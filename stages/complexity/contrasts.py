@@ -47,8 +47,8 @@ def main(
     """Train the reader --name with --seed on each corpus of --crossed, and write its scores of all facts to --out.
 
     Returns:
-        Those of `contrast_job`, and of each factor `{factor}_loss`, the mean points that it costs, with `_low`, `_high`
-        over facts. A world without such facts has none of them.
+        Those of `contrast_job`, and of each factor `{factor}_delta_points`, the mean score with it less that without
+        it, with `_low`, `_high` over facts. A world without such facts has none of them.
     """
     task = partial(contrast_job, name=name, settings=parameters.settings, seed=seed, crossed=crossed,
                    base=base / parameters.settings.base, batch_size=parameters.batch_size,
@@ -58,9 +58,10 @@ def main(
     for factor in FACTORS:
         facts, without, present = sides(scores, factor)
         if facts:
-            mean = mean_contrast([100 * np.expand_dims(without - present, 1)])
+            mean = mean_contrast([100 * np.expand_dims(present - without, 1)])
             low, high = mean.interval()
-            metrics |= {f"{factor}_loss": mean.value, f"{factor}_low": low, f"{factor}_high": high}
+            name = f"{factor}_delta_points"
+            metrics |= {name: mean.value, f"{name}_low": low, f"{name}_high": high}
     return metrics
 
 

@@ -60,7 +60,7 @@ def _other_readings(
         deltas, said = mean_differences(values, codes[None])[:, 0], codes >= 0
         p = mann_whitney(values[:, said], codes[said] == YES) if large_enough(codes[None], smallest_set)[0] else None
         for row, model in enumerate(models):
-            metrics[f"{model}_{factor}_other_delta"] = float(deltas[row])
+            metrics[f"{model}_{factor}_other_delta_points"] = float(deltas[row])
             metrics |= {} if p is None else {f"{model}_{factor}_other_p": float(p[row])}
     return {name: value for name, value in metrics.items() if not np.isnan(value)}
 
@@ -81,7 +81,7 @@ def _metrics(
             for verdict in verdicts
         },
         **{
-            f"{model}_{factor}_delta": float(effects.delta[row, column])
+            f"{model}_{factor}_delta_points": float(effects.delta[row, column])
             for row, model in enumerate(models)
             for column, factor in enumerate(factors)
         },

@@ -20,10 +20,10 @@ MORE, COST = CLAIMS["kvqae"][0], CLAIMS["complexity"][0]
         (KEPT, -0.04, -0.01, "holds"),  # less, but within five points
         (KEPT, -0.06, 0.02, "cannot tell"),
         (KEPT, -0.2, -0.06, "does not hold"),
-        (COST, 0.001, 0.2, "holds"),
-        (COST, -0.03, 0.01, "no effect"),
+        (COST, -0.2, -0.001, "holds"),
+        (COST, -0.01, 0.03, "no effect"),
         (COST, -0.03, 0.03, "cannot tell"),
-        (COST, -0.03, -0.01, "does not hold"),
+        (COST, 0.01, 0.03, "does not hold"),
         (SAME, -0.02, 0.04, "holds"),
         (SAME, -0.02, 0.06, "cannot tell"),
         (SAME, 0.001, 0.02, "does not hold"),  # small, and there
@@ -60,13 +60,13 @@ def costs(*means, spread=0.002, worlds=3):
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        ((0.05,) * 3, (0.03,) * 3, "holds"),
-        ((-0.05,) * 3, (-0.03,) * 3, "does not hold"),
-        ((0.0,) * 3, (-0.05,) * 3, "no effect"),
-        ((0.0,) * 3, (0.04,) * 3, "differs"),
-        ((0.019,) * 3, (0.021,) * 3, "holds"),
-        ((0.05,) * 3, (0.12, 0.12, -0.09), "cannot tell"),  # a world that says the opposite
-        ((0.09, 0.0, 0.0), (0.015,) * 3, "cannot tell"),
+        ((-0.05,) * 3, (-0.03,) * 3, "holds"),
+        ((0.05,) * 3, (0.03,) * 3, "does not hold"),
+        ((0.0,) * 3, (0.05,) * 3, "no effect"),
+        ((0.0,) * 3, (-0.04,) * 3, "differs"),
+        ((-0.019,) * 3, (-0.021,) * 3, "holds"),
+        ((-0.05,) * 3, (-0.12, -0.12, 0.09), "cannot tell"),  # a world that says the opposite
+        ((-0.09, 0.0, 0.0), (-0.015,) * 3, "cannot tell"),
     ],
 )
 def test_one_verdict_on_what_a_factor_costs_all_readers(one, other, said):
@@ -81,7 +81,7 @@ def test_a_cost_needs_all_runs_and_tells_each_reader():
     every = {world: [told] * 3 for world in WORLDS["complexity"]}
     found = {each.claim.name: each for each in judge("complexity", every)}
     assert (found["f4_costs"].verdict, found["f3_costs"].verdict) == ("holds", "does not hold")
-    assert {round(mean.value, 3) for mean in found["f4_costs"].readers.values()} == {0.5}
+    assert {round(mean.value, 3) for mean in found["f4_costs"].readers.values()} == {-0.5}
     assert set(found["f4_costs"].readers) == {*found["f4_costs"].claim.parts}
     assert found["readers_read"].verdict == "holds"
     part = {each.claim.name: each for each in judge("complexity", {6: [told]})}

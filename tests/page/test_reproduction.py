@@ -47,14 +47,17 @@ def test_the_sample_run_has_all_that_its_cells_and_models_give() -> None:
     found = values(cells)
     missing = {cell.metric for cell in cells if cell.key not in found}
     assert not {metric for metric in missing if metric.startswith(("passage", "article", "few_shot", "zero_shot_"))}
-    for there in ("coco_clip_ours_synthetic_odmap@1", "coco_vse_ours_image_to_text_r@5", "camembert_f0_delta"):
+    for there in ("coco_clip_ours_synthetic_odmap@1", "coco_vse_ours_image_to_text_r@5", "camembert_f0_delta_points"):
         assert there not in missing
 
 
 def test_a_delta_is_rounded_down_as_the_paper_prints_it(tmp_path: Path) -> None:
-    write_json(tmp_path / "complexity" / "validate.json", {"t5_f2_delta": -1.2, "gpt_f1_delta": 3.9999})
+    write_json(tmp_path / "complexity" / "validate.json", {"t5_f2_delta_points": -1.2, "gpt_f1_delta_points": 3.9999})
     found = values(read_cells(), tmp_path)
-    assert found == {"complexity/validate.json:t5_f2_delta": -2, "complexity/validate.json:gpt_f1_delta": 3}
+    assert found == {
+        "complexity/validate.json:t5_f2_delta_points": -2,
+        "complexity/validate.json:gpt_f1_delta_points": 3,
+    }
 
 
 def cell(**changes: object) -> Cell:

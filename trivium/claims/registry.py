@@ -36,7 +36,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a factor costs a reader: its mean score of facts without the factor, less that of the same facts with it."""
+    """A reader's scores of facts without a factor (`better`), and of the same facts with it (`other`)."""
 
     reader: str
     factor: str

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trivium.claims.evidence import stacked
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Claim, Verdict
 from trivium.measures.contrasts import ContrastMean, mean_contrast
-from trivium.measures.trainings import Difference, over_trainings
+from trivium.measures.trainings import Difference, Sides, over_trainings
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class InWorld:
     Attributes:
         world: its seed.
         trainings: how many were compared.
-        difference: what was found.
+        difference: what was found; of a cost δ, which is below 0 where the factor costs.
         verdict: of it.
     """
 
@@ -38,22 +38,26 @@ class Judged:
     worlds: tuple[InWorld, ...]
     verdict: Verdict
     complete: bool  # every world has all of its trainings
-    readers: Mapping[str, ContrastMean] = field(default_factory=dict)  # of a cost: over all worlds and trainings
+    readers: Mapping[str, ContrastMean] = field(default_factory=dict)  # of a cost: δ over all worlds and trainings
 
 
 def verdict(claim: Claim, found: Difference) -> Verdict:
     """What an interval says of a claim.
 
-    More, or a cost: it holds where the interval lies above 0, and does not where it lies below; a cost has no effect
-    where it lies below the margin. Kept: with the margin in the place
-    of 0. None: it does not hold where the interval leaves out 0, and holds where it is within the margin.
+    More: it holds where the interval lies above 0, and does not where it lies below. A cost: the other way round, and
+    there is no effect where the interval lies above minus the margin. Kept: with minus the margin in the place of 0.
+    None: it does not hold where the interval leaves out 0, and holds where it is within the margin.
     """
     if claim.expected == "none":
         if found.low > 0 or found.high < 0:
             return "does not hold"
         return "holds" if max(-found.low, found.high) < claim.margin else "cannot tell"
-    if claim.expected == "costs" and found.low <= 0 < found.high < claim.margin:
-        return "no effect"
+    if claim.expected == "costs":
+        if found.high < 0:
+            return "holds"
+        if -claim.margin < found.low < 0 <= found.high:
+            return "no effect"
+        return "does not hold" if found.low > 0 else "cannot tell"
     least = -claim.margin if claim.expected == "kept" else 0.0
     if found.low > least:
         return "holds"
@@ -74,7 +78,7 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
         if not complete:
             verdicts.append("cannot tell")
         if claim.expected == "costs" and worlds:
-            contrasts = {part: [_contrasts(tables, claim.name, part) for tables in evidence.values() if tables]
+            contrasts = {part: [_contrasts(claim, part, tables) for tables in evidence.values() if tables]
                          for part in claim.parts}  # fmt: skip
             said = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
             yield Judged(claim, worlds, said, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
@@ -85,41 +89,50 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
 def judge_cost(contrasts: Mapping[str, Sequence[NDArray[np.float64]]], margin: float) -> Verdict:
     """One verdict on what a factor costs readers, over all worlds and trainings together.
 
-    It holds where each reader's interval lies above 0, does not where each lies below, and there is no effect where
-    each lies below the margin; but no world's own interval may say the opposite. Readers differ where one's interval
-    lies above 0, another's below the margin, and that of their difference leaves out 0.
+    It holds where each reader's interval of δ lies below 0, does not where each lies above, and there is no effect
+    where each lies above minus the margin; but no world's own interval may say the opposite. Readers differ where one's
+    interval lies below 0, another's above minus the margin, and that of their difference leaves out 0.
 
     Args:
-        contrasts: of each reader, by world (facts, trainings): the score without the factor less that with it.
+        contrasts: of each reader, by world (facts, trainings): δ, the score with the factor less that without it.
         margin: up to which a cost is none.
     """
     intervals = {reader: mean_contrast(worlds).interval() for reader, worlds in contrasts.items()}
     own = [mean_contrast([world]).interval() for worlds in contrasts.values() for world in worlds]
-    if all(low > 0 for low, _ in intervals.values()) and all(high > 0 for _, high in own):
-        return "holds"
     if all(high < 0 for _, high in intervals.values()) and all(low < 0 for low, _ in own):
+        return "holds"
+    if all(low > 0 for low, _ in intervals.values()) and all(high > 0 for _, high in own):
         return "does not hold"
-    if all(high < margin for _, high in intervals.values()) and all(low < margin for low, _ in own):
+    if all(low > -margin for low, _ in intervals.values()) and all(high > -margin for _, high in own):
         return "no effect"
-    for more, (low, _) in intervals.items():
-        for less, (_, high) in intervals.items():
-            if low > 0 and high < margin:
+    for more, (_, high) in intervals.items():
+        for less, (low, _) in intervals.items():
+            if high < 0 and low > -margin:
                 apart = [one - other for one, other in zip(contrasts[more], contrasts[less], strict=True)]
-                if mean_contrast(apart).interval()[0] > 0:
+                if mean_contrast(apart).interval()[1] < 0:
                     return "differs"
     return "cannot tell"
 
 
-def _contrasts(tables: Sequence[pa.Table], claim: str, part: str) -> NDArray[np.float64]:
-    """(facts, trainings) of one world."""
-    found = stacked(tables, claim, part)
-    return (found.better - found.other).T
+def _sides(claim: Claim, part: str, tables: Sequence[pa.Table]) -> Sides:
+    """The evidence of one part over trainings; of a cost the sides change places, so that their difference is δ."""
+    sides = stacked(tables, claim.name, part)
+    if claim.expected != "costs":
+        return sides
+    return Sides(sides.other, sides.other_count, sides.better, sides.better_count)
+
+
+def _contrasts(claim: Claim, part: str, tables: Sequence[pa.Table]) -> NDArray[np.float64]:
+    """δ of one world, (facts, trainings)."""
+    sides = _sides(claim, part, tables)
+    return (sides.better - sides.other).T
 
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
-    parts = [over_trainings(stacked(tables, claim.name, part), permutations=10_000) for part in claim.parts]
+    parts = [over_trainings(_sides(claim, part, tables), permutations=10_000) for part in claim.parts]
     said = _together([verdict(claim, part) for part in parts])
-    return InWorld(world, len(tables), min(parts, key=lambda part: part.value), said)
+    weakest = (max if claim.expected == "costs" else min)(parts, key=lambda part: part.value)
+    return InWorld(world, len(tables), weakest, said)
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:

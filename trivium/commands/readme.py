@@ -50,7 +50,7 @@ def claims_table(root: Path) -> str:
         title = f"**{name}**: "
         for row in judged(root, pipeline):
             found = {world.world: world for world in row.worlds}
-            cells = [_in_world(found.get(world), row.claim.expected == "costs") for world in WORLDS[pipeline]]
+            cells = [_in_world(found.get(world)) for world in WORLDS[pipeline]]
             rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _said(row)])
             title = ""
     return markdown_table(["claim", "by", "one world", "another", "a third", ""], rows)
@@ -61,16 +61,16 @@ def _said(row: Judged) -> str:
     readers = []
     for reader, mean in row.readers.items():
         low, high = mean.interval()
-        readers.append(f"{reader} {points(-mean.value)} [{points(-high)}, {points(-low)}]")
+        readers.append(f"{reader} {points(mean.value)} [{points(low)}, {points(high)}]")
     return ": ".join([row.verdict, "; ".join(readers)] if readers else [row.verdict])
 
 
-def _in_world(found: InWorld | None, cost: bool) -> str:
-    """What a world showed, in points; a cost is below 0, as δ is."""
+def _in_world(found: InWorld | None) -> str:
+    """What a world showed, in points."""
     if found is None:
         return "–"
     seen = found.difference
-    value, low, high = map(points, (-seen.value, -seen.high, -seen.low) if cost else (seen.value, seen.low, seen.high))
+    value, low, high = map(points, (seen.value, seen.low, seen.high))
     trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
     return f"{value} [{low}, {high}]{trainings}"
 
@@ -83,8 +83,8 @@ def findings_table(root: Path) -> str:
         told = [claim for claim in claims if claim.worlds and _is_told(claim)]
         for claim in told:
             differences = [world.difference.value for world in claim.worlds]
-            lost = [-mean.value for mean in claim.readers.values()]
-            values = ", ".join(map(points, lost or differences))
+            deltas = [mean.value for mean in claim.readers.values()]
+            values = ", ".join(map(points, deltas or differences))
             done = sum(world.trainings for world in claim.worlds)
             said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
             title = "" if claim is not told[0] else f"**{name}**: "

@@ -245,8 +245,8 @@ def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
     for model, values in printed["table_2"]["rows"].items():
         for factor, value in zip(factors, values, strict=True):
             label, measure, tolerance = rows[model]["label"], f"δ of {factor}", tolerances["delta"][factor]
-            yield Cell("complexity-validate", "Table 2", label, measure, f"{model}_{factor}_delta", (float(value),),
-                       tolerance, 1.0, is_floored=True)  # fmt: skip
+            yield Cell("complexity-validate", "Table 2", label, measure, f"{model}_{factor}_delta_points",
+                       (float(value),), tolerance, 1.0, is_floored=True)  # fmt: skip
 
 
 def values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:

@@ -58,8 +58,15 @@ def test_every_version_is_asked_of_its_corpora(world, tmp_path):
         ("f1", "a"): 12, ("f1", "b"): 12, ("f0", "a"): 2, ("f0", "b"): 2,
     }  # fmt: skip
     assert metrics["facts"] == 8
-    assert {"f0_loss", "f1_loss", "f1_low", "a_rouge_l", "b_rouge_l", "baseline_rouge_l"} <= set(metrics)
-    assert "f2_loss" not in metrics
+    assert {
+        "f0_delta_points",
+        "f1_delta_points",
+        "f1_delta_points_low",
+        "a_rouge_l",
+        "b_rouge_l",
+        "baseline_rouge_l",
+    } <= set(metrics)
+    assert "f2_delta_points" not in metrics
     again = run(world, tmp_path / "again", tmp_path / "again.parquet")
     assert (again, read_table(tmp_path / "again.parquet")) == (metrics, table)
 

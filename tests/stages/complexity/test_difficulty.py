@@ -54,8 +54,8 @@ def test_the_evaluation_set_with_two_readers(world):
     assert (metrics["questions"], metrics["contexts"], metrics["clusters"], metrics["left_out"]) == (60, 30, 30, 0)
     assert (metrics["t5_rouge_l"], metrics["mt5_rouge_l"], metrics["mt5_em"]) == (1, 0.5, 0.5)
     assert metrics["low_overlap_share"] == 0.5
-    assert metrics["mt5_low_overlap_delta"] == -100
-    assert metrics["t5_low_overlap_delta"] == 0
+    assert metrics["mt5_low_overlap_delta_points"] == -100
+    assert metrics["t5_low_overlap_delta_points"] == 0
     assert metrics["cells"] == 2 * (sum(name.endswith("_share") for name in metrics))
     assert "mean_spearman" not in metrics, "nothing is hard for t5"
     assert all(np.isfinite(value) for value in metrics.values())

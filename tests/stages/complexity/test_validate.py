@@ -57,7 +57,7 @@ def test_the_other_reading_has_a_delta_and_no_other_part(tmp_path):
     paths = {name: tmp_path / name for name in ("out", "out_agreement")}
     metrics = main(ValidateParameters(measure="rouge_l", **OPTIONS), None, scores=tmp_path / "scores.parquet",
                    factors=tmp_path / "factors.parquet", **paths)  # fmt: skip
-    assert metrics["a_f3_other_delta"] == pytest.approx(-50)
+    assert metrics["a_f3_other_delta_points"] == pytest.approx(-50)
     theirs = scipy.stats.mannwhitneyu([0.25] * 10, [0.75] * 20, method="asymptotic")
     assert metrics["a_f3_other_p"] == pytest.approx(theirs.pvalue)
     assert metrics["tests"] == 1
@@ -213,7 +213,7 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     assert metrics["models"] == 2
     assert metrics["baselines_left_out"] == 1
     assert metrics["f3_validated"] == metrics["f3_found"] == 2
-    assert metrics["small_f3_delta"] == pytest.approx(effects.delta[1, 3])
+    assert metrics["small_f3_delta_points"] == pytest.approx(effects.delta[1, 3])
     with (folder / "agreement.csv").open() as lines:
         (pair,) = csv.DictReader(lines)
     assert (pair["model"], pair["other"]) == ("big", "small")

@@ -79,8 +79,8 @@ def test_kvqae(tmp_path):
         "long_answer": (2, 1),  # 2, 4 and 1 words: the lower of two even cuts
         "low_overlap": (1, 1),
     }
-    assert metrics["kvqae_reader_first_not_relevant_delta"] == pytest.approx(-25)
-    assert metrics["kvqae_reader_no_relevant_passage_delta"] == pytest.approx(-62.5)
+    assert metrics["kvqae_reader_first_not_relevant_delta_points"] == pytest.approx(-25)
+    assert metrics["kvqae_reader_no_relevant_passage_delta_points"] == pytest.approx(-62.5)
     assert metrics["first_not_relevant_uncounted"] == 1
     assert metrics["passages_read"] == 2
 

@@ -1,7 +1,8 @@
 """What a factor costs a reader, from facts that are told and asked with it and without it (complexity.md §5).
 
 Readers learn from two corpora in which frames have opposite roles; of f0 and f6 a fact is asked of both in each one's
-own words, of the other factors in the same words. A contrast is the score without the factor less the score with it.
+own words, of the other factors in the same words. A contrast δ is the score with the factor less the score without it:
+a cost is below 0.
 """
 
 import numpy as np

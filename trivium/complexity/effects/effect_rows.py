@@ -70,11 +70,11 @@ def write_effects(path: Path, rows: Sequence[Row]) -> None:
 
 
 def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
-    """`{model}_{factor}_delta` and `…_p_holm`, where they are defined, and how many cells are significant."""
+    """`{model}_{factor}_delta_points` and `…_p_holm`, where they are defined, and how many cells are significant."""
     metrics = {
-        f"{row['model']}_{row['factor']}_{name}": float(value)
+        f"{row['model']}_{row['factor']}_{key}": float(value)
         for row in rows
-        for name in ("delta", "p_holm")
+        for name, key in (("delta", "delta_points"), ("p_holm", "p_holm"))
         if (value := row[name]) is not None
     }
     counts = {name: float(sum(bool(row[name]) for row in rows)) for name in _VERDICTS}

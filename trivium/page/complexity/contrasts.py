@@ -49,7 +49,7 @@ class Contrasts:
     Attributes:
         facts: rows of `facts.parquet`; none where the world is not the sample's.
         scores: by what a reader is called, the tables of its trainings.
-        means: by factor and reader, the points that it costs.
+        means: by factor and reader, δ in points, below 0 where the factor costs.
     """
 
     facts: Sequence[Mapping[str, Any]]
@@ -64,7 +64,7 @@ class Contrasts:
     @property
     def hardest(self) -> str:
         """The factor that costs most even the reader that loses least by it, of those that cost every reader if any."""
-        return max(self.costly or self.means, key=lambda name: min(mean.value for mean in self.means[name].values()))
+        return max(self.costly or self.means, key=lambda name: -max(mean.value for mean in self.means[name].values()))
 
 
 def read_contrasts(of: Material) -> Contrasts:
@@ -78,7 +78,7 @@ def read_contrasts(of: Material) -> Contrasts:
     }
     scores = {of.labels[reader]: [read_table(file) for file in own] for reader, own in files.items()}
     asked = [factor for factor in FACTORS if any(row[factor] is not None for row in facts)]
-    means = {factor: {reader: cost(tables, factor) for reader, tables in scores.items()} for factor in asked}
+    means = {factor: {reader: mean_delta(tables, factor) for reader, tables in scores.items()} for factor in asked}
     return Contrasts(facts, scores, means)
 
 
@@ -88,7 +88,7 @@ def claim_of(found: Contrasts) -> Markup:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
                           "No factor costs every reader of this run for sure.")  # fmt: skip
     hardest = found.hardest
-    lost = " and ".join(f"{reader} loses {mean.value:.1f}" for reader, mean in found.means[hardest].items())
+    lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in found.means[hardest].items())
     seen = (
         f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; the example is one of them, twice."
     )
@@ -102,7 +102,7 @@ def picture_html(found: Contrasts) -> Markup:
 
 
 def contrasts_html(found: Contrasts) -> Markup:
-    """The mean points that each factor costs each reader."""
+    """Mean δ of each factor and reader, in points."""
     if not found.facts:
         return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
     return render(
@@ -116,20 +116,20 @@ def contrasts_html(found: Contrasts) -> Markup:
     )
 
 
-def cost(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
-    """The mean points that a factor costs a reader over facts and the trainings of `tables`."""
-    found = [sides(table, factor) for table in tables]
-    return mean_contrast([100 * np.stack([without - present for _, without, present in found], axis=1)])
+def mean_delta(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
+    """Mean δ of a factor for a reader over facts and the trainings of `tables`, in points."""
+    versions = [sides(table, factor) for table in tables]
+    return mean_contrast([100 * np.stack([present - without for _, without, present in versions], axis=1)])
 
 
 def say(means: Sequence[ContrastMean]) -> str:
     """What the intervals of all readers together say of this world."""
     intervals = [mean.interval() for mean in means]
-    if all(low > 0 for low, _ in intervals):
-        return COSTS
     if all(high < 0 for _, high in intervals):
+        return COSTS
+    if all(low > 0 for low, _ in intervals):
         return "helps every reader"
-    if all(high < MARGIN for _, high in intervals):
+    if all(low > -MARGIN for low, _ in intervals):
         return f"costs none more than {MARGIN:.0f} points"
     return "cannot be told from this run"
 

@@ -46,7 +46,7 @@ def marks(effect: Effect, risk: float) -> str:
 def table_2(of: Material) -> Markup:
     """δ of every model and factor, marked, its numbers to unfold, the published δ beneath."""
     metrics = of.metrics("validate")
-    others = [name for name in of.names if any(f"{model}_{name}_other_delta" in metrics for model in of.effects)]
+    others = [name for name in of.names if any(f"{model}_{name}_other_delta_points" in metrics for model in of.effects)]
     smallest = [smallest_loss([row[factor] for row in of.effects.values()]) for factor in of.names]
     return render(
         "complexity/table-2.html",
