@@ -66,9 +66,7 @@ def record(built: Project, copy: Path, covered: dict[str, set[str]]) -> dict[str
     for line in (built.folder / "RECORD").read_text().splitlines():
         stage, path = line.split("\t")
         paths[stage].add(path)
-    return {
-        stage: paths[stage] - showing for stage in covered if stage != "track"
-    }  # without stage `code`, which always runs
+    return {stage: paths[stage] - showing for stage in covered if stage != "track"}
 
 
 @pytest.fixture(scope="module")

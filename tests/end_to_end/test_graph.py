@@ -19,7 +19,7 @@ SHOWN = {"headline", "report", "track"}  # what shows all pipelines
 
 
 def stages_run(output: str) -> list[str]:
-    """Names of the stages that a `dvc repro` really ran, but for `code`, which always runs."""
+    """Names of the stages that a `dvc repro` really ran, but for `code`."""
     names = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
     return [name for name in names if name != "code"]
 

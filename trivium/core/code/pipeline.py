@@ -22,7 +22,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 
 CODE_YAML = Path("code.yaml")
-OWN_STAGE = "code"  # has no digest: it always runs
+OWN_STAGE = "code"  # has no digest
 _COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
 _REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 

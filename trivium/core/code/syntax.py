@@ -146,11 +146,12 @@ def _only_shows(node: ast.expr) -> bool:
 
 def _remove_told(function: ast.FunctionDef) -> None:
     """Empty the texts of local names that nothing but errors tell, as in `problem = "…"; raise BadInput(problem)`."""
-    errors = (node for node in ast.walk(function) if isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
+    nodes = list(ast.walk(function))
+    errors = (node for node in nodes if isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
     in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
-    used = [node for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
+    used = [node for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
     told = {name.id for name in used} - {name.id for name in used if id(name) not in in_errors}
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, _ASSIGNMENTS) and node.value is not None and told.issuperset(_targets(node)):
             _remove_wording(node.value)
 
