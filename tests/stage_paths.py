@@ -10,6 +10,7 @@ from typing import Any
 
 from trivium.core.arguments import fill_paths, is_output, parser_of
 from trivium.core.parameters import value_at
+from trivium.core.stage import curves_beside
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,10 +27,11 @@ def module_of(command: str) -> str:
 
 
 def published(module: str) -> dict[str, str]:
-    """`metrics` and `curves` as the module hands them to `run_stage`."""
+    """Where the module's metrics and curves go, as it tells `run_stage`."""
     tree = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
     (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage")
-    return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    return options | ({"curves": curves_beside(options["metrics"])} if "curves" in options else {})
 
 
 def defaults(module: str) -> dict[str, list[str]]:

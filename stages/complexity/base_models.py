@@ -6,17 +6,16 @@ from pydantic import Field
 
 from sample.encoders.french import make_stand_ins
 from sample.encoders.french_settings import ComplexityBaseModelsParameters
-from trivium.core.errors import BadInput
+from trivium.core.arguments import Source
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
-
-SOURCES = ("sample", "hub", "local")
 
 
 class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):
     """Section `complexity.base_models`, with where they come from."""
 
     elsewhere = {"source": "world.complexity_models", "local": "world.local.complexity_models"}  # noqa: RUF012
-    source: str = Field(description="sample, hub or local")
+    source: Source = Field(description="Where the models come from")
     local: str = Field(description="Folder of the user's models")
 
 
@@ -37,17 +36,10 @@ def main(
         from trivium.sources.complexity.models import fetch_models
 
         return fetch_models(parameters.models, out, context.downloads)
-    if parameters.source == "local":
-        from trivium.sources.complexity.models import check_models
+    from trivium.sources.complexity.models import check_models
 
-        if not parameters.local:
-            raise BadInput(
-                "no folder given",
-                field="world.local.complexity_models",
-                expected="a folder laid out as models/complexity/base",
-            )
-        return check_models(parameters.models, Path(parameters.local), out)
-    raise BadInput("no such source", field="world.complexity_models", got=parameters.source, choices=SOURCES)
+    folder = own_folder(parameters.local, "world.local.complexity_models", "models/complexity/base")
+    return check_models(parameters.models, folder, out)
 
 
 if __name__ == "__main__":

@@ -71,5 +71,5 @@ if __name__ == "__main__":
         "complexity.contrasts",
         ContrastsParameters,
         metrics="metrics/complexity/contrasts_{name}_{seed}.json",
-        curves="metrics/complexity/curves/contrasts_{name}_{seed}.csv",
+        curves=True,
     )

@@ -58,5 +58,5 @@ if __name__ == "__main__":
         "complexity.finetune",
         FinetuneParameters,
         metrics="metrics/complexity/finetune_{name}_{seed}.json",
-        curves="metrics/complexity/curves/finetune_{name}_{seed}.csv",
+        curves=True,
     )

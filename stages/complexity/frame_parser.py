@@ -47,5 +47,5 @@ if __name__ == "__main__":
         "complexity.frame_parser",
         FrameParserParameters,
         metrics="metrics/complexity/frame_parser.json",
-        curves="metrics/complexity/curves/frame_parser.csv",
+        curves=True,
     )

@@ -10,6 +10,7 @@ from sample.french.write import ComplexityWorldParameters, write_calor, write_cr
 from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.frame_corpora import read_texts, write_examples
@@ -108,9 +109,8 @@ def _check_source(name: str, source: str, folder: str) -> None:
         raise refuse_download(name, choices=SOURCES[name])
     if source not in SOURCES[name]:
         raise BadInput("no such source", field=f"world.{name}", got=source, choices=SOURCES[name])
-    if source == "local" and not folder:
-        expected = f"a folder laid out as data/complexity/raw/{name}"
-        raise BadInput("no folder given", field=f"world.local.{name}", expected=expected)
+    if source == "local":
+        own_folder(folder, f"world.local.{name}", f"data/complexity/raw/{name}")
 
 
 if __name__ == "__main__":

@@ -7,16 +7,15 @@ from pydantic import Field
 
 from sample.scene_models.settings import DecorrelationBaseModelsParameters
 from sample.scene_models.stand_ins import make_stand_ins
-from trivium.core.errors import BadInput
+from trivium.core.arguments import Source
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
-
-SOURCES = ("sample", "hub", "local")
 
 
 class BaseModelsParameters(DecorrelationBaseModelsParameters):
     """Section `decorrelation.base_models`, and where the models come from."""
 
-    source: str = Field(default="sample", description="Where the models come from")
+    source: Source = Field(default="sample", description="Where the models come from")
     local: str = Field(default="", description="Folder of your own models, for source local")
 
     elsewhere: ClassVar = {"source": "world.decorrelation_models", "local": "world.local.decorrelation_models"}
@@ -36,17 +35,10 @@ def main(
         from trivium.sources.decorrelation.models import fetch_models
 
         return fetch_models(parameters.models, out, context.downloads)
-    if source == "local":
-        from trivium.sources.decorrelation.models import check_models
+    from trivium.sources.decorrelation.models import check_models
 
-        if not local:
-            raise BadInput(
-                "no folder given",
-                field="world.local.decorrelation_models",
-                expected="a folder laid out as models/decorrelation/base",
-            )
-        return check_models(parameters.models, Path(local), out)
-    raise BadInput("no such source", field="world.decorrelation_models", got=source, choices=SOURCES)
+    folder = own_folder(local, "world.local.decorrelation_models", "models/decorrelation/base")
+    return check_models(parameters.models, folder, out)
 
 
 if __name__ == "__main__":
@@ -55,5 +47,5 @@ if __name__ == "__main__":
         "decorrelation.base_models",
         BaseModelsParameters,
         metrics="metrics/decorrelation/base_models.json",
-        curves="metrics/decorrelation/curves/base_models.csv",
+        curves=True,
     )

@@ -69,9 +69,5 @@ def _card(job: TrainJob) -> Callable[..., None]:
 
 if __name__ == "__main__":
     run_stage(
-        main,
-        "decorrelation.train",
-        TrainParameters,
-        metrics="metrics/decorrelation/train_{cell}.json",
-        curves="metrics/decorrelation/curves/train_{cell}.csv",
+        main, "decorrelation.train", TrainParameters, metrics="metrics/decorrelation/train_{cell}.json", curves=True
     )

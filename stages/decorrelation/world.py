@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 from sample.scenes.scene_world import ScenesParameters
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
@@ -101,9 +102,8 @@ def _check(dataset: str, source: str, local: str) -> None:
         raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=SOURCES[dataset])
     if dataset == "flickr30k" and source == "hub":
         raise refuse_download(dataset, folders=(IMAGES,))
-    if source == "local" and not local:
-        expected = f"a folder laid out as data/decorrelation/raw/{dataset}"
-        raise BadInput("no folder given", field=f"world.local.{dataset}", expected=expected)
+    if source == "local":
+        own_folder(local, f"world.local.{dataset}", f"data/decorrelation/raw/{dataset}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -40,18 +40,10 @@ class AnnotationTasksParameters(Parameters):
     overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
     image_side: int = Field(default=160, ge=32, le=1024, description="Longer side of the tasks' pictures, in pixels")
     image_address: str | None = Field(
-        description="Where browsers find candidates, such as https://example.org/{name}; null: they are in the tasks"
+        pattern=r"""^[^"'\\()<> ]*\{name\}[^"'\\()<> ]*$""",
+        description="Where browsers find candidates, such as https://example.org/{name}; null: they are in the tasks",
     )
     seed: int = Field(default=0, ge=0, description="Of the sample of questions, their order and who gets which")
-
-    @field_validator("image_address")
-    @classmethod
-    def _names_the_image(cls, address: str | None) -> str | None:
-        if address is not None and "{name}" not in address:
-            raise ValueError("an address of images should hold {name}, which stands for the image's name")
-        if address is not None and any(character in address for character in "\"'\\()<> "):
-            raise ValueError("an address of images should hold no blank, quotation mark, parenthesis or <>")
-        return address
 
     @model_validator(mode="after")
     def _enough_annotators(self) -> Self:
@@ -78,10 +70,12 @@ def main(
         expected = "both, or kvqae.annotation_tasks.largest_share 1"
         raise BadInput(problem, file=generated, field="human", expected=expected)
     overlapping = min(parameters.overlap_questions, len(chosen))
-    given = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
+    codes = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()
     base = Images(references)
-    pictures, reference_pictures = (embedder(each, parameters.image_side, counts) for each in (Images(images), base))
+    pictures, reference_pictures = (
+        embedder(shards, parameters.image_side, counts) for shards in (Images(images), base)
+    )
     address = parameters.image_address
 
     def candidate(name: str) -> str:
@@ -94,8 +88,8 @@ def main(
         return address_of(commons_file_name(name), address) if address and shown == NO_PICTURE else shown
 
     tasks = [
-        annotation_task(question, codes, candidate, reference(question.reference))
-        for question, codes in zip(chosen, given, strict=True)
+        annotation_task(question, annotators, candidate, reference(question.reference))
+        for question, annotators in zip(chosen, codes, strict=True)
     ]
     with write_atomically(out) as beside:
         beside.mkdir()
@@ -107,7 +101,7 @@ def main(
         "tasks": float(len(tasks)),
         "tasks_left_out": float(len(questions) - len(tasks)),
         "overlapping": float(overlapping),
-        "annotations_wanted": float(sum(map(len, given))),
+        "annotations_wanted": float(sum(map(len, codes))),
         "persons_share": sum(question.human for question in chosen) / len(chosen),
         "images_unreadable": float(counts["unreadable"]),
         **{f"images_{flaw}": float(counts[flaw]) for flaw in FLAWS},

@@ -2,16 +2,15 @@
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 from sample.kvqae.annotators import AnnotationsParameters, simulate
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, write_json
 from trivium.kvqae.annotation.export import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.annotation.generated_questions import read_generated
 
-SOURCES = ("sample", "local")
 BROUGHT = "annotation.json"  # people's export, in the folder of what is brought
 _SIMULATED = (
     "WARNING: world.kvqae_annotations is sample: nobody looked at these questions. Simulated annotators keep and edit "
@@ -24,7 +23,7 @@ def main(
     parameters: AnnotationsParameters,
     context: Context,
     *,
-    source: str,
+    source: Literal["sample", "local"],
     world: str,
     brought: Path = Path("brought/kvqae/annotations"),
     generated: Path = Path("data/kvqae/construction/generated.jsonl"),
@@ -34,7 +33,7 @@ def main(
     """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
 
     --source sample simulates, and warns where the questions of --world are real; local checks and takes
-    `annotation.json` of `brought`.
+    `annotation.json` of `brought`. Nobody publishes annotations of generated questions.
 
     Returns:
         Counts; `simulated`, whether nobody annotated; what is known of simulated annotators ({name}_expected).
@@ -45,21 +44,16 @@ def main(
         if world != "sample":
             print(_SIMULATED, file=sys.stderr)
         export, expected = simulate(parameters, questions, read_json(tasks / "tasks.json"))
-    elif source == "local":
-        export = read_json(brought / BROUGHT)
-        read_annotations(brought / BROUGHT, questions)
-    elif source == "hub":
-        problem = "nobody publishes annotations of questions that you generate: annotate them, or take the sample's"
-        raise BadInput(problem, field="world.kvqae_annotations", got=source, choices=SOURCES)
     else:
-        raise BadInput("no such source", field="world.kvqae_annotations", got=source, choices=SOURCES)
+        export = read_json(brought / BROUGHT)
+        read_annotations(brought / BROUGHT, questions)  # names the user's file, not its copy, where it is wrong
     with write_atomically(out) as beside:
         write_json(beside / EXPORT, export)
         if source == "sample":
             write_json(beside / EXPECTED, expected)
     _, counts = read_annotations(out / EXPORT, questions)
-    known = {f"{name}_expected": value for name, value in expected.items()}
-    return {name: float(count) for name, count in counts.items()} | {"simulated": float(source == "sample")} | known
+    metrics = {name: float(count) for name, count in counts.items()} | {"simulated": float(source == "sample")}
+    return metrics | {f"{name}_expected": value for name, value in expected.items()}
 
 
 if __name__ == "__main__":

@@ -5,17 +5,16 @@ from pathlib import Path
 from sample.encoders.known import persons_of
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
-from trivium.core.errors import BadInput
+from trivium.core.arguments import Source
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
-
-SOURCES = ("sample", "hub", "local")
 
 
 def main(
     parameters: BaseModelsParameters,
     context: Context,
     *,
-    source: str,
+    source: Source,
     world_seed: int,
     world_articles: int,
     world_imageless: int,
@@ -34,21 +33,10 @@ def main(
         from trivium.sources.kvqae.hub import fetch_base_models
 
         return fetch_base_models(out, context.downloads, brought=Path(parameters.local) if parameters.local else None)
-    if source == "local":
-        from trivium.sources.kvqae.local import check_base_models
+    from trivium.sources.kvqae.local import check_base_models
 
-        if not parameters.local:
-            expected = "a folder laid out as models/kvqae/base"
-            raise BadInput("no folder given", field="world.local.kvqae_models", expected=expected)
-        return check_base_models(Path(parameters.local), out)
-    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    return check_base_models(own_folder(parameters.local, "world.local.kvqae_models", "models/kvqae/base"), out)
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.base_models",
-        BaseModelsParameters,
-        metrics="metrics/kvqae/base_models.json",
-        curves="metrics/kvqae/curves/base_models.csv",
-    )
+    run_stage(main, "kvqae.base_models", BaseModelsParameters, metrics="metrics/kvqae/base_models.json", curves=True)

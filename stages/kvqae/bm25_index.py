@@ -32,16 +32,16 @@ def main(
     out_wikipedia: Path = Path("data/kvqae/indexes/wikipedia"),
 ) -> dict[str, float]:
     """Index titles and texts: ViQuAE searches the knowledge base, TriviaQA all articles."""
-    sizes = {}
+    metrics: dict[str, float] = {}
     for name, out, limit in (("kb", out_kb, knowledge_base_size(passages)), ("wikipedia", out_wikipedia, None)):
-        sizes[f"{name}_passages"] = build_index(
+        metrics[f"{name}_passages"] = build_index(
             out,
             documents(passages, articles, limit),
             analyzer=parameters.analyzer,
             threads=1 if is_portable() else parameters.threads,
             heap_gib=parameters.heap_gib,
         )
-    return dict(sizes)
+    return metrics
 
 
 if __name__ == "__main__":

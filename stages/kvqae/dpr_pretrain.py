@@ -60,10 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.dpr_pretrain",
-        DprParameters,
-        metrics="metrics/kvqae/dpr_pretrain.json",
-        curves="metrics/kvqae/curves/dpr_pretrain.csv",
-    )
+    run_stage(main, "kvqae.dpr_pretrain", DprParameters, metrics="metrics/kvqae/dpr_pretrain.json", curves=True)

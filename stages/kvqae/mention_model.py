@@ -101,9 +101,5 @@ def main(
 
 if __name__ == "__main__":
     run_stage(
-        main,
-        "kvqae.mention_model",
-        MentionModelParameters,
-        metrics="metrics/kvqae/mention_model.json",
-        curves="metrics/kvqae/curves/mention_model.csv",
+        main, "kvqae.mention_model", MentionModelParameters, metrics="metrics/kvqae/mention_model.json", curves=True
     )

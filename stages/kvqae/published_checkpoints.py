@@ -31,21 +31,13 @@ def main(
 ) -> dict[str, float]:
     """Write the published checkpoints of --system to --out, or `provenance.json` alone where they are not used.
 
-    Raises:
-        BadInput: see `fetch_checkpoints`; or they are asked for in a world that is not --source hub, or with questions
-            other than the released ones, --dataset raw, which they were trained without.
+    They go with the public data and with the released questions, which they were trained without.
     """
-    if parameters.use and source != "hub":
-        raise BadInput(
-            "the published checkpoints go with the public data", field="kvqae.published_checkpoints.use", got=True,
-            expected=f"false where world.kvqae is {source}",
-        )  # fmt: skip
-    if parameters.use and dataset != "raw":
-        raise BadInput(
-            "the published checkpoints were trained without the released questions, not without rebuilt ones",
-            field="kvqae.dataset", got=dataset, expected="kvqae.published_checkpoints.use: false, or another data set",
-            choices=["raw"],
-        )  # fmt: skip
+    for field, got, expected in (("world.kvqae", source, "hub"), ("kvqae.dataset", dataset, "raw")):
+        if parameters.use and got != expected:
+            problem = "the published checkpoints are of the public data, trained without the released questions"
+            expected = f"{expected}, or kvqae.published_checkpoints.use: false"
+            raise BadInput(problem, field=field, got=got, expected=expected)
     if parameters.use:
         from trivium.sources.kvqae.published import fetch_checkpoints
 

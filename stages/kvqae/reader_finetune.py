@@ -68,5 +68,5 @@ if __name__ == "__main__":
         "kvqae.reader_finetune",
         ReaderFinetuneParameters,
         metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json",
-        curves="metrics/kvqae/curves/reader_finetune_{reader}_{seed}.csv",
+        curves=True,
     )

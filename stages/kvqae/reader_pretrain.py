@@ -56,5 +56,5 @@ if __name__ == "__main__":
         "kvqae.reader_pretrain",
         ReaderPretrainParameters,
         metrics="metrics/kvqae/reader_pretrain_{reader}.json",
-        curves="metrics/kvqae/curves/reader_pretrain_{reader}.csv",
+        curves=True,
     )

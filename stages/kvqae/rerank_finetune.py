@@ -39,5 +39,5 @@ if __name__ == "__main__":
         "kvqae.rerank_finetune",
         CrossEncoderTrainingParameters,
         metrics="metrics/kvqae/rerank_finetune.json",
-        curves="metrics/kvqae/curves/rerank_finetune.csv",
+        curves=True,
     )

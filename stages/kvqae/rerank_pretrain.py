@@ -11,16 +11,14 @@ from typing import Annotated
 
 from pydantic import Field
 
+from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
 from trivium.sources.brought import bring
-
-SOURCES = ("sample", "hub", "local")
 
 
 class RerankPretrainParameters(CrossEncoderTrainingParameters):
@@ -31,10 +29,8 @@ class RerankPretrainParameters(CrossEncoderTrainingParameters):
     )
 
 
-def write_base(parameters: RerankPretrainParameters, *, source: str, base: Path, out: Path) -> dict[str, float]:
+def write_base(parameters: RerankPretrainParameters, *, source: Source, base: Path, out: Path) -> dict[str, float]:
     """Write a Hugging Face folder: the sample's packaged MiniLM, returning its `layers`; hub and local take `base`."""
-    if source not in SOURCES:
-        raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     with write_atomically(out) as beside:
         if source == "sample":
             from trivium.sources.minilm import save_text
@@ -48,7 +44,7 @@ def main(
     parameters: RerankPretrainParameters,
     context: Context,
     *,
-    source: str,
+    source: Source,
     text: Path = Path("models/kvqae/base/text"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
@@ -79,5 +75,5 @@ if __name__ == "__main__":
         "kvqae.rerank_pretrain",
         RerankPretrainParameters,
         metrics="metrics/kvqae/rerank_pretrain.json",
-        curves="metrics/kvqae/curves/rerank_pretrain.csv",
+        curves=True,
     )

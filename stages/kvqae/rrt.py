@@ -10,8 +10,8 @@ from pydantic import Field
 from sample.kvqae.write import draw_pictures
 from sample.landmarks import choose_photographs, known_things
 from sample.render.difficulty import Difficulty
+from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
@@ -31,7 +31,6 @@ from trivium.sources.kvqae.rrt import (
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
 
-SOURCES = ("sample", "hub", "local")
 DOCS = "docs/kvqae-formats.md says how to get them"
 WHAT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
 
@@ -89,7 +88,7 @@ def main(
     parameters: RrtParameters,
     context: Context,
     *,
-    source: str,
+    source: Source,
     world_seed: int,
     articles: int,
     imageless: int,
@@ -100,8 +99,6 @@ def main(
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
     --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder, or trains on it.
     """
-    if source not in SOURCES:
-        raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
     local = Path(parameters.local) if parameters.local else None
     if source == "local" and local and (local / "rrt").is_dir():  # a network is of no use without its features
         require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
@@ -122,4 +119,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rrt", RrtParameters, metrics="metrics/kvqae/rrt.json", curves="metrics/kvqae/curves/rrt.csv")
+    run_stage(main, "kvqae.rrt", RrtParameters, metrics="metrics/kvqae/rrt.json", curves=True)

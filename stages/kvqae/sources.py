@@ -7,13 +7,11 @@ from typing import ClassVar
 from pydantic import Field
 
 from sample.render.difficulty import DifficultyParameters
+from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.raw import CONCRETE_TYPES
-
-SOURCES = ("sample", "hub", "local")
 
 
 class KvqaeSourcesParameters(Parameters):
@@ -39,7 +37,7 @@ def main(
     parameters: KvqaeSourcesParameters,
     context: Context,
     *,
-    source: str,
+    source: Source,
     raw: Path = Path("data/kvqae/raw"),
     world_seed: int,
     world_articles: int,
@@ -71,14 +69,9 @@ def main(
         return fetch_sources(
             out, raw, context.downloads, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
         )
-    if source == "local":
-        from trivium.sources.kvqae.construction import check_sources
+    from trivium.sources.kvqae.construction import check_sources
 
-        if not parameters.local:
-            expected = "a folder whose sources/ is laid out as data/kvqae/sources"
-            raise BadInput("no folder given", field="world.local.kvqae", expected=expected)
-        return check_sources(Path(parameters.local) / "sources", out)
-    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    return check_sources(own_folder(parameters.local, "world.local.kvqae", "data/kvqae") / "sources", out)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ from pydantic import Field
 
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_triviaqa
+from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.raw import leave_out_sources, validate_triviaqa
-
-SOURCES = ("sample", "hub", "local")
 
 
 class TriviaqaParameters(SampleSizes):
@@ -29,7 +28,7 @@ def main(
     parameters: TriviaqaParameters,
     context: Context,
     *,
-    source: str,
+    source: Source,
     viquae: Path = Path("data/kvqae/raw/viquae"),
     out: Path = Path("data/kvqae/raw/triviaqa"),
 ) -> dict[str, float]:
@@ -46,14 +45,10 @@ def main(
         from trivium.sources.kvqae.hub import fetch_triviaqa
 
         return fetch_triviaqa(out, viquae, context.downloads)
-    if source == "local":
-        from trivium.sources.kvqae.local import check_triviaqa
+    from trivium.sources.kvqae.local import check_triviaqa
 
-        if not parameters.local:
-            expected = "a folder laid out as data/kvqae/raw"
-            raise BadInput("no folder given", field="world.local.kvqae", expected=expected)
-        return check_triviaqa(Path(parameters.local) / "triviaqa", viquae, out)
-    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    folder = own_folder(parameters.local, "world.local.kvqae", "data/kvqae/raw")
+    return check_triviaqa(folder / "triviaqa", viquae, out)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ from pydantic import Field
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
+from trivium.core.arguments import Source
 from trivium.core.errors import BadInput
+from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.sources.kvqae.raw import validate_kvqae, write_parts
 from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
-
-SOURCES = ("sample", "hub", "local")
 
 
 class KvqaeWorldParameters(SampleSizes):
@@ -32,16 +32,8 @@ class KvqaeWorldParameters(SampleSizes):
     )
 
 
-def make_sample(parameters: KvqaeWorldParameters, context: Context, out: Path) -> dict[str, float]:
-    """Write the sample world's raw files; returns the validator's counts."""
-    world = sample_world(parameters)
-    with write_parts(out) as beside:
-        write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
-        return validate_kvqae(beside)
-
-
 def main(
-    parameters: KvqaeWorldParameters, context: Context, *, source: str, out: Path = Path("data/kvqae/raw")
+    parameters: KvqaeWorldParameters, context: Context, *, source: Source, out: Path = Path("data/kvqae/raw")
 ) -> dict[str, float]:
     """Write `articles.jsonl`, `wikidata.jsonl`, `viquae/`, `images/` and `provenance/` to --out.
 
@@ -51,18 +43,17 @@ def main(
         field, expected = "kvqae.world.base", f"null where world.kvqae is {source}"
         raise BadInput("a smaller base is chosen of the hub's", field=field, got=parameters.base, expected=expected)
     if source == "sample":
-        return make_sample(parameters, context, out)
+        world = sample_world(parameters)
+        with write_parts(out) as beside:
+            write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
+            return validate_kvqae(beside)
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_kvqae
 
         return fetch_kvqae(out, context.downloads, base=parameters.base)
-    if source == "local":
-        from trivium.sources.kvqae.local import check_kvqae
+    from trivium.sources.kvqae.local import check_kvqae
 
-        if not parameters.local:
-            raise BadInput("no folder given", field="world.local.kvqae", expected="a folder laid out as data/kvqae/raw")
-        return check_kvqae(Path(parameters.local), out)
-    raise BadInput("no such source", field="world.kvqae", got=source, choices=SOURCES)
+    return check_kvqae(own_folder(parameters.local, "world.local.kvqae", "data/kvqae/raw"), out)
 
 
 if __name__ == "__main__":

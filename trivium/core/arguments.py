@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+Source = Literal["sample", "hub", "local"]  # of a stage's raw data or models: made here, downloaded, the user's
 
 
 def is_output(name: str) -> bool:
@@ -46,9 +48,11 @@ def parser_of(
             continue
         kind, several = argument_type(hints[name])
         required = argument.default is inspect.Parameter.empty
+        choices = get_args(kind) if get_origin(kind) is Literal else None
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            type=kind,
+            type=str if choices else kind,
+            choices=choices,
             required=required,
             nargs="+" if several else None,
             default=None if required else argument.default,

@@ -143,6 +143,17 @@ def values_of(
     return values
 
 
+def own_folder(folder: str, field: str, like: str) -> Path:
+    """The folder of the user's files that source `local` reads.
+
+    Raises:
+        BadInput: none is given at the key `field`; it should be laid out as `like`.
+    """
+    if not folder:
+        raise BadInput("no folder given", field=field, expected=f"a folder laid out as {like}")
+    return Path(folder)
+
+
 def validate(
     model: type[P], values: dict[str, Any], section: str, path: Path, arguments: Mapping[str, Any] | None = None
 ) -> P:

@@ -102,6 +102,12 @@ def _engine(run: RunParameters, work: Path) -> Engine:
     return RayEngine(run.ray_address, run.ray_storage, workers, run.gpu_workers, work)
 
 
+def curves_beside(metrics: str) -> str:
+    """The table of a stage's curves: `metrics/kvqae/curves/rrt.csv` for `metrics/kvqae/rrt.json`."""
+    path = Path(metrics)
+    return str(path.parent / "curves" / f"{path.stem}.csv")
+
+
 def execute(
     main: Callable[..., dict[str, float] | None],
     section: str,
@@ -163,7 +169,7 @@ def run_stage(
     parameters: type[P],
     *,
     metrics: str | None = None,
-    curves: str | None = None,
+    curves: bool = False,
 ) -> None:
     """Entry point of a stage module: bad input ends in one clear message and exit code 1.
 
@@ -173,12 +179,12 @@ def run_stage(
         section: of `params.yaml`.
         parameters: model of the section.
         metrics: where the numbers that `main` returns go, as flat JSON.
-        curves: where what the stage's trainings log goes, as CSV.
-
+        curves: whether the stage trains; what it logs goes into `curves/` beside its metrics, as CSV.
     """
     redact_output()
+    table = curves_beside(metrics) if metrics and curves else None
     try:
-        execute(main, section, parameters, metrics=metrics, curves=curves)
+        execute(main, section, parameters, metrics=metrics, curves=table)
     except BadInput as error:
         print(f"{section}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
