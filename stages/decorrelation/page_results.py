@@ -13,7 +13,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.matrix import parse_cells
-from trivium.page.decorrelation import corpus, diagnosis, findings, tables
+from trivium.page.decorrelation import corpus, findings, tables
 from trivium.page.decorrelation.gallery import gallery_html
 from trivium.page.decorrelation.results import Results
 from trivium.page.html import sizes_html, write_part
@@ -95,8 +95,7 @@ def main(
     sections = {
         "claim": findings.first_claim_html(results, **told),
         "table-1": tables.table_1_html(shown),
-        "findings": findings.findings_html(results, decorrelation["evaluate"], folder=measured, **told)
-        + diagnosis.diagnosis_html(results, classes, trained, folder=measured, **told),
+        "findings": findings.findings_html(results, decorrelation["evaluate"], **told),
         "table-2": tables.table_2_html(shown),
         "table-3": tables.table_3_html(shown, measured),
         "figure-4": tables.figure_4_html(shown),

@@ -25,17 +25,16 @@ REASONS = {
 }
 _FEW = 24  # classes that are shown without asking
 _PARTNERS = 12  # classes with the most certain partner
-ClassPair = tuple[str, Mapping[str, Any], Mapping[str, Any]]  # a class, its row for finetune, its row for ours
 
 
-def partner_rows(table: Sequence[Mapping[str, Any]], count: int = _PARTNERS) -> list[Mapping[str, Any]]:
-    """Of every class the row with what most often stands beside it; those with the highest probability first."""
+def partner_rows(table: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of the classes whose partner, what most often stands beside them, is most certain."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in table:
-        known = row["probability"] is not None and row["lift"] is not None
-        if known and (row["class"] not in best or row["probability"] > best[row["class"]]["probability"]):
+        is_defined = row["probability"] is not None and row["lift"] is not None
+        if is_defined and (row["class"] not in best or row["probability"] > best[row["class"]]["probability"]):
             best[row["class"]] = row
-    return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:count]
+    return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:_PARTNERS]
 
 
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
@@ -73,17 +72,12 @@ def removals_html(folder: Path, results: Results, used: Mapping[str, Any], publi
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """ODmAP@1 by removed class, as stage evaluate writes it, of CLIP's finetune and ours on COCO."""
-    pairs = class_pairs(rows, "coco", "clip")
-    return render("decorrelation_classes.html", pairs=pairs, opened=len(pairs) <= _FEW, dataset=DATASETS["coco"])
-
-
-def class_pairs(rows: Sequence[Mapping[str, Any]], dataset: str, model: str) -> list[ClassPair]:
-    """The classes with rows for both finetune and ours, the largest gain of ODmAP@1 first; see `classes_html`."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    """ODmAP@1 by removed class of CLIP's finetune and ours on COCO, the largest gain first: rows of stage evaluate."""
+    variants = {f"coco_clip_{variant}": variant for variant in ("finetune", "ours")}
+    by_class: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in rows:
-        for variant in ("finetune", "ours"):
-            if row["set"] == "synthetic" and row["group"] == f"{dataset}_{model}_{variant}":
-                found.setdefault(row["class"], {})[variant] = row
-    pairs = [(name, both["finetune"], both["ours"]) for name, both in found.items() if len(both) == 2]
-    return sorted(pairs, key=lambda pair: (pair[1]["odmap@1"] - pair[2]["odmap@1"], pair[0]))
+        if row["set"] == "synthetic" and row["group"] in variants:
+            by_class.setdefault(row["class"], {})[variants[row["group"]]] = row
+    pairs = [(name, both["finetune"], both["ours"]) for name, both in by_class.items() if len(both) == 2]
+    pairs.sort(key=lambda pair: (pair[1]["odmap@1"] - pair[2]["odmap@1"], pair[0]))
+    return render("decorrelation_classes.html", pairs=pairs, opened=len(pairs) <= _FEW, dataset=DATASETS["coco"])

@@ -1,18 +1,21 @@
-"""What the numbers show: the effect, and the checks that it is not something else; every sentence is computed."""
+"""What decorrelation's numbers show: is the effect there, and is it not something else; every sentence is computed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import yaml
 from markupsafe import Markup
 
-from trivium.page.decorrelation.checks import Expected, checks, notes
 from trivium.page.decorrelation.results import Results, model_label, shown
 from trivium.page.html import percent, probability, render
 from trivium.page.published import DATASETS
 from trivium.page.thorough import claim_html, verdict
 
-Comparison = Mapping[str, Any]
+Comparison = Mapping[str, Any]  # a row of comparisons.json, or fields of one
+Expected = Literal["more", "less", "same", "open"]  # what would speak for the method
+USUAL = {"dataset": "coco", "model": "clip", "set": "synthetic", "measure": "odmap@1", "subset": "all"}
 SHORT = {
     "zero_shot": "zero-shot",
     "finetune": "finetune",
@@ -35,6 +38,25 @@ _SETS = {
     "image_to_text": "original pictures",
     "empty_image_to_text": "empty box painted",
 }
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question, and the fields of the row of comparisons.json that answers it."""
+
+    question: str
+    expected: Expected
+    fields: Comparison
+
+
+def check(question: str, expected: Expected, variants: Sequence[str], **changes: str) -> Check:
+    """A check of two variants on one set, or (`other_set`) of one variant on two sets: as USUAL but for changes."""
+    fields = USUAL | {"variant": variants[0], "other_variant": variants[1]} | changes
+    return Check(question, expected, {"other_set": fields["set"]} | fields)
+
+
+_FILE = Path(__file__).with_name("checks.yaml")
+CHECKS = [check(**row) for row in yaml.safe_load(_FILE.read_text(encoding="utf-8"))]
 
 
 def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:
@@ -95,25 +117,24 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     return claim_html(sentence, said, seen)
 
 
-def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, margin: float, folder: Path) -> Markup:
+def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, margin: float) -> Markup:
     """The table of checks; what was not run says so.
 
     Args:
         results, evaluate: what the stage found, and its parameters.
         level: of significance.
         margin: difference in [0, 1] below which two values count as the same.
-        folder: of the metrics, see `notes`.
     """
-    usual, lines = evaluate["partner_probability"], []
-    for asked in checks(results.datasets):
-        row, wanted = results.comparison(**asked.wanted), asked.wanted
-        measure = MEASURES[wanted["set"], wanted["measure"]] + SUBSETS[wanted["subset"]]
-        about = f"{model_label(wanted['model'])}, {DATASETS[wanted['dataset']]}: {measure}"
-        said = answer(row, asked.expected, level, margin) if row else ""
+    lines = []
+    for made in CHECKS:
+        fields, row = made.fields, results.comparison(**made.fields)
+        measure = MEASURES[fields["set"], fields["measure"]] + SUBSETS[fields["subset"]]
+        about = f"{model_label(fields['model'])}, {DATASETS[fields['dataset']]}: {measure}"
+        said = answer(row, made.expected, level, margin) if row else ""
         sides = [side(row, ""), side(row, "other_")] if row else []
-        lines.append((asked.question, about, row, said, notes(results, wanted, level, folder, usual), sides))
+        lines.append((made.question, about, row, said, sides))
     return render(
-        "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=usual,
+        "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=evaluate["partner_probability"],
         confidence=evaluate["confidence"], gain=results.against_finetune("coco", "clip", "synthetic", "odmap@1"),
         cost=results.against_finetune("coco", "clip", "image_to_text", "r@1"),
     )  # fmt: skip

@@ -59,15 +59,15 @@ def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longe
 
 
 def best(file: Path, queries: Sequence[str]) -> dict[str, list[int]]:
-    """The ids of the best sentences for each of these queries."""
+    """{query: the ids of its best sentences}."""
     rows = rows_by(file, "query", queries, ["captions"])
     return {query: rows[query]["captions"][:SENTENCES] for query in queries}
 
 
-def rows_by(file: Path, key: str, wanted: Iterable[Any], columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
-    """{key: row} of the rows of a table whose key is wanted."""
+def rows_by(file: Path, key: str, values: Iterable[Any], columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
+    """{value: row} of the rows of a table whose column `key` has one of these values."""
     table = read_table(file, [key, *columns])
-    chosen = table.filter(pc.is_in(table[key], pa.array(sorted(set(wanted)), table.schema.field(key).type)))
+    chosen = table.filter(pc.is_in(table[key], pa.array(sorted(set(values)), table.schema.field(key).type)))
     return {row[key]: row for row in chosen.to_pylist()}
 
 
@@ -86,7 +86,8 @@ def gallery_html(
             `sentence_characters`, of which the rest of a longer one is cut off.
     """
     dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
-    cells, (asked, reference) = shown_cells(results, dataset)
+    cells, judge = shown_cells(results, dataset)
+    reference = cells[judge]
     names = {key: f"{model_label(key[0])} {VARIANTS[key[1]]}" for key in cells}
     evaluated = read_table(data / "evaluation.parquet", ["cell", "set", *FACTS])
     evaluated = evaluated.filter(pc.equal(evaluated["set"], "synthetic"))
@@ -108,8 +109,8 @@ def gallery_html(
     for key, cell in cells.items():
         original = best(data / "retrieved" / cell / "original.parquet", list(dict.fromkeys(pictures.values())))
         lists[key] = original, best(data / "retrieved" / cell / "synthetic.parquet", chosen)
-    wanted = {caption for both in lists.values() for found in both for ids in found.values() for caption in ids}
-    texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["text", "phrases", "classes"])
+    captions = {caption for both in lists.values() for rows in both for ids in rows.values() for caption in ids}
+    texts = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", captions, ["text", "phrases", "classes"])
     of_cell = {(row["cell"], row["query"]): row for row in evaluated.to_pylist() if row["query"] in pictures}
     items: dict[str, dict[str, Any]] = {}
     for query, picture in pictures.items():
@@ -137,16 +138,16 @@ def gallery_html(
             "tags": tags,
             "models": models,
         }
-    ours = asked == FIRST[-1]
+    ours = judge == FIRST[-1]
     html = render(
         "decorrelation_gallery.html",
         items=list(items.values()),
         filters=[
-            (tag, label.format("Ours" if ours else names[asked]))
+            (tag, label.format("Ours" if ours else names[judge]))
             for tag, label in FILTERS
             if tag != "fooled" or FIRST[0] in cells
         ],
-        reference="ours (CLIP, first seed)" if ours else names[asked],
+        reference="ours (CLIP, first seed)" if ours else names[judge],
         seed=settings["seed"],
         dataset=DATASETS[dataset],
     )
@@ -163,8 +164,8 @@ def clearest(queries: Sequence[str], data: Path, dataset: str, cell: str) -> str
         data, dataset, cell: as in `gallery_html`.
     """
     sentences = best(data / "retrieved" / cell / "synthetic.parquet", queries)
-    wanted = {caption for captions in sentences.values() for caption in captions}
-    phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", wanted, ["phrases"])
+    all_captions = {caption for captions in sentences.values() for caption in captions}
+    phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", all_captions, ["phrases"])
     about = rows_by(data / "removals" / dataset / "removals.parquet", "removal", queries, ["removed", "remaining"])
 
     def tells(query: str) -> tuple[int, int]:
@@ -179,16 +180,15 @@ def clearest(queries: Sequence[str], data: Path, dataset: str, cell: str) -> str
     return max(queries, key=tells)
 
 
-def shown_cells(results: Results, dataset: str) -> tuple[dict[tuple[str, str], str], tuple[tuple[str, str], str]]:
+def shown_cells(results: Results, dataset: str) -> tuple[dict[tuple[str, str], str], tuple[str, str]]:
     """{(model, variant): its first cell} of the rows of Table 1 that were asked the same pictures.
 
-    And the one of them whose first sentences decide which queries are shown.
+    And the key of the one whose first sentences decide which queries are shown.
     """
-    named = {(model, variant): f"{dataset}_{model}_{variant}" for model, variant in MAIN}
-    there = {key: next(iter(results.members[group])) for key, group in named.items() if group in results.members}
-    if not there:
+    groups = {(model, variant): f"{dataset}_{model}_{variant}" for model, variant in MAIN}
+    first = {key: next(iter(results.members[group])) for key, group in groups.items() if group in results.members}
+    if not first:
         raise BadInput("no row of table 1 among the cells", field="decorrelation.cells", got=dataset)
-    reference = FIRST[-1] if FIRST[-1] in there else list(there)[-1]
-    queries = results.cells[there[reference]].queries
-    cells = {key: cell for key, cell in there.items() if results.cells[cell].queries == queries}
-    return cells, (reference, cells[reference])
+    judge = FIRST[-1] if FIRST[-1] in first else list(first)[-1]
+    queries = results.cells[first[judge]].queries
+    return {key: cell for key, cell in first.items() if results.cells[cell].queries == queries}, judge

@@ -51,20 +51,14 @@ class Results:
         used = {cell.dataset for cell in self.cells.values()}
         return [name for name in DATASETS if name in used]
 
-    @property
-    def models(self) -> list[str]:
-        """Those with cells, in the order of the tables."""
-        used = [cell.model for cell in self.cells.values()]
-        return [name for name in dict.fromkeys([*(model for model, _ in MAIN), *used]) if name in used]
-
     def by_seed(self, group: str, kind: str, measure: str) -> list[float]:
         """A row's value in each of its cells."""
         return [self.metrics[f"{name}_{kind}_{measure}"] for name in self.members[group]]
 
-    def comparison(self, **wanted: Any) -> Mapping[str, Any] | None:
-        """The row of comparisons.json with these fields; `other_set` and `subset` as `set` and `all` if not given."""
-        fields = ({"other_set": wanted["set"], "subset": "all"} | wanted).items()
-        return next((row for row in self.comparisons if fields <= row.items()), None)
+    def comparison(self, **fields: Any) -> Mapping[str, Any] | None:
+        """The row of comparisons.json with these fields; `other_set` and `subset` are by default `set` and `all`."""
+        items = ({"other_set": fields["set"], "subset": "all"} | fields).items()
+        return next((row for row in self.comparisons if items <= row.items()), None)
 
     def against_finetune(self, dataset: str, model: str, kind: str, measure: str) -> Mapping[str, Any] | None:
         """The comparison of ours with finetuning on D."""

@@ -199,7 +199,7 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
     """
     results, printed = of.results, of.published["table_3"]["rows"]
     reference = results.groups.get("coco_clip_ours")
-    found = {
+    groups = {
         recipe(cell): name
         for name, cell in results.groups.items()
         if (cell.dataset, cell.model, cell.share, cell.captions_an_image) == ("coco", "clip", 1, 1)
@@ -208,11 +208,11 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
         and recipe(cell) is not None
     }
     labels = {key: paper["label"] for key, paper in printed.items()}
-    labels |= {key: _label(results.groups[name]) for key, name in found.items() if key not in printed}
+    labels |= {key: _label(results.groups[name]) for key, name in groups.items() if key not in printed}
     rows, written = [], []
     for key, label in labels.items():
-        group, hubness = found.get(key, f"coco_clip_{key}"), "–"
-        if key in found:
+        group, hubness = groups.get(key, f"coco_clip_{key}"), "–"
+        if key in groups:
             hubness = decimal(float(np.mean(results.by_seed(group, "synthetic", "k_skew@10"))))
             cell = results.groups[group]
             if cell.synthetic:
@@ -255,12 +255,12 @@ def seed_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratios(results: Results) -> dict[str, float]:
     """{row: |D'| / |D| in pairs} of the rows that differ in it alone, smallest first: CLIP on COCO, D' as in `ours`."""
     ours = results.groups.get("coco_clip_ours")
-    found = {
+    by_group = {
         name: results.by_seed(name, "synthetic", "ratio")[0]
         for name, cell in results.groups.items()
         if (cell.dataset, cell.model) == ("coco", "clip") and recipe(cell) in ("none", ours and recipe(ours))
     }
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+    return dict(sorted(by_group.items(), key=lambda item: item[1]))
 
 
 def batch_share(ratio: float, part: float, synthetic_share: float | None) -> float:
@@ -279,10 +279,10 @@ def batch_share(ratio: float, part: float, synthetic_share: float | None) -> flo
 def figure_4_html(of: Tables) -> Markup:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
     results, confidence = of.results, of.used["evaluate"]["confidence"]
-    share, found = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
+    share, by_group = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
     lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
     rows, batch = [], 0.0
-    for group, ratio in found.items():
+    for group, ratio in by_group.items():
         batch = batch_share(ratio, results.groups[group].share, share)
         cells = [decimal(ratio, 3), len(results.members[group]), percent(batch)]
         for entry, measure in FIGURE_4.items():
@@ -292,12 +292,12 @@ def figure_4_html(of: Tables) -> Markup:
             cells.append(decimal(float(np.mean(seeds))) + interval(bounds, scale=1))
         rows.append(cells)
     drawn = None
-    if len(set(found.values())) >= _FEWEST:
+    if len(set(by_group.values())) >= _FEWEST:
         title = "ODmAP@1 and R@1 over the share of synthetic pairs"
         drawn = curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
     return render(
         "decorrelation_sweep.html", drawn=drawn, rows=rows, measures=list(FIGURE_4), confidence=confidence,
-        ratio=max(found.values(), default=0), batch=batch, paper=of.published["figure_4"], synthetic_share=share,
-        captions=max((results.groups[group].captions_an_image for group in found), default=1),
+        ratio=max(by_group.values(), default=0), batch=batch, paper=of.published["figure_4"], synthetic_share=share,
+        captions=max((results.groups[group].captions_an_image for group in by_group), default=1),
         one_removal=of.used["removals"]["training"] == "one",
     )  # fmt: skip

@@ -2,13 +2,13 @@
 
 import pytest
 
-from trivium.page.decorrelation.entities import ROWS, entities_html
+from stages.decorrelation.page_entities import ROWS, entities_html
 
 
 def told(difference=0.1, p=0.01, encoders=tuple(ROWS)):
     cell = {"value": 0.25, "interval": [0.2, 0.3]}
     measures = ("mrr", "precision@1", "hits@20")
-    found = {
+    measured = {
         "questions": 60,
         "entities_asked": 40,
         "questions_entity_not_searched": 7,
@@ -21,7 +21,7 @@ def told(difference=0.1, p=0.01, encoders=tuple(ROWS)):
             for other in encoders[:place]
         ],
     }
-    return entities_html(found, level=0.05, confidence=0.95)
+    return entities_html(measured, level=0.05, confidence=0.95)
 
 
 @pytest.mark.parametrize(
