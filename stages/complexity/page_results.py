@@ -8,7 +8,7 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
-from trivium.page.complexity import contrasts, effects, examples, instrument, models
+from trivium.page.complexity import contrasts, effects, examples, models
 from trivium.page.complexity.material import Material
 from trivium.page.html import render, sizes_html, write_part
 from trivium.page.thorough import read_thorough
@@ -74,9 +74,9 @@ def main(
         "figure-2": models.figure_2(of),
         "forest": effects.forest(of),
         "table-2": effects.table_2(of),
-        "findings": effects.findings_html(of),
-        "agreement": instrument.agreement(of),
-        "partitions": instrument.partitions(of),
+        "findings": render("complexity/findings.html", of=of, rows=effects.findings(of)),
+        "agreement": models.agreement(of),
+        "partitions": models.partitions(of),
         **{name: render(f"complexity/{name}.html", of=of) for name in ("factors", "parsers", "illustrations")},
         "sizes": sizes_html({"complexity": complexity}, read_parameters(paper)),
     }

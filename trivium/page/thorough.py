@@ -101,7 +101,7 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
     results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
     return render(
         "claims.html",
-        rows=[(row, {found.world: found for found in row.worlds}) for row in judged],
+        rows=[(row, {in_world.world: in_world for in_world in row.worlds}) for row in judged],
         worlds=WORLDS[pipeline],
         trainings=len(TRAININGS),
         complete=judged[0].complete,
@@ -132,7 +132,7 @@ def verdict(difference: float, p: float, level: float) -> Verdict:
 
 
 def claim_html(
-    sentence: str, said: Verdict = "cannot tell", seen: str = "This run does not compare the two."
+    sentence: str, said: Verdict = "cannot tell", numbers: str = "This run does not compare the two."
 ) -> Markup:
-    """A sentence that stands first on a pipeline's page, its verdict, and what of it was seen in this run."""
-    return render("claim.html", sentence=sentence, verdict=said, seen=seen)
+    """A sentence that stands first on a pipeline's page, its verdict, and this run's numbers."""
+    return render("claim.html", sentence=sentence, verdict=said, numbers=numbers)

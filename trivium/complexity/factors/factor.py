@@ -50,7 +50,6 @@ class Factor(ABC):
         published: the factor of the paper's Table 2 that it is held against; None: the paper has none.
         settings: model of its parameters.
         columns: types of the columns that it adds to the table.
-        defining: the property of an example (`PROPERTIES` of the page) that it is made of: no reason for its effect.
         other_label: what a yes of its other reading says, for a factor that has two.
         tiny: what it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
     """
@@ -60,7 +59,6 @@ class Factor(ABC):
     published: ClassVar[str | None] = None
     settings: ClassVar[type[Parameters]] = NoParameters
     columns: ClassVar[Mapping[str, pa.DataType]] = {}
-    defining: ClassVar[str | None] = None
     tiny: ClassVar[tuple[bool | None, ...]]
     other_label: ClassVar[str] = ""
 

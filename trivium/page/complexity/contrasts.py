@@ -77,41 +77,46 @@ def read_contrasts(of: Material) -> Contrasts:
         for reader in of.used["contrasts"]["readers"]
     }
     scores = {of.labels[reader]: [read_table(file) for file in own] for reader, own in files.items()}
-    asked = [factor for factor in FACTORS if any(row[factor] is not None for row in facts)]
-    means = {factor: {reader: mean_delta(tables, factor) for reader, tables in scores.items()} for factor in asked}
+    means = {
+        factor: {reader: mean_delta(tables, factor) for reader, tables in scores.items()}
+        for factor in FACTORS
+        if any(row[factor] is not None for row in facts)
+    }
     return Contrasts(facts, scores, means)
 
 
-def claim_of(found: Contrasts) -> Markup:
+def claim_of(contrasts: Contrasts) -> Markup:
     """What stands first on the page: a factor that costs every reader of this run, or that there is none."""
-    if not found.costly:
+    if not contrasts.costly:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
                           "No factor costs every reader of this run for sure.")  # fmt: skip
-    hardest = found.hardest
-    lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in found.means[hardest].items())
-    seen = (
+    hardest = contrasts.hardest
+    lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in contrasts.means[hardest].items())
+    numbers = (
         f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; the example is one of them, twice."
     )
-    return claim_html(FOUND[hardest], "holds", seen)
+    return claim_html(FOUND[hardest], "holds", numbers)
 
 
-def picture_html(found: Contrasts) -> Markup:
+def picture_html(contrasts: Contrasts) -> Markup:
     """What stands beside the claim: a fact in both versions, and what readers of this run answer."""
-    versions = pair(found.facts, {reader: tables[0] for reader, tables in found.scores.items()}, found.hardest)
-    return render("complexity/pair.html", pair=versions, titles=VERSIONS[found.hardest])
+    versions = pair(
+        contrasts.facts, {reader: tables[0] for reader, tables in contrasts.scores.items()}, contrasts.hardest
+    )
+    return render("complexity/pair.html", pair=versions, titles=VERSIONS[contrasts.hardest])
 
 
-def contrasts_html(found: Contrasts) -> Markup:
+def contrasts_html(contrasts: Contrasts) -> Markup:
     """Mean δ of each factor and reader, in points."""
-    if not found.facts:
+    if not contrasts.facts:
         return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
     return render(
         "complexity_contrasts.html",
-        rows=[(factor, *VERSIONS[factor], list(means.values())) for factor, means in found.means.items()],
-        labels=list(found.scores),
-        said={factor: say(list(means.values())) for factor, means in found.means.items()},
-        facts=len({row["fact"] for row in found.facts}),
-        trainings=min(map(len, found.scores.values())),
+        rows=[(factor, *VERSIONS[factor], list(means.values())) for factor, means in contrasts.means.items()],
+        labels=list(contrasts.scores),
+        said={factor: say(list(means.values())) for factor, means in contrasts.means.items()},
+        facts=len({row["fact"] for row in contrasts.facts}),
+        trainings=min(map(len, contrasts.scores.values())),
         margin=MARGIN,
     )
 

@@ -11,7 +11,6 @@ from trivium.complexity.effects.analysed_tables import read_factors
 from trivium.complexity.effects.regression import of_frames
 from trivium.measures.effects import floor_points
 from trivium.page.complexity.material import Effect, Material
-from trivium.page.complexity.reasons import PROPERTIES, breakdowns, corpus_of, reason
 from trivium.page.figures import estimates
 from trivium.page.html import figure, render, signed
 from trivium.page.thorough import claim_html
@@ -115,10 +114,10 @@ def first_claim_html(
         for factor, row in everywhere.items()
     ]
     models = ", ".join(labels[model] for model in effects)
-    seen = f"Mean {measure} of {models} changes where a factor is present: " + "; ".join(costs) + "."
+    numbers = f"Mean {measure} of {models} changes where a factor is present: " + "; ".join(costs) + "."
     nothing = f"No factor lowers the mean {measure} of each of {models}."
     return claim_html(
-        "There are meanings that make questions harder for every model.", said, seen if costs else nothing
+        "There are meanings that make questions harder for every model.", said, numbers if costs else nothing
     )
 
 
@@ -126,97 +125,28 @@ def findings(of: Material) -> list[dict[str, Any]]:
     """What our analysis and the paper's table say of each factor.
 
     Returns:
-        For each factor: models with δ < 0 here and in the paper, models of each verdict, the models whose cells
-        would be read differently by another analysis, and those whose δ has another sign than the paper's or, where
-        the signs do not differ, an interval without it: their effect and the paper's δ, None for a model that the paper
-        does not have, which is held against the mean of all. Of a factor that the paper does not have there is no
-        paper's mean, and no such model.
+        For each factor: in how many `models` it has a δ, the models of each verdict, in how many of the paper's models
+        δ < 0, Cramér's V with the element asked for, and the size of the smaller of its two sets.
     """
     metrics, rows = of.metrics("factors"), []
     for factor, name in of.names.items():
-        known = {model: row[factor] for model, row in of.effects.items() if row[factor]["delta"] is not None}
-        theirs = {model: values[factor] for model, values in of.printed_deltas.items() if factor in values}
-        mean = fmean(theirs.values()) if theirs else None
-        paper = {} if mean is None else {model: theirs.get(model, mean) for model in known}
-        turned = [model for model, value in paper.items() if value and (known[model]["delta"] < 0) != (value < 0)]
-        outside = [model for model, value in paper.items() if model not in turned and not holds(known[model], value)]
+        effects = {model: row[factor] for model, row in of.effects.items() if row[factor]["delta"] is not None}
+        papers = [values[factor] for values in of.printed_deltas.values() if factor in values]
+        verdicts = {
+            verdict: [of.labels[model] for model, effect in effects.items() if test(effect, of.risk)]
+            for verdict, test in _VERDICTS.items()
+        }
         rows.append(
             {
                 "factor": factor,
                 "name": name,
-                "models": len(known),
-                **{
-                    verdict: [of.labels[model] for model, effect in known.items() if test(effect, of.risk)]
-                    for verdict, test in _VERDICTS.items()
-                },
-                "paper_mean": mean,
-                "paper_models": len(theirs),
-                "paper_negative": sum(value < 0 for value in theirs.values()),
+                "models": len(effects),
+                **verdicts,
+                "paper_models": len(papers),
+                "paper_negative": sum(delta < 0 for delta in papers),
                 "balance": metrics.get(f"{factor}_balance"),
                 "corrected": metrics.get(f"{factor}_balance_corrected"),
-                "other_sign": {model: (known[model], theirs.get(model)) for model in turned},
-                "other_size": {model: (known[model], theirs.get(model)) for model in outside},
-                "smaller": min((min(effect["yes"], effect["no"]) for effect in known.values()), default=0),
+                "smaller": min((min(effect["yes"], effect["no"]) for effect in effects.values()), default=0),
             }
         )
     return rows
-
-
-def holds(effect: Effect, paper: float) -> bool:
-    """Whether the interval of δ holds the paper's, which is rounded down: anywhere from that to a point more."""
-    return effect["low"] is None or (effect["low"] < paper + 1 and effect["high"] >= paper)
-
-
-def sizes(of: Material, means: Mapping[str, float]) -> list[dict[str, Any]]:
-    """How large δ is on the whole, model by model, beside the paper's.
-
-    Args:
-        of: what is shown.
-        means: of the measure analysed, in [0, 1], by model.
-
-    Returns:
-        A row a model: `room` up to a mean of 100, `size` (mean |δ|) and `half` width of the intervals in points, how
-        many `intervals` there are and hold the paper's δ (`inside`), the paper's `paper_room` and `paper_size`; None
-        where there is nothing, as of the paper for a model of ours alone.
-    """
-    scores, printed, rows = of.published["table_1"]["rows"], of.printed_deltas, []
-    average = {factor: fmean(row[factor] for row in printed.values()) for factor in next(iter(printed.values()), {})}
-    for model, by_factor in of.effects.items():
-        paper = printed.get(model)
-        papers = average if paper is None else paper
-        known = [abs(effect["delta"]) for effect in by_factor.values() if effect["delta"] is not None]
-        bounded = {factor: effect for factor, effect in by_factor.items() if effect["low"] is not None}
-        halves = [(effect["high"] - effect["low"]) / 2 for effect in bounded.values()]
-        inside = [holds(effect, papers[factor]) for factor, effect in bounded.items() if factor in papers]
-        rows.append(
-            {
-                "label": of.labels[model],
-                "room": 100 * (1 - means[model]),
-                "size": fmean(known) if known else None,
-                "half": fmean(halves) if halves else None,
-                "intervals": len(inside),
-                "inside": sum(inside),
-                "paper_room": None if paper is None else 100 * (1 - scores[model]["values"][0]),
-                "paper_size": fmean(map(abs, paper.values())) if paper else None,
-            }
-        )
-    return rows
-
-
-def findings_html(of: Material) -> Markup:
-    """The findings in words, factor by factor, with what goes along with them in the examples."""
-    rows, corpus = findings(of), corpus_of(of)
-    for row in rows:
-        for model, (effect, paper) in row["other_sign"].items():
-            row["other_sign"][model] = effect, paper, reason(corpus, model, row["factor"], effect["delta"])
-        for model, (effect, paper) in row["other_size"].items():
-            known = row["paper_mean"] if paper is None else paper
-            goes = reason(corpus, model, row["factor"], effect["delta"] - known)
-            row["other_size"][model] = effect, paper, goes, abs(effect["delta"]) > abs(known)
-    levels = sizes(of, {model: float(corpus.scores[model].mean()) for model in of.effects})
-    both = [row for row in levels if row["paper_size"] is not None and row["size"] is not None]
-    return render(
-        "complexity/findings.html", of=of, rows=rows, levels=levels, properties=list(PROPERTIES), both=both,
-        wide=[row for row in both if row["size"] > row["paper_size"]],
-        breakdowns=breakdowns(corpus, list(of.effects), of.labels),
-    )  # fmt: skip

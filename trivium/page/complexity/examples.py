@@ -136,11 +136,11 @@ def stratified(strata: Sequence[frozenset[Stratum]], count: int, seed: int) -> l
     rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
     chosen: set[int] = set()
     shown: Counter[Stratum] = Counter()
-    for wanted in range(1, count + 1):
-        if wanted > 1 and 2 * len(chosen) >= count:
+    for least in range(1, count + 1):
+        if least > 1 and 2 * len(chosen) >= count:
             break
         for stratum in rarest:
-            if shown[stratum] < min(wanted, members[stratum]) and len(chosen) < count:
+            if shown[stratum] < min(least, members[stratum]) and len(chosen) < count:
                 place = next(place for place in order if place not in chosen and stratum in strata[place])
                 chosen.add(place)
                 shown.update(strata[place])

@@ -51,8 +51,8 @@ class Material:
 
     def metrics(self, stage: str) -> Metrics:
         """The metrics of a stage."""
-        found: Metrics = read_json(self.measured / f"{stage}.json")
-        return found
+        metrics: Metrics = read_json(self.measured / f"{stage}.json")
+        return metrics
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """The rows of a table among the metrics."""
@@ -91,10 +91,10 @@ class Material:
     @cached_property
     def labels(self) -> dict[str, str]:
         """What each model is called on the page: its `label` in params.yaml, else the paper's name, else its own."""
-        known = {model: row["label"] for model, row in self.published["table_1"]["rows"].items()} | BASELINES
+        labels = {model: row["label"] for model, row in self.published["table_1"]["rows"].items()} | BASELINES
         for section in ("finetune", "prompt"):
-            known |= {model: settings["label"] for model, settings in self.used[section]["models"].items()}
-        named = {model: known.get(model, model) for model in [*known, *self.kinds]}
+            labels |= {model: settings["label"] for model, settings in self.used[section]["models"].items()}
+        named = {model: labels.get(model, model) for model in [*labels, *self.kinds]}
         times = Counter(named.values())
         return {model: name if times[name] == 1 else f"{name} ({model})" for model, name in named.items()}
 
@@ -133,10 +133,10 @@ class Material:
     @cached_property
     def effects(self) -> dict[str, dict[str, Effect]]:
         """The effects by model, in the order of the page, and factor."""
-        found: dict[str, dict[str, Effect]] = defaultdict(dict)
+        effects: dict[str, dict[str, Effect]] = defaultdict(dict)
         for row in read_table(self.data / "effects.parquet").to_pylist():
-            found[row["model"]][row["factor"]] = row
-        return {model: found[model] for model in self.models}
+            effects[row["model"]][row["factor"]] = row
+        return {model: effects[model] for model in self.models}
 
     @property
     def measure(self) -> str:

@@ -1,4 +1,4 @@
-"""Complexity's Table 1 and Figure 2: how well every model answers, and how far frames differ."""
+"""How well complexity's models answer: Table 1, Figure 2 by frame, how far they agree, and partitions by difficulty."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
 from trivium.page.complexity.material import MEASURES, Material, Metrics
-from trivium.page.figures import estimates
+from trivium.page.figures import curves, estimates
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -29,6 +29,7 @@ COLUMNS = {
     "f1": "F1",
 }
 BOUNDED = "rouge_l"  # has intervals
+MEAN = "mean"  # of all models, as stage partition names it
 LEAKS = {
     "calor_test_texts_in_fquad": "evaluation texts overlap with contexts of the adaptation corpus",
     "calor_texts_in_train_and_test": "with the frame parser’s training texts",
@@ -76,12 +77,12 @@ def weak_models(of: Material) -> dict[str, str]:
     return {model: reason for model, reason in reasons.items() if reason}
 
 
-def training_of(found: Metrics) -> str:
+def training_of(trained: Metrics) -> str:
     """The size of a reader and how long it was trained, from the metrics of stage finetune."""
-    size = _count(found["parameters"])
-    if found["parameters_trained"] < found["parameters"]:
-        size = f"{_count(found['parameters_trained'])} of {size}"
-    return f"{size} parameters, {found['steps']:.0f} steps = {found['epochs']:.1f} epochs"
+    size = _count(trained["parameters"])
+    if trained["parameters_trained"] < trained["parameters"]:
+        size = f"{_count(trained['parameters_trained'])} of {size}"
+    return f"{size} parameters, {trained['steps']:.0f} steps = {trained['epochs']:.1f} epochs"
 
 
 def _count(parameters: float) -> str:
@@ -92,17 +93,17 @@ def _count(parameters: float) -> str:
 
 def unusual_answers(of: Material) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """(model, questions asked, how many answers were unusual in which way), of readers that met some and of prompts."""
-    told = []
+    unusual = []
     for model, seed in of.trained.items():
-        found = of.metrics(f"answer_{model}_{seed}")
-        if counts := [(text, int(found[name])) for name, text in _CUTS.items() if found[name]]:
-            told.append((model, int(found["questions"]), counts))
+        answered = of.metrics(f"answer_{model}_{seed}")
+        if counts := [(text, int(answered[name])) for name, text in _CUTS.items() if answered[name]]:
+            unusual.append((model, int(answered["questions"]), counts))
     prompted = of.metrics("prompt")
     for model in of.used["prompt"]["models"]:
         if prompted[f"{model}_run"]:
             counts = [(text, int(prompted[f"{model}_{kind}"])) for kind, text in _REPLIES.items()]
-            told.append((model, int(prompted[f"{model}_questions"]), counts))
-    return told
+            unusual.append((model, int(prompted[f"{model}_questions"]), counts))
+    return unusual
 
 
 def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
@@ -139,7 +140,7 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
     return render(
         "complexity/table-1.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()),
         dagger=dagger(thorough), kappa=judgements.get("kappa"),
-        unusual=[(of.labels[model], *told) for model, *told in unusual_answers(of)],
+        unusual=[(of.labels[model], *counts) for model, *counts in unusual_answers(of)],
         figure_2=figure_2_measure(of), measures=MEASURES,
         leaks=[(int(of.metrics("world")[name]), text) for name, text in LEAKS.items()],
     )  # fmt: skip
@@ -187,9 +188,9 @@ def figure_2(of: Material) -> Markup:
     for model, label in ((model, of.labels[model]) for model in of.models):
         rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", figure_2_measure(of)])
         points = frame_points(rows.rename_columns(["id", "score"]), texts, frames, **settings)
-        found: dict[str, Any] = {name: score.get(f"{model}_frame_{name}") for name in
+        tests: dict[str, Any] = {name: score.get(f"{model}_frame_{name}") for name in
                                  ("range", "sd", "h", "p", "sd_by_chance", "sd_p")}  # fmt: skip
-        drawn.append(found | {"label": label, "svg": _profile(points, f"Score by frame: {label}", "ROUGE-L")})
+        drawn.append(tests | {"label": label, "svg": _profile(points, f"Score by frame: {label}", "ROUGE-L")})
         shares = sorted((row["correct"], row["frame"]) for row in judged if row["model"] == model)
         if shares:
             svg = _profile([(frame, share, None) for share, frame in shares], f"Judged correct by frame: {label}",
@@ -211,3 +212,37 @@ def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title:
     mean = sum(value for _, value, _ in points) / len(points)
     names = [name for name, _, _ in reversed(points)]
     return estimates(names, shown, title=title, xlabel=xlabel, line=mean, limits=(-0.02, 1.02))
+
+
+def agreement(of: Material) -> Markup:
+    """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same."""
+    pairs = {frozenset((row["model"], row["other"])): row for row in of.rows("agreement")}
+    matrix = [[pairs.get(frozenset((model, other))) for other in of.models] for model in of.models]
+    return render("agreement.html", names=of.called, matrix=matrix, metrics=of.metrics("validate"))
+
+
+def partitions(of: Material) -> Markup:
+    """The score of every model by how many factors hold, and every partition from easiest to hardest."""
+    parts: dict[str, dict[str, Any]] = {}
+    for row in of.rows("partitions"):
+        parts.setdefault(row["partition"], {**row, "scores": {}})["scores"][row["model"]] = row["score"]
+    counts = sorted((part for part in parts.values() if part["kind"] == "count"), key=lambda part: int(part["level"]))
+    lines = {
+        of.labels.get(model, model): [
+            (place, [part["scores"][model]] if part["scores"].get(model) is not None else [], None)
+            for place, part in enumerate(counts)
+        ]
+        for model in [*of.models, MEAN]
+    }
+    svg = curves(
+        lines,
+        title="Score by how many complexity factors hold",
+        ylabel=of.in_words("partition"),
+        ticks=[f"{part['level']}\n({part['examples']})" for part in counts],
+    )
+    factors = [part for part in parts.values() if part["kind"] == "factor"]
+    groups = {
+        "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),
+        "By each factor": sorted(factors, key=lambda part: -part["scores"][MEAN]),
+    }
+    return render("complexity/partitions.html", of=of, drawn=svg, groups=groups, weak=weak_models(of))

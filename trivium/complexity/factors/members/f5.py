@@ -25,7 +25,6 @@ class FewElements(Factor):
     published = "f5"
     settings = FewElementsParameters
     columns = {"f5_elements": pa.int64()}  # noqa: RUF012 - declared a class variable by Factor
-    defining = "the number of the frame’s elements"
     tiny = (False, False, True, True, True, True)
     parameters: FewElementsParameters
 
