@@ -1,4 +1,4 @@
-"""Pictures of every mode as RGB: what is transparent, greys of any number of bits, large ones in tiles."""
+"""Pictures of every mode as RGB: what is transparent, greys of any number of bits."""
 
 import struct
 import zlib
@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.vision.test_decoding import LIMITS, encoded, noise
-from trivium.vision import decoding, rgb
+from tests.vision.test_decoding import LIMITS, encoded
 from trivium.vision.decoding import decode
 
 
@@ -33,27 +32,6 @@ def test_every_mode_becomes_rgb(source: Image.Image, colour: tuple[int, int, int
     assert set(image.get_flattened_data()) == {colour}
 
 
-@pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "I;16", "1"])
-@pytest.mark.parametrize("orientation", [1, 6])
-def test_a_large_picture_comes_in_tiles_and_looks_the_same(
-    mode: str, orientation: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    picture = noise(32, 24).resize((1024, 768))
-    if mode == "I;16":
-        picture = Image.fromarray(np.asarray(picture.convert("L"), np.uint16) * 257)
-    elif mode == "RGBA":
-        picture.putalpha(picture.convert("L"))
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    data = encoded(picture.convert(mode), exif=exif)
-    whole = np.asarray(decode(data, **LIMITS), int)
-    monkeypatch.setattr(decoding, "_WHOLE", 100)
-    monkeypatch.setattr(rgb, "_COLUMNS", 300)
-    in_tiles = np.asarray(decode(data, **LIMITS), int)
-    assert in_tiles.shape == whole.shape
-    assert np.abs(in_tiles - whole).max() <= 1
-
-
 def ramp(low: float, high: float, kind: type) -> Image.Image:
     return Image.fromarray(np.tile(np.linspace(low, high, 64).astype(kind), (48, 1)))
 
@@ -62,12 +40,7 @@ def ramp(low: float, high: float, kind: type) -> Image.Image:
     ("low", "high", "kind"),
     [(0, 1, np.float32), (0, 65535, np.float32), (-3, 5e6, np.float32), (0, 65535, np.int32), (-900, 900, np.int32)],
 )
-@pytest.mark.parametrize("whole", [10**7, 100])
-def test_greys_of_32_bits_are_scaled_by_their_range(
-    low: float, high: float, kind: type, whole: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decoding, "_WHOLE", whole)
-    monkeypatch.setattr(rgb, "_COLUMNS", 10)
+def test_greys_of_32_bits_are_scaled_by_their_range(low: float, high: float, kind: type) -> None:
     image = np.asarray(decode(encoded(ramp(low, high, kind), "TIFF"), **LIMITS), int)
     assert np.abs(image - np.linspace(0, 255, 64).round()[None, :, None]).max() <= 1
 

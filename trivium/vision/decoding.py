@@ -19,7 +19,7 @@ import numpy as np
 from PIL import ExifTags, Image, PngImagePlugin, TiffImagePlugin, UnidentifiedImageError
 
 from trivium.core.errors import BadInput
-from trivium.vision.rgb import convert_in_tiles, fit_transparency, note_greys, to_rgb
+from trivium.vision.rgb import fit_transparency, note_greys, to_rgb
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
 Reason = Literal["not_an_image", "corrupt", "too_large"]
@@ -29,7 +29,6 @@ JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
 MOST_LOST = 0.2  # of a JPEG's rows of blocks may lie behind the place where its file ends
-_WHOLE = 16_000_000  # pixels of the largest picture that is converted in one piece
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
 _STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
@@ -207,7 +206,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
             image, truncated = load_picture(data, prepare)
         orientation = exif_orientation(image)  # a broken EXIF block does not spoil the picture
-        image = to_rgb(image) if image.width * image.height <= _WHOLE else convert_in_tiles(image, max_side)
+        image = to_rgb(image)
     except (Unreadable, MemoryError):
         raise
     except UnidentifiedImageError:

@@ -1,34 +1,20 @@
-import io
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from PIL import Image
-from safetensors.torch import save_file
 
 from trivium.core.errors import BadInput
-from trivium.vision.local_descriptors.delg import Delg, DelgExtractor
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
 from trivium.vision.local_descriptors.folder import Description
 from trivium.vision.local_descriptors.sift import SiftExtractor
-
-CPU = torch.device("cpu")
-DELG = {"architecture": "resnet50", "attention": 4, "global_dimension": 6, "power": 3.0, "threshold": 0.0}
 
 
 def picture(seed: int = 0) -> Image.Image:
     """Squares of random colours."""
     rng = np.random.default_rng(seed)
     return Image.fromarray(rng.integers(0, 256, (9, 9, 3), dtype=np.uint8)).resize((144, 144), Image.Resampling.NEAREST)
-
-
-def png(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "PNG")
-    return out.getvalue()
 
 
 def messages() -> tuple[type, type]:
@@ -87,7 +73,7 @@ def write_delg(folder: Path, stem: str, overall: np.ndarray, local: list[tuple[n
 
 def test_sift_describes_in_delgs_format() -> None:
     extractor = SiftExtractor(10)
-    first, again = extractor([picture(), picture()])
+    first, again = extractor(picture()), extractor(picture())
     assert first.overall.shape == (extractor.global_dimension,)
     assert first.local.shape == (10, 128)
     assert np.allclose(np.linalg.norm(first.local, axis=1), 1, atol=1e-5)
@@ -100,7 +86,7 @@ def test_sift_finds_the_same_patches_in_a_darker_shifted_photograph() -> None:
     scene = np.asarray(picture(1))
     moved = Image.fromarray((np.roll(scene, (6, -4), axis=(0, 1)) * 0.9).astype(np.uint8))
     extractor = SiftExtractor(32)
-    own, same, other = extractor([picture(1), moved, picture(2)])
+    own, same, other = map(extractor, (picture(1), moved, picture(2)))
     matches = [(own.local @ each.local.T).max(axis=1).mean() for each in (same, other)]
     assert matches[0] > matches[1] + 0.1
 
@@ -108,12 +94,12 @@ def test_sift_finds_the_same_patches_in_a_darker_shifted_photograph() -> None:
 def test_sift_tells_colours_apart() -> None:
     red = picture(3)
     blue = Image.fromarray(np.asarray(red)[:, :, ::-1].copy())
-    one, two = SiftExtractor(8)([red, blue])
+    one, two = map(SiftExtractor(8), (red, blue))
     assert one.overall @ two.overall < 0.95
 
 
 def test_a_smooth_image_has_no_local_descriptor() -> None:
-    found = SiftExtractor(10)([Image.new("RGB", (40, 30), "navy")])[0]
+    found = SiftExtractor(10)(Image.new("RGB", (40, 30), "navy"))
     assert found.local.shape == (0, 128)
     assert np.isclose(np.linalg.norm(found.overall), 1, atol=1e-5)
 
@@ -144,31 +130,3 @@ def test_no_image_gets_another_ones_delg_files(tmp_path: Path) -> None:
     (tmp_path / "b.jpg.delg_local").unlink()
     with pytest.raises(BadInput, match=r"one of an image's two files is missing; got 'b.jpg.delg_global'"):
         read("b.jpg")
-
-
-def write_network(folder: Path) -> Path:
-    """An extractor of the kind `delg`, with weights by chance."""
-    torch.manual_seed(0)
-    network = Delg(architecture="resnet50", attention=4, local_dimension=128, global_dimension=6, power=3)
-    save_file(network.state_dict(), folder / "model.safetensors")
-    (folder / "delg.json").write_text(json.dumps(DELG))
-    (folder / "extractor.json").write_text('{"kind": "delg"}')
-    return folder
-
-
-@pytest.fixture(scope="module")
-def delg(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_network(tmp_path_factory.mktemp("delg"))
-
-
-def test_delg_describes_at_seven_scales(delg: Path) -> None:
-    small = picture().resize((48, 32))
-    found = DelgExtractor(delg, 10_000, CPU)([small])[0]
-    assert found.overall.shape == (6,)
-    assert np.isclose(np.linalg.norm(found.overall), 1, atol=1e-5)
-    # 48 × 32 pixels at 2 … 1/4, at least 32 a side; a position every 16th pixel.
-    sizes = [[max(32, round(side * 2 ** (1 - place / 2))) for side in (48, 32)] for place in range(7)]
-    expected = [-(-width // 16) * -(-height // 16) for width, height in sizes]
-    assert np.bincount(found.scales, minlength=7).tolist() == expected
-    few = DelgExtractor(delg, 5, CPU)([small])[0]
-    assert np.allclose(few.local, found.local[:5], atol=1e-5)

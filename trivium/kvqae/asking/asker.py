@@ -19,8 +19,7 @@ from trivium.kvqae.asking.systems import Bm25, Dense, Fused
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate
 from trivium.measures.runs import PADDING, Run
-from trivium.vision.decoding import Unreadable
-from trivium.vision.isolated_decoding import Decoders
+from trivium.vision.decoding import Unreadable, decode
 
 if TYPE_CHECKING:
     from trivium.kvqae.asking.reranking import Rerankers
@@ -116,7 +115,7 @@ class Asker:
     """Answers questions of any number of threads in turn.
 
     The networks and the Java machine live in one thread of their own: they are not safe to share. Pictures are decoded
-    before, in processes of their own.
+    before, in the thread that asks.
 
     Args:
         open_base: makes the base, in that thread.
@@ -134,7 +133,6 @@ class Asker:
         except BaseException:
             self._thread.shutdown()
             raise
-        self._decoders = Decoders(**self.base.limits)
 
     def ask(
         self,
@@ -167,7 +165,7 @@ class Asker:
     def _decode(self, image: bytes) -> bytes:
         """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
         try:
-            picture = self._decoders.decode(image)
+            picture = decode(image, **self.base.limits)
         except Unreadable as problem:
             raise BadInput(unread_picture("", image[:32]) or PROBLEMS[problem.reason], field=IMAGE) from None
         out = io.BytesIO()
@@ -259,9 +257,8 @@ class Asker:
         )
 
     def close(self) -> None:
-        """End the thread and the decoders."""
+        """End the thread."""
         self._thread.shutdown()
-        self._decoders.close()
 
     def __enter__(self) -> Self:
         return self

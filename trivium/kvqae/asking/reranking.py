@@ -143,7 +143,7 @@ class Rerankers:
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         extract = self._extract
         assert extract is not None  # else `why_blind` says so
-        found = [extract.describe(extract.prepare(name, data)) for name, data in images.items()]
+        found = [extract.describe(name, data) for name, data in images.items()]
         descriptions = [None if isinstance(each, str) else each for each in found]
         return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=extract.global_dimension)
 

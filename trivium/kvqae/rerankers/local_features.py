@@ -5,7 +5,7 @@ text file, one image name a line.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
@@ -25,9 +25,9 @@ from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
-from trivium.vision.decoding import FLAWS, Picture
+from trivium.vision.decoding import FLAWS
 from trivium.vision.local_descriptors.delg_files import shared_names
-from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor, read_kind
+from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
 from trivium.vision.local_descriptors.folder import (
     Description,
     FeatureFolder,
@@ -106,12 +106,8 @@ def describe_shard(
     shared: frozenset[str],
     parameters: LocalFeaturesParameters,
     only: frozenset[str] | None,
-    on_gpu: bool,
 ) -> Path:
-    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept.
-
-    Where a GPU describes, processes decode the next images meanwhile.
-    """
+    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
     folder = work / shard.stem
     if folder.exists():
         return folder
@@ -120,33 +116,13 @@ def describe_shard(
     if only is not None:
         table = table.filter(pa.array([name in only for name in table["name"].to_pylist()], pa.bool_()))
     names, data = table["name"].to_pylist(), table["data"]
-
-    def prepare(number: int) -> Picture | str:
-        return extract.prepare(names[number], data[number].as_py())
-
-    prepared = _fed(prepare, len(names), shard.stem) if on_gpu else map(prepare, range(len(names)))
-    found = [extract.describe(picture) for picture in prepared]
+    found = [extract.describe(name, image.as_py()) for name, image in zip(names, data, strict=True)]
     described = [None if isinstance(each, str) else each for each in found]
     features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
     flaws = Counter(flaw for each in found if isinstance(each, Description) for flaw in each.flaws)
     write_json(_flaws(folder), flaws)  # first: a folder that is there is complete
     write_features(folder, features, [each if isinstance(each, str) else None for each in found])
     return folder
-
-
-def _fed(prepare: Callable[[int], Picture | str], count: int, shard: str) -> Iterator[Picture | str]:
-    from trivium.nets.feeding import Feed, feeders  # torch, as below
-
-    feed = Feed(prepare, count, workers := feeders())
-    yield from feed
-    if workers:
-        print(f"{shard}: waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
-
-
-def _has_gpu() -> bool:
-    from trivium.nets.device import pick_device  # torch takes seconds, and the other kinds do without
-
-    return pick_device().type == "cuda"
 
 
 def describe_images(
@@ -163,7 +139,6 @@ def describe_images(
     """Describe a folder of image shards, or those of its images that `only` names; returns the counts."""
     shards = Images(images)
     shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
-    on_gpu = read_kind(extractor) == "delg" and engine.has_gpu(_has_gpu)  # the one kind that is a network
     describe = partial(
         describe_shard,
         work=work,
@@ -172,9 +147,8 @@ def describe_images(
         shared=shared,
         parameters=parameters,
         only=only,
-        on_gpu=on_gpu,
     )
-    folders = list(engine.map(describe, shards.shards(), description="local features", on_gpu=on_gpu, out=work))
+    folders = list(engine.map(describe, shards.shards(), description="local features", out=work))
     flaws = [read_json(_flaws(folder)) for folder in folders]
     counted = {flaw: sum(shard.get(flaw, 0) for shard in flaws) for flaw in FLAWS}
     return count_images(join_features(folders, out), WHY_NOT) | counted

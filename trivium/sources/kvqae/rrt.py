@@ -58,8 +58,7 @@ def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, 
 def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float]:
     """Download the authors' checkpoint and keep it as safetensors.
 
-    Its features are read from files of DELG's own tool, or made by our DELG where the user brings `rrt/extractor/`;
-    `rrt/landmarks.txt` is brought along where there is one.
+    Its features are read from files of DELG's own tool; `rrt/landmarks.txt` is brought along where there is one.
 
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
@@ -69,11 +68,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
         (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
         save_rrt(model, beside)
-        brought = local / "rrt" / EXTRACTOR if local else None
-        if brought is not None and brought.is_dir():
-            bring_extractor(brought, beside)
-        else:
-            write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION})
+        write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION})
         counts = bring_landmarks(local / "rrt", beside) if local else {}
         origin = pins.summary(["rrt"])["rrt"]
         licence = None if origin["licence"] == NOT_STATED else origin["licence"]

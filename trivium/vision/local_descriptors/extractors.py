@@ -1,24 +1,23 @@
 """Extractors of DELG-style features, one interface for all; a folder says which one a re-ranker needs (kvqae.md §4).
 
-`extractor.json` names the kind: `sift` (no weights), `delg` (our network; `delg.json` and weights lie beside), or
-`delg_files` (features that DELG's own tool has extracted). `none` says that the re-ranker is left out.
+`extractor.json` names the kind: `sift` (no weights), or `delg_files` (features that DELG's own tool has extracted).
+`none` says that the re-ranker is left out.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.vision.decoding import REASONS, Picture, Unreadable, decode_picture
+from trivium.vision.decoding import REASONS, Unreadable, decode_picture
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles
 from trivium.vision.local_descriptors.folder import Description
 
 CONFIG = "extractor.json"
 DELG_FILES = "delg_files"
 NONE = "none"
-KINDS = ("sift", "delg", DELG_FILES)
+KINDS = ("sift", DELG_FILES)
 WHY_NOT = (*REASONS, NO_FILES, SHARED)
 
 
@@ -28,30 +27,11 @@ class Extractor:
 
     Attributes:
         global_dimension: g.
-        prepare: what `describe` looks at; made without the device.
-        describe: descriptors of one prepared image, or one of `WHY_NOT`.
+        describe: descriptors of one image, or one of `WHY_NOT`.
     """
 
     global_dimension: int
-    prepare: Callable[[str, bytes], Picture | str]
-    describe: Callable[[Any], Description | str]
-
-
-def _of_pictures(extractor: Any, max_side: int, max_pixels: int) -> Extractor:
-    """An extractor that looks at pictures; `extractor` describes a list of them."""
-
-    def prepare(name: str, data: bytes) -> Picture | str:
-        try:
-            return decode_picture(data, max_side=max_side, max_pixels=max_pixels)
-        except Unreadable as problem:
-            return problem.reason
-
-    def describe(prepared: Picture | str) -> Description | str:
-        if isinstance(prepared, str):
-            return prepared
-        return replace(extractor([prepared.image])[0], flaws=prepared.flaws)
-
-    return Extractor(extractor.global_dimension, prepare, describe)
+    describe: Callable[[str, bytes], Description | str]
 
 
 def read_kind(folder: Path) -> object:
@@ -78,18 +58,22 @@ def load_extractor(
         files, shared: folder of DELG's files and names that two images share there, for the kind `delg_files` alone.
 
     Raises:
-        BadInput: unknown kind, no files where they are needed, or weights that do not fit.
+        BadInput: unknown kind, or no files where they are needed.
     """
     kind = read_kind(folder)
     if kind == "sift":
         from trivium.vision.local_descriptors.sift import SiftExtractor
 
-        return _of_pictures(SiftExtractor(most), max_side, max_pixels)
-    if kind == "delg":
-        from trivium.nets.device import pick_device
-        from trivium.vision.local_descriptors.delg import DelgExtractor
+        sift = SiftExtractor(most)
 
-        return _of_pictures(DelgExtractor(folder, most, pick_device()), max_side, max_pixels)
+        def describe(name: str, data: bytes) -> Description | str:
+            try:
+                picture = decode_picture(data, max_side=max_side, max_pixels=max_pixels)
+            except Unreadable as problem:
+                return problem.reason
+            return replace(sift(picture.image), flaws=picture.flaws)
+
+        return Extractor(sift.global_dimension, describe)
     if kind == DELG_FILES:
         dimension = read_json(folder / CONFIG).get("global_dimension")
         if not isinstance(dimension, int) or dimension < 1:
@@ -99,5 +83,6 @@ def load_extractor(
             raise BadInput("no folder of DELG's files", field="world.local.kvqae_models", got=str(files),
                            expected="NAME.delg_global and NAME.delg_local of the images that `python -m trivium delg` "
                            "asks for (docs/kvqae-formats.md); or no RRT, with kvqae.rrt.use: false")  # fmt: skip
-        return Extractor(dimension, lambda name, data: name, DelgFiles(files, most, dimension, shared))
+        from_files = DelgFiles(files, most, dimension, shared)
+        return Extractor(dimension, lambda name, data: from_files(name))
     raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)

@@ -38,12 +38,9 @@ class SiftExtractor:
         self.most = most
         self._sift = cv2.SIFT.create(contrastThreshold=CONTRAST)
 
-    def __call__(self, images: Sequence[Image.Image]) -> list[Description]:
-        """Describe RGB pictures; a smooth one has no local descriptor."""
-        return [self._describe(np.asarray(image)) for image in images]
-
-    def _describe(self, pixels: NDArray[np.uint8]) -> Description:
-        lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB)
+    def __call__(self, image: Image.Image) -> Description:
+        """Describe an RGB picture; a smooth one has no local descriptor."""
+        lab = cv2.cvtColor(np.asarray(image), cv2.COLOR_RGB2LAB)
         lightness = lab[:, :, 0].astype(np.uint8)
         colours = (lab / 128 - 1).astype(np.float32)
         keypoints = self._keypoints(lightness)
