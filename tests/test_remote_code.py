@@ -32,7 +32,7 @@ from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.sources.complexity.models import check_model
 from trivium.sources.decorrelation.models import add_marks
-from trivium.vision.encoders.clip import load_clip
+from trivium.vision.encoders.clip import Clip
 
 CODE = """from pathlib import Path
 from transformers import BertConfig, BertModel, BertTokenizer
@@ -131,7 +131,7 @@ LOADERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
         lambda folder: write_hugging_face("clip", folder, CAPTIONS),
         lambda folder: FAMILIES["hf"].load(str(folder)),
     ),
-    "clip's image tower": (write_clip, lambda folder: load_clip(folder, CPU)),
+    "clip's image tower": (write_clip, lambda folder: Clip.load(folder, CPU)),
 }
 
 

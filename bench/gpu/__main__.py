@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parts = [part_of(name) for name in given.parts or PARTS]
     if not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU")
-    remember(False)  # bf16, and pictures prepared on the GPU
+    remember(False)  # bf16
     os.environ["STAGE_WORKERS"] = str(2 * harness.cores())  # half of them feed
     for part in parts:
         with tempfile.TemporaryDirectory(dir=given.scratch) as folder:

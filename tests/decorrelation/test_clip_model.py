@@ -10,7 +10,7 @@ import torch
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, pictures, write_base
 from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.interface import start
-from trivium.vision.encoders.clip import load_clip
+from trivium.vision.encoders.clip import OpenClipTower
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_the_saved_folder_is_an_image_encoder_of_kvqae(base, tmp_path):
     model.save(tmp_path / "saved")
     images = [pictures(1, 40)[0], pictures(1, 64)[0]]
     expected = model.encode_images(torch.stack([model.prepare(image, training=False) for image in images]))
-    found = load_clip(tmp_path / "saved", torch.device("cpu"))(images)
+    found = OpenClipTower.load(tmp_path / "saved", torch.device("cpu"))(images)
     assert np.allclose(found, expected.detach().numpy(), atol=1e-5)
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 ENCODER = '''
 """The ImageNet ResNet's vectors with their dimensions turned round."""
 
-from trivium.vision.encoders.imagenet import FILES, load_imagenet
+from trivium.vision.encoders.imagenet import FILES, ImageNet
 from trivium.vision.embedder import Embedder
 from trivium.vision.image_encoder import ImageEncoder
 
@@ -39,7 +39,7 @@ class Turned(ImageEncoder):
 
     @staticmethod
     def load(folder, device):
-        return TurnedRound(load_imagenet(folder, device))
+        return TurnedRound(ImageNet.load(folder, device))
 '''
 MODULES = """
 [{"type": "sentence_transformers.models.Transformer", "path": ""},

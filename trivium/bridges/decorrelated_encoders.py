@@ -26,13 +26,13 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode
-from trivium.vision.encoders.clip import load_clip
+from trivium.vision.encoders.clip import Clip
 from trivium.vision.neighbours import exact_search
 
 if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
     import torch
 
-    from trivium.vision.whole_images import Packed, PictureEmbedder
+    from trivium.vision.whole_images import PictureEmbedder
 
 HITS = 20
 BATCHES = 16  # that a GPU is given at a time
@@ -126,15 +126,13 @@ def _encode(
     from trivium.nets.feeding import Feed, feeders
 
     encoders = _load(folders)
-    inputs = ["packed" if encoder.packs else str(place) for place, encoder in enumerate(encoders)]
-    preparing = dict(zip(inputs, encoders, strict=True))
 
-    def prepare(number: int) -> "dict[str, torch.Tensor | Packed]":
+    def prepare(number: int) -> "list[torch.Tensor]":
         images = [decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]]
-        return {name: encoder.prepare(images) for name, encoder in preparing.items()}
+        return [encoder.prepare(images) for encoder in encoders]
 
     embedded = [
-        [encoder.embed(prepared[name]) for name, encoder in zip(inputs, encoders, strict=True)]
+        [encoder.embed(pictures) for encoder, pictures in zip(encoders, prepared, strict=True)]
         for prepared in Feed(prepare, len(batches), feeders())
     ]
     return [np.concatenate(each) for each in zip(*embedded, strict=True)]
@@ -148,7 +146,7 @@ def _load(folders: tuple[Path, ...]) -> "list[PictureEmbedder]":
 
     if in_worker():
         torch.set_num_threads(1)
-    return [load_clip(folder, pick_device()) for folder in folders]
+    return [Clip.load(folder, pick_device()) for folder in folders]
 
 
 def own_ranks(

@@ -24,8 +24,8 @@ from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
 from trivium.sources import minilm as text
-from trivium.vision.encoders.clip import load_clip
-from trivium.vision.encoders.imagenet import load_imagenet
+from trivium.vision.encoders.clip import Clip
+from trivium.vision.encoders.imagenet import ImageNet
 from trivium.vision.faces import FaceEncoder
 
 DIFFICULTY = {
@@ -136,7 +136,7 @@ def test_arcface_loads_in_insightface(made):
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-@pytest.mark.parametrize(("folder", "load", "dimension"), [("clip", load_clip, 16), ("imagenet", load_imagenet, 512)])
+@pytest.mark.parametrize(("folder", "load", "dimension"), [("clip", Clip.load, 16), ("imagenet", ImageNet.load, 512)])
 def test_image_encoders_load_as_the_real_ones(made, folder, load, dimension):
     encoder = load(made[0] / folder, torch.device("cpu"))
     pictures = [Image.new("RGB", (96, 96), colour) for colour in ("red", "blue")]

@@ -24,30 +24,21 @@ class OpenClipTower(ImageEncoder):
 
     @staticmethod
     def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """See `load_clip`."""
-        return load_clip(folder, device)
+        """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
+
+        Raises:
+            BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
+        """
+        from trivium.vision.whole_images import PictureEmbedder
+
+        if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
+            raise BadInput("no weights", file=folder, expected=WEIGHTS)  # open_clip goes on without
+        require_offline(folder)
+        model, _, prepare, _ = load_open_clip(f"local-dir:{folder}", folder, {})
+        return PictureEmbedder(folder, model.visual, prepare, device)
 
 
 class Clip(OpenClipTower):
     """CLIP (Radford et al., 2021), a ViT or a ResNet."""
 
     name, label, symbol = "clip", "CLIP", "C"
-
-
-def load_clip(folder: Path, device: "torch.device") -> "PictureEmbedder":
-    """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
-
-    Raises:
-        BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
-    """
-    from open_clip.transform import ResizeKeepRatio
-
-    from trivium.vision.whole_images import PictureEmbedder, on_tensors
-
-    if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
-        raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")  # open_clip goes on without
-    require_offline(folder)
-    model, _, prepare, _ = load_open_clip(f"local-dir:{folder}", folder, {})
-    of_pillow_alone = any(isinstance(step, ResizeKeepRatio) for step in prepare.transforms)
-    transform = None if of_pillow_alone else on_tensors(prepare)
-    return PictureEmbedder(folder, model.visual, prepare, device, transform)

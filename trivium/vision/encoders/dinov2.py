@@ -14,6 +14,7 @@ from trivium.vision.image_encoder import ImageEncoder
 
 if TYPE_CHECKING:
     import torch
+    from PIL.Image import Image
 
     from trivium.vision.whole_images import PictureEmbedder
 
@@ -34,40 +35,28 @@ class Dino(ImageEncoder):
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """See `load_dino`."""
-        return load_dino(folder, device, cls.kinds)
+        """A network of one of its kinds, with its own preparation.
 
+        Raises:
+            BadInput: a network of another kind, or see `load_pretrained`.
+        """
+        from transformers import AutoImageProcessor, AutoModel
 
-def load_dino(folder: Path, device: "torch.device", kinds: Sequence[str]) -> "PictureEmbedder":
-    """A network of one of these kinds, with its own preparation.
+        from trivium.nets.pretrained import load_pretrained
+        from trivium.vision.whole_images import FirstToken, PictureEmbedder
 
-    Raises:
-        BadInput: a network of another kind, or see `load_pretrained`.
-    """
-    import torch
-    from PIL import Image
-    from transformers import AutoImageProcessor, AutoModel
-    from transformers.image_processing_backends import TorchvisionBackend
+        file = folder / FILES[0]
+        config = read_json(file)
+        kind = config.get("model_type") if isinstance(config, dict) else None
+        if kind not in cls.kinds:
+            raise BadInput("another kind of network", file=file, field="model_type", got=kind, choices=cls.kinds)
+        network, processor = load_pretrained(AutoModel, folder, "an image encoder", tokenizer=AutoImageProcessor)
 
-    from trivium.nets.pretrained import load_pretrained
-    from trivium.vision.whole_images import FirstToken, PictureEmbedder
+        def prepare(picture: "Image") -> "torch.Tensor":
+            pixels: torch.Tensor = processor(images=picture, return_tensors="pt")["pixel_values"][0]
+            return pixels
 
-    config = read_json(folder / FILES[0])
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    if kind not in kinds:
-        raise BadInput("another kind of network", file=folder / FILES[0], field="model_type", got=kind, choices=kinds)
-    network, processor = load_pretrained(AutoModel, folder, "an image encoder", tokenizer=AutoImageProcessor)
-
-    def prepare(picture: Image.Image) -> torch.Tensor:
-        found: torch.Tensor = processor(images=picture, return_tensors="pt")["pixel_values"][0]
-        return found
-
-    def transform(pixels: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = processor(images=list(pixels), return_tensors="pt")["pixel_values"]
-        return found
-
-    on_tensors = transform if isinstance(processor, TorchvisionBackend) else None
-    return PictureEmbedder(folder, FirstToken(network), prepare, device, on_tensors)
+        return PictureEmbedder(folder, FirstToken(network), prepare, device)
 
 
 class Dinov2(Dino):

@@ -23,46 +23,35 @@ class ImageNet(ImageEncoder):
 
     @staticmethod
     def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """See `load_imagenet`."""
-        return load_imagenet(folder, device)
+        """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
 
+        Images are scaled to `size` on the short side, as the authors do, cropped and standardised as in training.
 
-def load_imagenet(folder: Path, device: "torch.device") -> "PictureEmbedder":
-    """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
+        Raises:
+            BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
+        """
+        from torchvision import models, transforms
 
-    Images are scaled to `size` on the short side, as the authors do, cropped and standardised as in training.
+        from trivium.nets.weights import load_weights, read_weights
+        from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder
 
-    Raises:
-        BadInput: no such architecture, a size out of range, or weights that do not fit (the layer is named).
-    """
-    from torchvision import models, transforms
-
-    from trivium.nets.weights import load_weights, read_weights
-    from trivium.vision.whole_images import DEVIATION, MEAN, MaxPooled, PictureEmbedder, on_tensors
-
-    config_file, weights_file = (folder / name for name in FILES)
-    config = read_json(config_file)
-    architectures = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
-    if config.get("architecture") not in architectures:
-        raise BadInput(
-            "unknown architecture",
-            file=config_file,
-            field="architecture",
-            got=config.get("architecture"),
-            choices=architectures,
+        config_file, weights_file = (folder / name for name in FILES)
+        config = read_json(config_file)
+        architecture, size = config.get("architecture"), config.get("size")
+        choices = models.list_models(include=["resnet*", "resnext*", "wide_resnet*"])
+        if architecture not in choices:
+            raise BadInput("unknown", file=config_file, field="architecture", got=architecture, choices=choices)
+        if not isinstance(size, int) or size < 32:
+            raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
+        weights = read_weights(weights_file)
+        resnet = models.get_model(architecture, weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
+        load_weights(resnet, weights, weights_file)
+        prepare = transforms.Compose(
+            [
+                transforms.Resize(size),
+                transforms.CenterCrop(size),
+                transforms.ToTensor(),
+                transforms.Normalize(MEAN, DEVIATION),
+            ]
         )
-    size = config.get("size")
-    if not isinstance(size, int) or size < 32:
-        raise BadInput("bad size", file=config_file, field="size", got=size, expected="pixels, at least 32")
-    weights = read_weights(weights_file)
-    resnet = models.get_model(config["architecture"], weights=None, num_classes=len(weights.get("fc.bias", ())) or 1000)
-    load_weights(resnet, weights, weights_file)
-    prepare = transforms.Compose(
-        [
-            transforms.Resize(size),
-            transforms.CenterCrop(size),
-            transforms.ToTensor(),
-            transforms.Normalize(MEAN, DEVIATION),
-        ]
-    )
-    return PictureEmbedder(folder, MaxPooled(resnet), prepare, device, on_tensors(prepare))
+        return PictureEmbedder(folder, MaxPooled(resnet), prepare, device)
