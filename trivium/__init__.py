@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from trivium.page.difficulty import write_difficulty as write_difficulty
     from trivium.page.leaderboard import write_leaderboard as write_leaderboard
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 LAZY: dict[str, str] = {
     "BadInput": "trivium.core.errors",
     "Qrels": "trivium.measures.runs",
