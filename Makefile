@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup anywhere repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough weaker ask audit sbom clean
+.PHONY: help setup anywhere repro status dag compare test test-all check format report bench real mutate mlflow readme scale doctor plan thorough ask audit sbom clean
 
 # uv may not fetch interpreters everywhere: use a Python that is there.
 PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -123,9 +123,6 @@ plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it start
 
 thorough: $(BIN)/.ready  ## test the claims in three worlds, and run all seeds, grids and sweeps that are out of date; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))
-
-weaker: $(BIN)/.ready  ## measure decorrelation in worlds with weaker planted effects; writes metrics/thorough/
-	@python -m trivium weaker-worlds
 
 # Where the setup has put uv, after where the user has.
 audit sbom real: export PATH := $(PATH):$(CURDIR)/.uv/bin

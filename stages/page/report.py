@@ -42,7 +42,7 @@ def main(
     real: Path = Path("metrics/real"),
     out: Path = Path("metrics/report/index.html"),
 ) -> None:
-    """Assemble --out, `index.html`, and its neighbours, from parts, `make thorough` and `make weaker`.
+    """Assemble --out, `index.html`, and its neighbours, from parts and `make thorough`.
 
     The reproduction matrix comes from what the papers print and from the log of signed runs, what came out on real
     texts from `make real`.
@@ -58,14 +58,9 @@ def main(
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)
             article["claim"] = f"{article['claim'] or ''}{front_html(judged, name)}" or None
-        for title, template, dated in (
-            ("Weaker and other worlds", "weaker.html", thorough / f"{name}_weaker.json"),
-            ("Thorough", "thorough.html", thorough / f"{name}.json"),
-        ):
-            if dated.exists():
-                html = render(template, result=read_json(dated))
-                section = {"id": f"{name}-{title.split()[0].lower()}", "title": title, "html": html}
-                article["sections"].append(section | {"folded": True})
+        if (dated := thorough / f"{name}.json").exists():
+            html = render("thorough.html", result=read_json(dated))
+            article["sections"].append({"id": f"{name}-thorough", "title": "Thorough", "html": html, "folded": True})
     cells, log_, texts = read_cells(published), read_log(log), real_texts.html(real)
     for name, text in pages(articles, cells, log_, parameters.portable, texts).items():
         with write_atomically(out.with_name(name)) as beside:

@@ -60,8 +60,8 @@ def test_they_run_as_pasted(checkout, tmp_path):
     drawn = re.findall(r"file://(\S+)", said["dvc plots show; dvc plots diff main"])
     assert len(drawn) == 2
     assert all(Path(file).is_file() for file in drawn)
-    assert said["make dag P=kvqae"].startswith("open .work/dag/kvqae.svg")
-    assert "fuse" in (checkout.folder / ".work/dag/kvqae.svg").read_text("utf-8")
+    assert said["make dag P=kvqae"].startswith("open .work/dag/kvqae.md")
+    assert "fuse" in (checkout.folder / ".work/dag/kvqae.md").read_text("utf-8")
 
     assert re.match(r".+   \((probability \S+, )?\S+ s\)\n", said[ASK[0]])
 

@@ -1,4 +1,4 @@
-"""What `make thorough` and `make weaker` found, beyond the default: claims in several worlds, and more seeds."""
+"""What `make thorough` found beyond the default run: claims in several worlds, and more seeds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
