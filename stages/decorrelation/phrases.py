@@ -15,7 +15,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
 from trivium.formats.corpus_table import load_corpus
-from trivium.language.english.chunker import chosen_chunker
+from trivium.language.english.chunker import choose_chunker
 from trivium.language.english.word_lists import Mode
 
 
@@ -43,7 +43,7 @@ def main(
     corpus = load_corpus(raw)
     if not any(picture.captions for picture in corpus.pictures):
         raise BadInput("no caption", file=raw)
-    chunker = chosen_chunker(parameters.chunker, parameters.spacy_model)
+    chunker = choose_chunker(parameters.chunker, parameters.spacy_model)
     settings = Settings(corpus.classes, parameters.matching, chunker, parameters.spacy_model)
     counts: Counter[str] = Counter()
 

@@ -17,8 +17,7 @@ from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over, write_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, passages_of_articles
-from trivium.kvqae.reader.identification import Identifier
-from trivium.kvqae.reader.identified_lists import choose, measure_lists, rank_within
+from trivium.kvqae.reader.identification import Identifier, choose, measure_lists, rank_within
 from trivium.kvqae.reader.inputs import texts_of
 from trivium.kvqae.reader.prompted import JOURNAL, known_training
 from trivium.kvqae.reader.reading import load_reader, read_pairs

@@ -51,15 +51,8 @@ class PaidModel:
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
         from trivium.prompting.endpoint import Endpoint, key_from_environment
 
-        told = {
-            "label": model,
-            "endpoint": address,
-            "model": model,
-            "parallel": 1,
-            "key_variable": key_variable,
-            **PACE,
-        }
-        self.settings = validate(EndpointModel, told, "endpoint", Path("the command line"))
+        values = {"label": model, "endpoint": address, "model": model, "key_variable": key_variable, "parallel": 1}
+        self.settings = validate(EndpointModel, values | PACE, "endpoint", Path("the command line"))
         self._endpoint = Endpoint(str(self.settings.endpoint), model, key_from_environment(key_variable), **PACE)
         self._failed: tuple[float, BadInput] | None = None  # when, and how
         self._cache = AnswerCache(journal)

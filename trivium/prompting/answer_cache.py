@@ -23,7 +23,7 @@ _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*</think>",
 
 @dataclass(frozen=True)
 class Reply:
-    """What an endpoint answered.
+    """An endpoint's answer.
 
     Attributes:
         content: the model's words.
@@ -40,7 +40,7 @@ class Reply:
 
     @property
     def final(self) -> bool:
-        """Words, or silence by the model's own will; not silence after a filter, a tool call, or at max_tokens."""
+        """Whether it may be kept: words, or silence by the model's own will (no filter, tool call or max_tokens)."""
         return bool(self.content.strip()) or self.finish == "stop"
 
 
@@ -60,8 +60,8 @@ def key_of(model: str, messages: list[dict[str, Any]], sampling: Mapping[str, An
     The endpoint's address is not among it: a local server on another port, or another host of the same model, would be
     paid for again. Other weights need another name of the model, therefore.
     """
-    asked = {"model": model, "messages": messages, "sampling": dict(sampling)}
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    request = {"model": model, "messages": messages, "sampling": dict(sampling)}
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 class AnswerCache:
@@ -85,7 +85,7 @@ class AnswerCache:
         return len(self._replies)
 
     def get(self, key: str) -> Reply | None:
-        """The reply that is there."""
+        """The reply to a key; None where none is kept."""
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply, *, model: str) -> None:
@@ -108,8 +108,8 @@ class AnswerCache:
 
     def copy_to(self, folder: Path) -> None:
         """Make another folder hold these answers and no other; its file is replaced, as DVC may have linked it."""
-        with write_atomically(folder / FILE) as beside:
-            beside.write_bytes(b"".join(line + b"\n" for line in self._lines.values()))
+        with write_atomically(folder / FILE) as draft:
+            draft.write_bytes(b"".join(line + b"\n" for line in self._lines.values()))
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
@@ -137,12 +137,11 @@ class AnswerCache:
                 record: Any = json.loads(line)
                 texts = (record["key"], record["content"], record["finish"])
                 numbers = (record["prompt_tokens"], record["completion_tokens"], record.get("reasoning", 0))
-                if not all(isinstance(each, str) for each in texts) or not all(type(each) is int for each in numbers):
+                if {*map(type, texts)} != {str} or {*map(type, numbers)} != {int}:
                     raise TypeError("not a record")
             except (ValueError, TypeError, KeyError):
                 self.broken += 1
                 continue
             self._lines.setdefault(texts[0], line)
             words, cut = without_thoughts(texts[1])  # older lines have all that was said
-            reply = Reply(words, texts[2], *numbers[:2], numbers[2] + cut)
-            self._replies.setdefault(texts[0], reply)
+            self._replies.setdefault(texts[0], Reply(words, texts[2], *numbers[:2], numbers[2] + cut))

@@ -18,7 +18,8 @@ from trivium.core.parameters import Parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 _HOPELESS = 5  # questions refused before any is answered
-_SET_ELSEWHERE = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
+_PACE = {"requests_per_minute", "timeout_s", "retries", "backoff_s"}
+_RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
 Chat: TypeAlias = list[dict[str, Any]]  # turns of `role` and `content`: a text, or parts of text and picture
 
 
@@ -61,8 +62,8 @@ class EndpointModel(Parameters):
     @field_validator("extra")
     @classmethod
     def _new(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        if taken := sorted(_SET_ELSEWHERE & extra.keys()):
-            raise ValueError(f"set otherwise: {', '.join(taken)}; expected what no other parameter says")
+        if reserved := sorted(_RESERVED & extra.keys()):
+            raise ValueError(f"set otherwise: {', '.join(reserved)}; expected what no other parameter says")
         return extra
 
     @property
@@ -90,8 +91,8 @@ def ask_all(
     if missing:
         replies, requests = _ask(model, chats, missing, cache, before=counts["cached"])
         counts.update(requests)
-    known = ((key, replies.get(key) or cache.get(key)) for key in chats)
-    return {key: reply for key, reply in known if reply is not None}, counts
+    kept = ((key, replies.get(key) or cache.get(key)) for key in chats)
+    return {key: reply for key, reply in kept if reply is not None}, counts
 
 
 def _ask(
@@ -101,15 +102,8 @@ def _ask(
     # Its client is slow to import, and most runs ask nothing.
     from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 
-    endpoint = Endpoint(
-        str(model.endpoint),
-        model.model,
-        key_from_environment(model.key_variable),
-        requests_per_minute=model.requests_per_minute,
-        timeout_s=model.timeout_s,
-        retries=model.retries,
-        backoff_s=model.backoff_s,
-    )
+    key = key_from_environment(model.key_variable)
+    endpoint = Endpoint(str(model.endpoint), model.model, key, **model.model_dump(include=_PACE))
     replies: dict[str, Reply] = {}
     refused: list[str] = []
 

@@ -85,12 +85,12 @@ class Endpoint:
             self._count("requests")
             if attempt:
                 self._count("retries")
-            asked_to_wait = None
+            wait_s = None
             try:
-                found = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
-                return reply_of(found.content)
+                response = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
+                return reply_of(response.content)
             except openai.APIStatusError as error:
-                asked_to_wait, problem = self._judge(error), self._said(error)
+                wait_s, problem = self._judge(error), self._said(error)
             except openai.APITimeoutError:
                 self._count("timeouts")
                 problem = "no answer in time"
@@ -100,13 +100,13 @@ class Endpoint:
             except ValueError as error:
                 self._count("malformed")
                 problem = f"an answer that is none: {self._said(error)}"
-            if attempt < self._retries:
-                wait = self._backoff * 2**attempt * random.uniform(0.75, 1.25)
-                if asked_to_wait is None:
-                    self._sleep(wait)
-                else:
-                    self._hold(asked_to_wait)
-        raise self._failure(f"gave up after {self._retries + 1} requests, the last: {problem}")
+            if attempt == self._retries:
+                break
+            if wait_s is None:
+                self._sleep(self._backoff * 2**attempt * random.uniform(0.75, 1.25))
+            else:
+                self._hold(wait_s)
+        raise self._failure(f"gave up after {attempt + 1} requests, the last: {problem}")
 
     def stop(self) -> None:
         """Wake and end all that wait."""
@@ -123,10 +123,10 @@ class Endpoint:
             self._count("server_errors")
         else:
             raise self._failure(said)
-        asked_to_wait = seconds_of(error.response.headers.get("retry-after"), time.time())
-        if asked_to_wait is not None and asked_to_wait > LONGEST_WAIT:
-            raise self._failure(f"asks to wait for {asked_to_wait:.0f} seconds ({said})")
-        return asked_to_wait
+        wait_s = seconds_of(error.response.headers.get("retry-after"), time.time())
+        if wait_s is not None and wait_s > LONGEST_WAIT:
+            raise self._failure(f"asks to wait for {wait_s:.0f} seconds ({said})")
+        return wait_s
 
     def _failure(self, problem: str) -> BadInput:
         return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
@@ -149,7 +149,7 @@ class Endpoint:
         self._sleep(turn - now)
 
     def _hold(self, seconds: float) -> None:
-        """Nobody asks for so long."""
+        """Have no request start for so many seconds."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
 

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from trivium.language.english.chunker import RuleChunker, SpacyChunker, chosen_chunker
+from trivium.language.english.chunker import RuleChunker, SpacyChunker, choose_chunker
 from trivium.language.english.sentences import read_sentence
 
 MARKED = [  # invented captions, every phrase in brackets
@@ -82,12 +82,12 @@ def test_any_text_gives_phrases_inside_it(text):
 
 
 def test_auto_takes_spacy_only_where_its_pipeline_is(tmp_path):
-    assert chosen_chunker("auto", "no_such_pipeline") == "rules"
-    assert chosen_chunker("auto", str(tmp_path / "none")) == "rules"
-    assert chosen_chunker("auto", str(tmp_path)) == "spacy"
-    assert chosen_chunker("auto", "spacy") == "spacy"  # any package that can be imported
-    assert chosen_chunker("rules", str(tmp_path)) == "rules"
-    assert chosen_chunker("spacy", "no_such_pipeline") == "spacy"
+    assert choose_chunker("auto", "no_such_pipeline") == "rules"
+    assert choose_chunker("auto", str(tmp_path / "none")) == "rules"
+    assert choose_chunker("auto", str(tmp_path)) == "spacy"
+    assert choose_chunker("auto", "spacy") == "spacy"  # any package that can be imported
+    assert choose_chunker("rules", str(tmp_path)) == "rules"
+    assert choose_chunker("spacy", "no_such_pipeline") == "spacy"
 
 
 def test_words_know_their_places():

@@ -22,7 +22,7 @@ from trivium.core.tables import read_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
-from trivium.language.english.chunker import chosen_chunker
+from trivium.language.english.chunker import choose_chunker
 from trivium.language.english.sentences import read_sentence
 from trivium.vision.shard_pictures import ShardPictures
 
@@ -108,7 +108,7 @@ def chair(asked: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
         BadInput: see `read_phrases`.
     """
     said = asked.head["phrases"]
-    chunker = chosen_chunker(said["chunker"], said["spacy_model"])
+    chunker = choose_chunker(said["chunker"], said["spacy_model"])
     settings = Settings(asked.classes, said["matching"], chunker, said["spacy_model"])
     counts = np.zeros(asked.queries.removed.shape, np.int64)
     for row, phrases in enumerate(read_phrases(settings, [read_sentence(text) for text in texts])):

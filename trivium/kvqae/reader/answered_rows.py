@@ -40,12 +40,16 @@ from trivium.nets.device import pick_device
 Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
 CurvePoint = Mapping[str, Any]  # row, passages, em, f1
 _INTEGERS = pa.list_(pa.int64())
+_COLUMNS = ("prediction", "score", "passage", "start", "end")  # of an `Answer`
 Seed = int | None  # None: the zero-shot reader, which has but one
 
 
 def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Values:
     """Exact match and F1 of every question, best over its aliases."""
-    pairs = [(given.prediction, one.question.answers) for one, given in zip(selections, answers, strict=True)]
+    pairs = [
+        (predicted.prediction, selection.question.answers)
+        for selection, predicted in zip(selections, answers, strict=True)
+    ]
     return {
         "em": np.array([float(exact_match(*pair)) for pair in pairs]),
         "f1": np.array([f1(*pair) for pair in pairs]),
@@ -73,28 +77,24 @@ def write_answers(
 
     Beside it all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
     """
-    with write_atomically(folder) as beside:
-        beside.mkdir()
+    with write_atomically(folder) as draft:
+        draft.mkdir()
         for row, by_seed in answers.items():
             tables = [
                 pa.table(
                     {
-                        "id": [each.question.id for each in selections[row]],
-                        "seed": pa.array([seed] * len(given), pa.int64()),
-                        "prediction": [each.prediction for each in given],
-                        "score": [each.score for each in given],
-                        "passage": [each.passage for each in given],
-                        "start": [each.start for each in given],
-                        "end": [each.end for each in given],
-                        "passages": pa.array([each.passages.tolist() for each in selections[row]], _INTEGERS),
-                        "starts": pa.array([[start for start, _ in each.spans] for each in given], _INTEGERS),
-                        "ends": pa.array([[end for _, end in each.spans] for each in given], _INTEGERS),
+                        "id": [selection.question.id for selection in selections[row]],
+                        "seed": pa.array([seed] * len(predictions), pa.int64()),
+                        **{name: [getattr(predicted, name) for predicted in predictions] for name in _COLUMNS},
+                        "passages": pa.array([selection.passages.tolist() for selection in selections[row]], _INTEGERS),
+                        "starts": pa.array([[start for start, _ in one.spans] for one in predictions], _INTEGERS),
+                        "ends": pa.array([[end for _, end in one.spans] for one in predictions], _INTEGERS),
                         **measured[row][seed],
                     }
                 )
-                for seed, given in by_seed.items()
+                for seed, predictions in by_seed.items()
             ]
-            write_table(beside / f"{row}.parquet", pa.concat_tables(tables))
+            write_table(draft / f"{row}.parquet", pa.concat_tables(tables))
 
 
 def write_per_query(
@@ -106,7 +106,7 @@ def write_per_query(
             {
                 "row": [row] * len(selections[row]),
                 "seed": pa.array([seed] * len(selections[row]), pa.int64()),
-                "question": [each.question.id for each in selections[row]],
+                "question": [selection.question.id for selection in selections[row]],
                 **values,
             }
         )
@@ -126,15 +126,19 @@ def _reader(folder: Path, max_tokens: int) -> tuple[BertForQuestionAnswering, Be
 def read_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
 ) -> dict[Pair, Reading]:
-    """What the reader in `folder` finds in some pairs; see `read_pairs`."""
+    """Read some pairs with the reader in `folder`; see `read_pairs`."""
     return read_pairs(*_reader(folder, max_tokens), *shard, max_tokens=max_tokens, longest=longest, batch=batch)
 
 
 def read_selections(
     folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadParameters, engine: Engine
 ) -> dict[Pair, Reading]:
-    """What the reader in `folder` finds in every passage of these selections, each pair read once."""
-    pairs = list(dict.fromkeys((one.question.text, passage) for one in selections for passage in one.passages.tolist()))
+    """Read every passage of these selections with the reader in `folder`, each pair once."""
+    pairs = list(
+        dict.fromkeys(
+            (selection.question.text, passage) for selection in selections for passage in selection.passages.tolist()
+        )
+    )
     ordered = [pairs[place] for place in longest_first(pairs, texts)]
     read = partial(
         read_shard,
@@ -147,8 +151,8 @@ def read_selections(
     shards = pair_shards(ordered, texts, parameters.batch)
     readings: dict[Pair, Reading] = {}
     try:
-        for found_there in engine.map(read, shards, description="reading", on_gpu=on_gpu, processes=1):
-            readings |= found_there
+        for shard_readings in engine.map(read, shards, description="reading", on_gpu=on_gpu, processes=1):
+            readings |= shard_readings
     finally:
         _reader.cache_clear()
     return readings
@@ -157,9 +161,9 @@ def read_selections(
 def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:
     """The answer of every question from its selected passages; an empty one where nothing was selected."""
     answers = []
-    for one in selections:
-        weights = passage_weights(one.scores) if weighted and len(one.scores) else None
-        answers.append(answer(one.question.text, one.passages.tolist(), readings, weights))
+    for selection in selections:
+        weights = passage_weights(selection.scores) if weighted and len(selection.scores) else None
+        answers.append(answer(selection.question.text, selection.passages.tolist(), readings, weights))
     return answers
 
 
@@ -172,7 +176,7 @@ def sweep(
     """
     curve: list[CurvePoint] = []
     for passages, selected in sorted(selections.items()):
-        values = [measure(selected, answer_all(selected, found, weighted=weighted)) for found in readings]
+        values = [measure(selected, answer_all(selected, of_seed, weighted=weighted)) for of_seed in readings]
         curve.append({"passages": passages, **{name: float(np.mean([v[name] for v in values])) for name in values[0]}})
     return int(max(curve, key=lambda point: point["em"])["passages"]), curve
 
@@ -199,15 +203,16 @@ def choose_passages(
     questions = validation[: parameters.sweep_questions]
     tried: dict[str, dict[int, list[Selection]]] = {}
     for name, run in lists.items():
-        asked, row = run.select(question.id for question in questions), parameters.rows[name]
+        run_of_row, row = run.select(question.id for question in questions), parameters.rows[name]
         tried[name] = {
-            number: select_passages(row, questions, asked, texts, own, number) for number in parameters.sweep_passages
+            number: select_passages(row, questions, run_of_row, texts, own, number)
+            for number in parameters.sweep_passages
         }
     chosen: dict[str, int] = {}
     points: list[CurvePoint] = []
     for model in dict.fromkeys(parameters.rows[name].model for name in lists):
         names = [name for name in lists if parameters.rows[name].model == model]
-        together = [one for name in names for selected in tried[name].values() for one in selected]
+        together = [selection for name in names for selected in tried[name].values() for selection in selected]
         readings = [read_selections(folder, together, texts, parameters, engine) for folder in folders[model].values()]
         for name in names:
             chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
@@ -228,7 +233,7 @@ def answer_rows(
     for model in dict.fromkeys(row.model for row in rows.values()):
         names = [name for name, row in rows.items() if row.model == model]
         for seed, folder in folders[model].items():
-            together = [one for name in names for one in selections[name]]
+            together = [selection for name in names for selection in selections[name]]
             readings = read_selections(folder, together, texts, parameters, engine)
             for name in names:
                 answers[name][seed] = answer_all(selections[name], readings, weighted=rows[name].weighted)

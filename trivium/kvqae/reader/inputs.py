@@ -1,4 +1,4 @@
-"""What the reader is given: questions and the texts of their passages, relevant or not (kvqae.md §5)."""
+"""The reader's input: questions and the texts of their passages, relevant or not (kvqae.md §5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,9 +63,15 @@ class TrainingData:
         self, depths: Mapping[str, int], own: Sequence[NDArray[np.int64]] = ()
     ) -> tuple[dict[str, list[Question]], dict[str, Run], PassageTexts]:
         """Questions and their best `depths` passages of these splits, and the texts of all these passages and `own`."""
-        asked = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
-        lists = {split: retrieved(self.runs / f"{split}.trec", asked[split], depth) for split, depth in depths.items()}
-        return asked, lists, texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
+        questions = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
+        lists = {
+            split: retrieved(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
+        }
+        return (
+            questions,
+            lists,
+            texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own),
+        )
 
 
 def split_by_relevance(
@@ -99,14 +105,14 @@ def split_by_relevance(
     for question, documents, mine in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
         matcher = AnswerMatcher(question.answers)
         unmatchable += sum(not is_matchable(answer) for answer in question.answers)
-        found = documents[documents != PADDING]
-        relevant = relevance(matcher, found)
-        positives = found[relevant]
+        passages = documents[documents != PADDING]
+        relevant = relevance(matcher, passages)
+        positives = passages[relevant]
         if not len(positives):
             positives = mine[relevance(matcher, mine)]
             from_own += bool(len(positives))
         if len(positives):
-            examples.append(Example(question, matcher, positives, found[~relevant]))
+            examples.append(Example(question, matcher, positives, passages[~relevant]))
     counts = {
         "questions": len(questions),
         "questions_without_relevant": len(questions) - len(examples),

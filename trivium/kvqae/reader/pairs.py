@@ -1,4 +1,4 @@
-"""What the reader sees: questions paired with passages, tokens, answer positions (kvqae.md §5)."""
+"""Questions paired with passages as the reader's tokens, and the positions of answers (kvqae.md §5)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -88,14 +88,14 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
     for row, spans in enumerate(answers):
         tokens = np.flatnonzero(pairs.pieces[row].numpy())
         first, last = pairs.offsets[row, tokens].T
-        found = 0
+        placed = 0
         for start, end in spans:
             # The first token that ends after the answer's start; the first that ends at or after the answer's end.
             begin, finish = np.searchsorted(last, start, side="right"), np.searchsorted(last, end, side="left")
-            if found < most and finish < len(tokens) and first[begin] < end:
-                starts[row, found], ends[row, found] = int(tokens[begin]), int(tokens[finish])
-                found += 1
-        if not found:
+            if placed < most and finish < len(tokens) and first[begin] < end:
+                starts[row, placed], ends[row, placed] = int(tokens[begin]), int(tokens[finish])
+                placed += 1
+        if not placed:
             starts[row, 0] = ends[row, 0] = 0
             cut += bool(spans)
     return starts, ends, cut
@@ -106,7 +106,7 @@ def pair_shards(
 ) -> Iterator[tuple[Sequence[Pair], PassageTexts]]:
     """Shards of whole batches of pairs, the longest first, with the texts of their passages.
 
-    So a pair is read beside the same others wherever it is read.
+    A pair is read in one batch with the same others on every machine.
     """
     size = _BATCHES * batch
     for start in range(0, len(pairs), size):
@@ -141,11 +141,10 @@ class KeptPairs:
 
         self._tokenizer, self._max_tokens = tokenizer, max_tokens
         questions = list(dict.fromkeys(example.question.text for example in examples))
-        found = [ids for example in examples for ids in (example.relevant, example.irrelevant)]
-        numbers = np.unique(np.concatenate(found)).tolist()
-        self._question_rows, self._passage_rows = (
-            {each: row for row, each in enumerate(asked)} for asked in (questions, numbers)
-        )
+        passages = [ids for example in examples for ids in (example.relevant, example.irrelevant)]
+        numbers = np.unique(np.concatenate(passages)).tolist()
+        self._question_rows = {question: row for row, question in enumerate(questions)}
+        self._passage_rows = {number: row for row, number in enumerate(numbers)}
         self._questions = keep_tokens(folder / "questions", questions, lambda part: _rows(tokenizer, part))
         self._passages = keep_tokens(folder / "passages", numbers, passage_rows)
         # This also leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.

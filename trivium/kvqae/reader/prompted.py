@@ -1,8 +1,8 @@
 """Readers behind an endpoint: a language model over passages, a model that sees pictures, or both (kvqae.md §5).
 
 What is scored are the model's words as they are: exact match, F1, and whether they contain an answer, since a model
-that talks is seldom exact. What decides an answer's place among those that were paid for is all that the model gets; a
-picture counts by the hash of its file and the size that it is sent in.
+that talks is seldom exact. An answer's key in the cache is a hash of all that the model gets, a picture by the hash of
+its file and the size that it is sent in.
 """
 
 import base64
@@ -58,7 +58,7 @@ Part = str | Callable[[], bytes]  # of a message: a text, or what reads the file
 
 @dataclass(frozen=True)
 class Asked:
-    """A message about one question; `key` is that of the answer among those that were paid for."""
+    """A message about one question; `key` is that of its answer in the cache."""
 
     key: str
     parts: Sequence[Part]
@@ -111,8 +111,8 @@ def ask_about(
 
     `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
     """
-    told = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
-    text = "\n\n".join([instruction.strip(), *told, f"Question: {question.text}"])
+    listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
+    text = "\n\n".join([instruction.strip(), *listed, f"Question: {question.text}"])
     parts: list[Part] = [text]
     content: Any = text
     if pictures is not None and question.image is not None and question.image in pictures:

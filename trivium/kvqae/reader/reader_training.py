@@ -49,15 +49,15 @@ def validation_score(
     parameters: ReaderTrainingParameters,
 ) -> float:
     """Mean exact match or F1 of the first `validation_questions`, answered from the passages of the run's rows."""
-    asked = questions[: parameters.validation_questions]
-    passages = [row[row != PADDING].tolist() for row in run.documents[: len(asked)]]
-    pairs = [(question.text, passage) for question, row in zip(asked, passages, strict=True) for passage in row]
+    questions = questions[: parameters.validation_questions]
+    passages = [row[row != PADDING].tolist() for row in run.documents[: len(questions)]]
+    pairs = [(question.text, passage) for question, row in zip(questions, passages, strict=True) for passage in row]
     limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
     readings = read_pairs(model, tokenizer, pairs, texts, **limits)
     measure = {"em": exact_match, "f1": f1}[parameters.selection]
     values = [
         measure(answer(question.text, row, readings).prediction, question.answers)
-        for question, row in zip(asked, passages, strict=True)
+        for question, row in zip(questions, passages, strict=True)
     ]
     return float(np.mean(values))
 
@@ -108,7 +108,7 @@ def train_reader(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """The task of both stages: read, train, export; returns what `train` and `split_by_relevance` count, and points.
+    """Read, train and export a reader; returns what `train` and `split_by_relevance` count, and the curve's points.
 
     `own`: passages of each training question's own article, see `split_by_relevance`.
 
@@ -119,13 +119,13 @@ def train_reader(
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
     torch.nn.Module.to(model, pick_device())
     depths = {"train": parameters.depth, "validation": parameters.validation_passages}
-    asked, lists, texts = source.read(depths, own or ())
-    examples, counts = split_by_relevance(asked["train"], lists["train"], texts, own)
+    questions, lists, texts = source.read(depths, own or ())
+    examples, counts = split_by_relevance(questions["train"], lists["train"], texts, own)
     if not examples:
         raise BadInput(
             "no question has a relevant passage", file=source.runs / "train.trec", got=0, expected="at least one"
         )
-    validation = asked["validation"], lists["validation"], texts
+    validation = questions["validation"], lists["validation"], texts
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
@@ -165,8 +165,8 @@ def take_published(
     """Export the published reader as if trained here; returns its score on the same validation questions."""
     model, tokenizer = load_reader(folder, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
-    asked, lists, texts = source.read({"validation": parameters.validation_passages})
-    score = validation_score(model, tokenizer, asked["validation"], lists["validation"], texts, parameters)
+    questions, lists, texts = source.read({"validation": parameters.validation_passages})
+    score = validation_score(model, tokenizer, questions["validation"], lists["validation"], texts, parameters)
     metrics = {f"validation_{parameters.selection}": score}
     save_reader(out, model, tokenizer, base=folder, data=DATA, metrics=metrics)
     return metrics

@@ -1,11 +1,10 @@
-"""Reading: every (question, passage) pair once, then the answer of any selection of passages (kvqae.md §5)."""
+"""Read every (question, passage) pair once, then answer from any selection of passages (kvqae.md §5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -60,7 +59,7 @@ save_reader = partial(  # what `load_reader` reads
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader found in one passage.
+    """The best span of one passage.
 
     Attributes:
         answer: the best span as it stands there; empty when the passage holds no candidate.
@@ -119,43 +118,36 @@ def read_pairs(
     model.eval()
     device = model.device
 
-    def make(places: Sequence[int]) -> _Asked:
+    def make(places: Sequence[int]) -> tuple[Sequence[int], Pairs]:
         passages = [texts[pairs[place][1]] for place in places]
-        return _Asked(places, tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens))
+        return places, tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens)
 
-    def launch(asked: _Asked) -> Leaving:
-        tokens = asked.tokens
-        given = (tokens.input_ids, tokens.attention_mask, tokens.token_type_ids, tokens.pieces)
+    def launch(tokenised: tuple[Sequence[int], Pairs]) -> Leaving:
+        *tensors, _ = tokenised[1]
         with torch.inference_mode(), autocast(device):
-            ids, mask, types, pieces = lengthened(model, *(each.to(device, non_blocking=True) for each in given))
+            ids, mask, types, pieces = lengthened(model, *(part.to(device, non_blocking=True) for part in tensors))
             output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
             spans = best_spans(output.start_logits, output.end_logits, mask.bool(), pieces, longest)
-            found = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)
-            return Leaving(spans.starts, spans.ends, found)
+            scores = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)
+            return Leaving(spans.starts, spans.ends, scores)
 
-    def collect(asked: _Asked, leaving: Leaving) -> list[Reading]:
-        starts, ends, found = leaving.arrived()
-        rows = np.arange(len(asked.places))
-        first = asked.tokens.offsets[rows, starts.numpy(), 0].tolist()
-        last = asked.tokens.offsets[rows, ends.numpy(), 1].tolist()
-        passages = (SEPARATOR.join(texts[pairs[place][1]]) for place in asked.places)
-        return [_reading(*each) for each in zip(passages, first, last, found.tolist(), strict=True)]
+    def collect(tokenised: tuple[Sequence[int], Pairs], leaving: Leaving) -> list[Reading]:
+        places, tokens = tokenised
+        starts, ends, scores = leaving.arrived()
+        rows = np.arange(len(places))
+        first = tokens.offsets[rows, starts.numpy(), 0].tolist()
+        last = tokens.offsets[rows, ends.numpy(), 1].tolist()
+        passages = (SEPARATOR.join(texts[pairs[place][1]]) for place in places)
+        return [_reading(*parts) for parts in zip(passages, first, last, scores.tolist(), strict=True)]
 
     order = longest_first(pairs, texts)
     pipeline = Pipeline(order, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    found = chain.from_iterable(pipeline.with_progress("reading", "pair"))
-    return {pairs[place]: reading for place, reading in zip(order, found, strict=True)}
+    readings = chain.from_iterable(pipeline.with_progress("reading", "pair"))
+    return {pairs[place]: reading for place, reading in zip(order, readings, strict=True)}
 
 
-class _Asked(NamedTuple):
-    """A batch: places of its pairs, and their tokens."""
-
-    places: Sequence[int]
-    tokens: Pairs
-
-
-def _reading(passage: str, start: int, end: int, found: Sequence[float]) -> Reading:
-    score, start_mass, end_mass = found
+def _reading(passage: str, start: int, end: int, scores: Sequence[float]) -> Reading:
+    score, start_mass, end_mass = scores
     if score == -np.inf:
         start = end = 0
     return Reading(passage[start:end], start, end, score, start_mass, end_mass)
@@ -205,6 +197,5 @@ def answer(
     if weights is not None:
         log_probabilities += np.log(weights)
     best = int(log_probabilities.argmax())
-    found = read[best]
-    probability = float(np.exp(log_probabilities[best]))
-    return Answer(found.answer, probability, int(passages[best]), found.start, found.end, spans)
+    reading, probability = read[best], float(np.exp(log_probabilities[best]))
+    return Answer(reading.answer, probability, int(passages[best]), reading.start, reading.end, spans)

@@ -30,13 +30,13 @@ class Chunker(Protocol):
         ...
 
 
-def chosen_chunker(wanted: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
+def choose_chunker(setting: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
     """The chunker itself, where `auto` leaves the choice: spacy where its pipeline is installed, else rules.
 
     A pipeline is a package, or a folder that there is; whether it can chunk is seen when it is loaded.
     """
-    if wanted != "auto":
-        return wanted
+    if setting != "auto":
+        return setting
     package = spacy_model.isidentifier() and find_spec(spacy_model) is not None
     return "spacy" if package or Path(spacy_model).is_dir() else "rules"
 
@@ -51,7 +51,7 @@ class RuleChunker:
 
 def phrases_of_tags(tags: str) -> list[Range]:
     """The noun phrases in a string of tags."""
-    return [found.span() for found in _PHRASE.finditer(tags)]
+    return [match.span() for match in _PHRASE.finditer(tags)]
 
 
 def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]:
@@ -85,14 +85,14 @@ class SpacyChunker:
 
     def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
         """See `Chunker`."""
-        documents = self._pipeline.pipe([each.text for each in sentences], batch_size=self._batch)
+        documents = self._pipeline.pipe([sentence.text for sentence in sentences], batch_size=self._batch)
         return [_ranges(sentence, document) for sentence, document in zip(sentences, documents, strict=True)]
 
 
 def _ranges(sentence: Sentence, document: Any) -> list[Range]:
-    found = []
+    ranges = []
     for chunk in document.noun_chunks:
         first, end = sentence.words_in(chunk.start_char, chunk.end_char)
         if end > first and chunk.root.pos_ != "PRON":
-            found.append((first, end))
-    return join_quantities(sentence, found)
+            ranges.append((first, end))
+    return join_quantities(sentence, ranges)

@@ -71,41 +71,47 @@ class Matcher:
         read: set[int] = set()  # words already taken by an expression that leads out of its phrase
         words, named = sentence.words, []
         for first, end in phrases:
-            found = self._found(words, first, end)
-            if found and self._strict:
-                found = self._counted(words, first, end, found, read)
-            named.append(tuple(sorted({name for _, listed in found for name in listed.classes})) if found else ())
+            expressions = self._expressions_in(words, first, end)
+            if expressions and self._strict:
+                expressions = self._counted(words, first, end, expressions, read)
+            named.append(
+                tuple(sorted({name for _, listed in expressions for name in listed.classes})) if expressions else ()
+            )
         return named
 
-    def _found(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Listed]]:
+    def _expressions_in(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Listed]]:
         """Every expression that begins in a phrase, by its first word, shorter ones first."""
-        found, tree = [], self._tree
+        expressions, tree = [], self._tree
         for place in range(first, end):
             node, last = tree.get(words[place]), place + 1
             while node is not None:
                 listed = node.get(_HERE)
                 if listed and (last <= end or listed.leads_out):
-                    found.append((place, listed))
+                    expressions.append((place, listed))
                 node, last = node.get(words[last]) if last < len(words) else None, last + 1
-        return found
+        return expressions
 
     def _counted(
-        self, words: tuple[str, ...], first: int, end: int, found: list[tuple[int, _Listed]], read: set[int]
+        self, words: tuple[str, ...], first: int, end: int, expressions: list[tuple[int, _Listed]], read: set[int]
     ) -> list[tuple[int, _Listed]]:
         """Those that count in mode `strict`; the words that they take are `read`."""
-        if len(found) > 1:
-            longest = dict(found)  # shorter ones at a place are part of it
-            found = sorted(
+        if len(expressions) > 1:
+            longest = dict(expressions)  # shorter ones at a place are part of it
+            expressions = sorted(
                 longest.items(),
-                key=lambda each: (-each[1].length, each[1].last_only and each[0] + each[1].length < end, each[0]),
+                key=lambda placed: (
+                    -placed[1].length,
+                    placed[1].last_only and placed[0] + placed[1].length < end,
+                    placed[0],
+                ),
             )
         counted = []
-        for place, listed in found:
+        for place, listed in expressions:
             last = place + listed.length
-            taken = range(place, last)
-            if not read.isdisjoint(taken):
+            places = range(place, last)
+            if not read.isdisjoint(places):
                 continue
-            read.update(taken)
+            read.update(places)
             undone = last < end and (listed.last_only or (listed.undoable and words[last] in self._undone_before))
             if not undone and self._undone_after.isdisjoint(words[first:place]):
                 counted.append((place, listed))

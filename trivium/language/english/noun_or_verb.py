@@ -162,5 +162,5 @@ def _in_quantity(sentence: Sentence, place: int) -> bool:
 
 def _counted(sentence: Sentence, tags: list[str]) -> bool:
     """Whether the subject is a quantity of a plural: "a group of men plays", "a group of men play"."""
-    found = [place for place in range(len(tags)) if sentence.words[place] in QUANTITIES]
-    return bool(found) and not set("FXGEW") & set(tags) and is_plural(sentence.words[len(tags) - 1])
+    words = sentence.words[: len(tags)]
+    return not QUANTITIES.isdisjoint(words) and not set("FXGEW") & set(tags) and is_plural(words[-1])

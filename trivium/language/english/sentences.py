@@ -37,7 +37,7 @@ def looks_english(text: str) -> bool:
     if not letters or plain < LEAST_PLAIN * len(letters):
         return False
     words = [word.lower() for word in WORD.findall(text)]
-    english, other = (sum(word in known for word in words) for known in (ENGLISH, OTHER))
+    english, other = (sum(word in vocabulary for word in words) for vocabulary in (ENGLISH, OTHER))
     return english >= other and not (len(words) >= LONG and english == 0)
 
 
@@ -81,11 +81,11 @@ def read_sentence(text: str) -> Sentence:
     words: list[str] = []
     spans: list[tuple[int, int]] = []
     hyphened: list[int] = []
-    for found in _WORD.finditer(text):
-        start, end = found.span()
-        if found[0] in _HYPHENS and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if match[0] in _HYPHENS and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
             hyphened.append(len(words))
             continue
-        words.append(fold(found[0]).lower())
+        words.append(fold(match[0]).lower())
         spans.append((start, end))
     return Sentence(text, tuple(words), tuple(spans), frozenset(hyphened))

@@ -26,8 +26,8 @@ def tag(sentence: Sentence) -> str:
 
 
 def _compound_at(words: tuple[str, ...], place: int) -> int:
-    found = [len(each) for each in _COMPOUNDS if words[place : place + len(each)] == each]
-    return max(found, default=0)
+    lengths = [len(compound) for compound in _COMPOUNDS if words[place : place + len(compound)] == compound]
+    return max(lengths, default=0)
 
 
 def _nounish(sentence: Sentence, place: int) -> bool:
@@ -39,10 +39,10 @@ def _nounish(sentence: Sentence, place: int) -> bool:
         return False
     if word in _PARTICIPLE_NOUNS and _is_modifier(sentence, place + 1):  # "seen crossing the street"
         return False
-    known = CLOSED.get(word)
-    if known in ("N", "J"):
+    closed = CLOSED.get(word)
+    if closed in ("N", "J"):
         return True
-    return known is None and (form_of(word) in "NJ" or word in THIRD_PERSON or word in BASES)
+    return closed is None and (form_of(word) in "NJ" or word in THIRD_PERSON or word in BASES)
 
 
 def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
@@ -70,17 +70,17 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
         return noun_or_participle(sentence, place, tags)
     if word in NOUN_VERBS:
         return noun_or_verb(sentence, place, tags)
-    known = CLOSED.get(word)
-    if known == "N":
+    closed = CLOSED.get(word)
+    if closed == "N":
         return noun_or_verb(sentence, place, tags) if word in BASES or word in THIRD_PERSON else "N"
-    if known == "J":
+    if closed == "J":
         return _adjective(sentence, place, tags)
-    if known == "R" and before in "DQ" and _nounish(sentence, place + 1):
+    if closed == "R" and before in "DQ" and _nounish(sentence, place + 1):
         return "J"
-    if known == "P" and word in ("inside", "outside") and before in "D":
+    if closed == "P" and word in ("inside", "outside") and before in "D":
         return "N"
-    if known is not None:
-        return known
+    if closed is not None:
+        return closed
     return _open_class(sentence, place, tags)
 
 

@@ -30,7 +30,7 @@ def _third_person(verb: str) -> str:
 
 _DOUBTFUL = LISTS["noun_verbs"]
 # "back" and "round" are verbs in their -s form alone.
-NOUN_VERBS = {each for each in _DOUBTFUL if CLOSED.get(each) in (None, "N")} | {_third_person(e) for e in _DOUBTFUL}
+NOUN_VERBS = {verb for verb in _DOUBTFUL if CLOSED.get(verb) in (None, "N")} | set(map(_third_person, _DOUBTFUL))
 THIRD_PERSON = {_third_person(verb): verb for verb in sorted(BASES)} | {"has": "have"}
 
 
@@ -105,7 +105,7 @@ def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
 
 
 def _sorted(names: Mapping[Expression, set[str]]) -> dict[Expression, tuple[str, ...]]:
-    return {expression: tuple(sorted(found)) for expression, found in names.items()}
+    return {expression: tuple(sorted(labels)) for expression, labels in names.items()}
 
 
 @cache
@@ -131,11 +131,11 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
 
     def add(name: str | None, expressions: Iterable[str]) -> None:
         for expression in expressions:
-            found = forms(str(expression), irregular)
-            for form in found:
+            spellings = forms(str(expression), irregular)
+            for form in spellings:
                 strict.setdefault(form, set()).update([name] if name else [])
-            if len(found) == 2:
-                singular.add(found[0])
+            if len(spellings) == 2:
+                singular.add(spellings[0])
 
     def add_paper(name: str, expressions: Iterable[str]) -> None:
         for expression in expressions:

@@ -73,9 +73,9 @@ class Language(ABC):
         return frozenset(stem for word in self.in_place(text) for stem in word.stems)
 
 
-def overlap(asked: frozenset[str], stems: frozenset[str]) -> float | None:
+def overlap(question: frozenset[str], stems: frozenset[str]) -> float | None:
     """|asked ∩ stems| / |asked|: how many of a question's content stems a text has; None without any to ask for."""
-    return len(asked & stems) / len(asked) if asked else None
+    return len(question & stems) / len(question) if question else None
 
 
 def cut(text: str, gaps: Iterable[tuple[int, int]]) -> list[Span]:

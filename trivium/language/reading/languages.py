@@ -56,7 +56,7 @@ class Characters(Language):
 
     def words(self, text: str) -> list[str]:
         """Each character but white space and punctuation."""
-        return [each for each in without_punctuation(_plain(text)) if not each.isspace()]
+        return [character for character in without_punctuation(_plain(text)) if not character.isspace()]
 
     def in_place(self, text: str) -> list[Word]:
         """Each letter or digit, with the pair that it begins."""
