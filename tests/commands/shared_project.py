@@ -4,33 +4,25 @@ import shutil
 from functools import reduce
 from pathlib import Path, PurePosixPath
 
-import pyarrow as pa
-import spacy
 import torch
 import yaml
 from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertTokenizer
 
 from tests import tiny_project
-from tests.complexity.frame_world import make_texts
 from tests.complexity.tiny_generators import write_llama, write_t5
-from tests.complexity.tiny_readers import questions, write_camembert
+from tests.complexity.tiny_readers import write_camembert
 from tests.decorrelation.benchmark.benchmark_project import write_project
 from tests.decorrelation.tiny_corpus import write_coco
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from tests.decorrelation.tiny_retrieval import painted, removals_of
 from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
-from trivium.complexity.frames.labels import collect_labels
-from trivium.complexity.frames.parser_folder import save_parser, start_parser
 from trivium.complexity.readers.interface import READERS
 from trivium.core.image_shards import write_images
-from trivium.core.tables import write_json, write_json_lines, write_table
+from trivium.core.tables import write_json, write_json_lines
 from trivium.decorrelation.benchmark.release import export_set
 from trivium.decorrelation.models.kind import KINDS
-from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.picture_corpora import read_corpus
-from trivium.formats.squad import write_squad
 from trivium.kvqae.asking.artifacts import Artifacts
-from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
 
 TOKENS, PAIR_TOKENS, LONGEST = 24, 32, 5
 READER_BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
@@ -73,19 +65,13 @@ def stages() -> dict:
         "decorrelation-base_models": _stage("", ["models/decorrelation/base"], params=["world.decorrelation_models"]),
         "complexity-world": _stage("", ["data/complexity/raw"], params=["world.fquad", "world.calor"]),
         "complexity-base_models": _stage("", ["models/complexity/base"], params=["world.complexity_models"]),
-        "complexity-partition": _stage("", ["data/complexity/partitions"], ["data/complexity/raw"]),
-        "decorrelation-removals@coco": _stage("", ["data/decorrelation/removals/coco"], [RAW]),
         "decorrelation-inpaint@coco_cv2": _stage("", ["data/decorrelation/painted/coco/cv2"], [RAW]),
-        "decorrelation-pairs@coco_cv2_grammatical": _stage(
-            "", ["data/decorrelation/pairs/coco/cv2_grammatical.parquet"], ["data/decorrelation/painted/coco/cv2"]
-        ),
         "decorrelation-page_results": _stage(
             "", ["data/decorrelation/sets"], [RAW, "data/decorrelation/painted/coco/cv2"]
         ),
         "decorrelation-evaluate": _stage(
             "", ["metrics/decorrelation/evaluate.json"], [f"models/decorrelation/cells/{CLIP}"]
         ),
-        "kvqae-rebuild": _stage("", ["data/kvqae/rebuilt"], ["data/kvqae/raw/viquae"]),
     }  # fmt: skip
     base = [f"{KVQAE}/base/text", "data/kvqae/raw/viquae"]
     for name, out, keys in (
@@ -94,11 +80,6 @@ def stages() -> dict:
         ("reader_finetune@few_shot-0", "reader/few_shot/seed-0", ["kvqae.texts.pair_tokens", "kvqae.reader"]),
     ):
         found[f"kvqae-{name}"] = _stage("", [f"{KVQAE}/{out}", f"metrics/kvqae/{name}.json"], base, keys)
-    found["kvqae-rrt"] = _stage("--source sample", [f"{KVQAE}/rrt", "metrics/kvqae/rrt.json"])
-    found["kvqae-mention_model"] = _stage("", [f"{KVQAE}/spacy"], ["data/kvqae/raw/viquae"])
-    found["complexity-frame_parser"] = _stage(
-        "", ["models/complexity/frame_parser"], ["data/complexity/raw", "models/complexity/base"]
-    )
     for cell in (CLIP, BLIP, VSE):
         kind = cell.split("_")[1]
         found[f"decorrelation-train@{cell}"] = _stage(
@@ -165,33 +146,21 @@ def _write_kvqae(folder: Path) -> None:
     ):
         model.save_pretrained(folder / KVQAE / place)
         tokenizer.save_pretrained(folder / KVQAE / place)
-    save_rrt(build_rrt(global_dimension=8, layers=1, heads=1, hidden=16), folder / KVQAE / "rrt")
-    spacy.blank("en").to_disk(folder / KVQAE / "spacy")
     line = {
         "id": "q1", "input": "who is w1 ?", "image": "Q1_1.png", "wikidata_id": "Q1", "kilt_id": "1", "url": "",
         "original_question": "who is the w1 ?", "output": {"original_answer": "w2", "answer": ["w2", "w3"],
         "provenance": []}, "meta": {"image": "File 1.png"},
     }  # fmt: skip
-    for place in ("raw/viquae", "rebuilt/viquae"):
-        for split in ("train", "validation", "test"):
-            write_json_lines(folder / "data/kvqae" / place / f"{split}.jsonl", [line | {"id": split}])
-    write_images(folder / "data/kvqae/rebuilt/images/questions", [("Q1_1.png", painted(1))])
+    for split in ("train", "validation", "test"):
+        write_json_lines(folder / "data/kvqae/raw/viquae" / f"{split}.jsonl", [line | {"id": split}])
 
 
 def _write_decorrelation(folder: Path) -> None:
     data, models = folder / "data/decorrelation", folder / "models/decorrelation"
     write_coco(data / "raw/coco")
     corpus = read_corpus(data / "raw/coco")
-    tested, trained = removals_of(corpus, "test"), removals_of(corpus, "train")
-    write_removals(data / "removals/coco/removals.parquet", [*trained, *tested])
-    for split, removals in (("train", trained), ("test", tested)):
-        images = [(each.id, painted(k)) for k, each in enumerate(removals)]
-        write_images(data / "painted/coco/cv2" / split, images)
-    rows = [
-        {"removal": each.id, "picture": each.picture, "caption": 5 * each.picture + k, "text": f"only {each.remaining}"}
-        for each in trained for k in range(2)
-    ]  # fmt: skip
-    write_table(data / "pairs/coco/cv2_grammatical.parquet", pa.Table.from_pylist(rows))
+    images = [(removal.id, painted(row)) for row, removal in enumerate(removals_of(corpus, "test"))]
+    write_images(data / "painted/coco/cv2/test", images)
     other = write_project(folder / "other")
     export_set(other / "params.yaml", other / "data/decorrelation", data / "sets/coco_cv2.parquet")
     shutil.rmtree(other)
@@ -221,16 +190,7 @@ def _write_complexity(folder: Path) -> None:
         reader = READERS[kind].start(models / "base" / own.base, own)
         (models / "readers" / own.base / "seed-0").mkdir(parents=True)
         reader.save(models / "readers" / own.base / "seed-0")
-    parser = start_parser(models / "base/camembert", collect_labels(make_texts(20)), 48)
-    save_parser(models / "frame_parser", parser, base=str(models / "base/camembert"), data="drawn")
     write_json(folder / "data/complexity/raw/calor.json", {})
-    for count, name in ((3, "f0-yes"), (2, "holding-0")):
-        part = folder / "data/complexity/partitions" / name
-        write_squad(part / "data.json", questions(count))
-        (part / "README.md").write_text(
-            f"---\nlanguage: fr\n---\n# {name}\n\nWhat {name} holds.\n\n- questions: {count}\n- format: SQuAD\n"
-            f"- cut from: Calor\n\n## Scores (f1)\n| model | score |\n|---|---|\n| a | 0.5 |\n"
-        )
 
 
 def front_matter(card: str) -> dict:

@@ -18,15 +18,11 @@ from tests.commands.shared_project import (
     front_matter,
 )
 from tests.complexity.tiny_readers import questions
-from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
-from trivium.core.image_shards import Images
 from trivium.decorrelation.benchmark.benchmark_set import find_set
 from trivium.decorrelation.models.interface import load
-from trivium.formats.squad import read_squad
 from trivium.kvqae.reader.reading import answer, read_pairs
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, score_pairs
-from trivium.kvqae.rerankers.rrt import load_rrt
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, tokenize
 from trivium.nets.pretrained import load_pretrained
 
@@ -150,50 +146,9 @@ def test_retrieval_models_compare_as_the_graph_does(built, shared, cell, library
         assert np.ptp(np.array(expected)) > 1e-4
 
 
-def test_partitions_are_configurations(built, shared):
-    out = shared("data/complexity/partitions")
-    left = run(out)
-    assert left["part"].column_names == ["id", "title", "context", "question", "answers"]
-    said = front_matter(card(out))
-    assert [each["config_name"] for each in said["configs"]] == ["f0-yes", "holding-0"]
-    expected = read_squad(built / "data/complexity/partitions/f0-yes/data.json").questions
-    assert [each["id"] for each in left["part"]] == [each.id for each in expected]
-    assert left["part"][0]["answers"] == {"text": [expected[0].answers[0][0]],
-                                          "answer_start": [expected[0].answers[0][1]]}  # fmt: skip
-    assert "### holding-0\n\nWhat holding-0 holds.\n\n- questions: 2\n\n#### Scores (f1)" in card(out)
-
-
-def test_painted_queries_and_pairs_are_pictures(built, shared):
-    left = run(shared("data/decorrelation/painted/coco/cv2"))
-    images = Images(built / "data/decorrelation/painted/coco/cv2/test")
-    assert sorted(left["queries"]["id"]) == sorted(images.names)
-    assert left["queries"][0]["image"].size == (64, 48)
-    assert left["queries"][0]["removed"] == [left["queries"][0]["class"]]
-    pairs = run(shared("data/decorrelation/pairs/coco/cv2_grammatical.parquet"))["pairs"]
-    assert len(pairs) == 2 * len(Images(built / "data/decorrelation/painted/coco/cv2/train").names)
-    assert pairs[0]["text"] == pairs[1]["text"]
-    assert pairs[0]["image"].tobytes() == pairs[1]["image"].tobytes()
-
-
 def test_a_released_set_is_asked_where_it_was_sent(built, shared):
     out = shared("data/decorrelation/sets")
     left = run(out)
     assert len(left["queries"]) == 9
     assert left["queries"][0]["image"].size == (64, 48)
     assert find_set(out, "coco").read_bytes() == (built / "data/decorrelation/sets/coco_cv2.parquet").read_bytes()
-
-
-def test_rebuilt_questions_have_their_pictures(shared):
-    out = shared("data/kvqae/rebuilt")
-    left = run(out)
-    assert [each["id"] for each in left["questions"]] == ["test"]
-    assert left["questions"][0]["answers"] == ["w2", "w3"]
-    assert left["questions"][0]["image"].size == (64, 48)
-
-
-def test_the_parser_the_re_ranker_and_the_finder_of_mentions_load(built, shared):
-    parser, own = run(shared("models/complexity/frame_parser")), load_parser(built / "models/complexity/frame_parser")
-    assert parser["frames"] == own.parse(["Le roi a nommé un ministre."])
-    model, own = run(shared("models/kvqae/rrt"))["model"], load_rrt(built / "models/kvqae/rrt")
-    assert all(torch.equal(value, own.state_dict()[name]) for name, value in model.state_dict().items())
-    assert run(shared("models/kvqae/spacy"))["pipeline"].lang == "en"

@@ -25,9 +25,9 @@ def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("output", nargs="?", metavar="OUTPUT", help="a path of the project; without one all are listed")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--folder", type=Path, metavar="FOLDER", help="a new folder to write it to")
-    where.add_argument("--hub", metavar="OWNER/NAME", help="a repository of the hub; the token is in HF_TOKEN")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--folder", type=Path, metavar="FOLDER", help="a new folder to write it to")
+    target.add_argument("--hub", metavar="OWNER/NAME", help="a repository of the hub; the token is in HF_TOKEN")
     add("--send", action="store_true", help="write or upload the files; without this they are only shown")
     add("--public", action="store_true", help="make a new repository public, not private")
 
@@ -44,10 +44,10 @@ def run(arguments: Namespace) -> None:
 
 
 def push(arguments: Namespace) -> list[str]:
-    """What the command prints, when it has done what it was told.
+    """List, show or send outputs; returns the lines to print.
 
     Raises:
-        BadInput: see `pack_output` and `send`; the folder is there already, or there is no token.
+        BadInput: see `pack_output` and `send`; the folder exists already, or there is no token.
     """
     from trivium.commands.sharing import shareable
     from trivium.commands.sharing_kinds import pack_output
@@ -71,21 +71,21 @@ def push(arguments: Namespace) -> list[str]:
         if arguments.send:
             write_folder(files, folder)
             return [f"Written: {folder}"]
-        sizes = {name: len(one) if isinstance(one, bytes) else one.stat().st_size for name, one in files.items()}
+        sizes = {name: len(file) if isinstance(file, bytes) else file.stat().st_size for name, file in files.items()}
         rows = [f"{sizes[name]:>14,}  {name}" for name in sorted(sizes)]
-        where = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
-        return [bytes(files[CARD]).decode(), *rows, f"Nothing was sent. With --send this goes to {where}."]
+        target = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
+        return [bytes(files[CARD]).decode(), *rows, f"Nothing was sent. With --send this goes to {target}."]
 
 
 def write_folder(files: Files, folder: Path) -> None:
     """Copy the files; the folder is complete or absent."""
-    with write_atomically(folder) as beside:
-        for name, one in files.items():
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(one, bytes):
-                (beside / name).write_bytes(one)
+    with write_atomically(folder) as part:
+        for name, file in files.items():
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(file, bytes):
+                (part / name).write_bytes(file)
             else:
-                shutil.copyfile(one, beside / name)
+                shutil.copyfile(file, part / name)
 
 
 def send(files: Files, repository: str, kind: str, *, public: bool = False) -> str:
@@ -99,12 +99,14 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
     Raises:
         BadInput: it holds files that are not sent and that its card would say nothing of, or the hub refuses.
     """
-    import httpx
     from huggingface_hub import CommitOperationAdd, HfApi
-    from huggingface_hub.errors import HfHubHTTPError
+
+    from trivium.sources.download import HTTP_ERROR
 
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=os.environ[TOKEN])
-    operations = [CommitOperationAdd(name, one if isinstance(one, bytes) else str(one)) for name, one in files.items()]
+    operations = [
+        CommitOperationAdd(name, file if isinstance(file, bytes) else str(file)) for name, file in files.items()
+    ]
     try:
         api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
         if others := sorted({*api.list_repo_files(repository, repo_type=kind)} - {*files, ".gitattributes"}):
@@ -112,6 +114,6 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
                            expected="a new one, or one that the same output was sent to")  # fmt: skip
         message = "Share an output of Trivium's graph"
         return str(api.create_commit(repository, operations, commit_message=message, repo_type=kind).commit_url)
-    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
+    except (HTTP_ERROR, OSError) as error:
         reason = str(error).strip().replace("\n", " ")
         raise BadInput(f"the hub refuses: {reason}", field="--hub", got=repository) from None

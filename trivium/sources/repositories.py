@@ -21,13 +21,8 @@ from huggingface_hub.hf_api import RepoFile
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.sources.disk import require_space
-from trivium.sources.download import TOKEN, Request, authorization, download, endpoint
+from trivium.sources.download import HTTP_ERROR, TOKEN, Request, authorization, download, endpoint
 from trivium.sources.pins import FilePin, Pins
-
-# Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
-HTTP_ERROR = next(
-    kind for kind in HfHubHTTPError.__mro__ if kind.__name__ == "HTTPError" and issubclass(kind, Exception)
-)
 
 
 class Hub:
