@@ -125,7 +125,7 @@ def serve():
 @contextmanager
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on loopback that answers by this class; it is gone afterwards, and so is our haste."""
-    hasty = {"HF_HUB_DOWNLOAD_TIMEOUT": 2, "DOWNLOAD_CHUNK_SIZE": 10_000}
+    hasty = {"HF_HUB_DOWNLOAD_TIMEOUT": 2, "DOWNLOAD_CHUNK_SIZE": 100}
     with (
         mock.patch.multiple("trivium.sources.download", ATTEMPTS=2, PAUSE=0.01),
         mock.patch.multiple("huggingface_hub.constants", **hasty),

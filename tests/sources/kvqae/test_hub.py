@@ -178,7 +178,7 @@ def test_nothing_is_fetched_twice_whatever_code_changes_between_two_runs(pins, h
     assert Images(tmp_path / "raw" / "images" / "kb").names == ["512px-Ada.jpg", "512px-Bridge.png"]
     contents = [path for path, _ in hub.requests if not path.startswith("/api/")]
     assert {path for path in contents if contents.count(path) > 1} == {last}
-    assert hub.asked(last)[-1]["Range"] == f"bytes={len(end) // 2}-"
+    assert hub.asked(last)[-1]["Range"] == "bytes=100-"  # whole chunks count
     assert [path for path in (tmp_path / ".work" / "downloads").iterdir() if path.is_dir()] == []
 
 
