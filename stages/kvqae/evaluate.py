@@ -59,17 +59,17 @@ def main(
         *theirs,
         *(fused / row for row in (*PASSAGE_ROWS, *with_images, RECIPROCAL_RANK_ROW)),
     ]
-    known: dict[str, dict[str, Run]] = {
+    runs: dict[str, dict[str, Run]] = {
         "passage": {folder.name: read_run_over(folder / TEST, everyone) for folder in folders}
     }
-    known["article"] = {name: best_passages(run, article_of) for name, run in known["passage"].items()}
-    known["article"] |= {
+    runs["article"] = {name: best_passages(run, article_of) for name, run in runs["passage"].items()}
+    runs["article"] |= {
         name: read_run_over(image_runs / name / "test_articles.trec", everyone) for name in parameters.image_encoders
     } | {row: read_run_over(fused / row / TEST, everyone) for row in ARTICLE_ROWS}
 
     metrics: dict[str, float] = {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     blocks = blocks_of(parameters.image_encoders, added, with_images)
-    measured, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
+    measured, tables, per_query = measure_blocks(blocks, runs, qrels, subset, parameters)
     metrics |= measured
     best_text = max((*TEXT, *texts), key=lambda row: metrics[f"passage_{row}_mrr"])
     place = blocks["passage"].rows.index

@@ -54,7 +54,7 @@ def main(
     paths = {"initial": initial, "bm25_image": bm25_image, **of_initial, **theirs}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
     article_of = read_table(passages, ["article"])["article"].to_numpy()
-    known = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
+    by_level = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
 
     lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
@@ -67,7 +67,7 @@ def main(
     missing = {"rrt"} - (set() if left_out else set(runs))
     rows = {key: tuple(row for row in block.rows if row not in missing) for key, block in blocks.items()}
     blocks = {key: replace(block, rows=rows[key]) for key, block in blocks.items()}
-    metrics, tables, per_query = measure_blocks(blocks, known, qrels, subset, parameters)
+    metrics, tables, per_query = measure_blocks(blocks, by_level, qrels, subset, parameters)
     metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     metrics |= {f"{name}_listed": float(path.is_file()) for name, path in lists.items()}
     metrics["rrt_left_out"] = float(left_out)

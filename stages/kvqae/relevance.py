@@ -57,30 +57,30 @@ def main(
     ]
     article_of = ArticlePassages(passages).article_of
     metrics: dict[str, float] = {}
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for split in SPLITS:
-            asked = read_questions(questions / f"{split}.jsonl")
-            given = filter(Path.exists, (folder / f"{split}.trec" for folder in sorted(out_brought.iterdir())))
-            found = [read_run(path) for path in (*(folder / f"{split}.trec" for folder in folders), *given)]
+            of_split = read_questions(questions / f"{split}.jsonl")
+            brought_files = (folder / f"{split}.trec" for folder in sorted(out_brought.iterdir()))
+            files = [*(folder / f"{split}.trec" for folder in folders), *filter(Path.exists, brought_files)]
             by_article = filter(Path.exists, (folder / f"{split}_articles.trec" for folder in folders))
-            pool = pool_runs(asked, found, parameters.depth)
-            listed = pool_runs(asked, [read_run(path) for path in by_article], parameters.depth)
+            pool = pool_runs(of_split, [read_run(file) for file in files], parameters.depth)
+            listed = pool_runs(of_split, [read_run(file) for file in by_article], parameters.depth)
             pairs = zip(pool, listed, strict=True)
             article_pool = [np.union1d(article_of[passage_ids], article_ids) for passage_ids, article_ids in pairs]
             judged = {
-                "passage": judge_passages(asked, pool, passages, articles),
-                "article": judge_articles(asked, article_pool, passages, articles),
+                "passage": judge_passages(of_split, pool, passages, articles),
+                "article": judge_articles(of_split, article_pool, passages, articles),
             }
-            theirs = parameters.judgements and brought_judgements(parameters.judgements, asked, passages, articles)
+            theirs = parameters.judgements and brought_judgements(parameters.judgements, of_split, passages, articles)
             if theirs:
                 judged["passage"], counts = theirs
                 metrics |= {f"{split}_{name}": value for name, value in counts.items()}
             for level, qrels in judged.items():
-                write_qrels(beside / f"{split}_{level}.qrels", qrels)
+                write_qrels(target / f"{split}_{level}.qrels", qrels)
                 metrics[f"{split}_without_relevant_{level}"] = sum(not len(ids) for ids in qrels.relevant)
-            answers = [answer for question in asked for answer in question.answers]
+            answers = [answer for question in of_split for answer in question.answers]
             metrics |= {
-                f"{split}_questions": len(asked),
+                f"{split}_questions": len(of_split),
                 f"{split}_judged_passages": sum(map(len, pool)),
                 f"{split}_judged_articles": sum(map(len, article_pool)),
                 f"{split}_answers_normalised_to_nothing": sum(not is_matchable(answer) for answer in answers),

@@ -17,7 +17,7 @@ from trivium.core.parameters import Parameters
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.knowledge_base.passage_texts import stream_passages
-from trivium.kvqae.retrieval.lucene import QUERIES_A_BATCH, Searcher
+from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
@@ -40,8 +40,7 @@ class Bm25SearchParameters(Parameters):
 
     elsewhere: ClassVar = {
         "depth": "kvqae.depth",
-        "threads": "kvqae.lucene.threads",
-        "heap_gib": "kvqae.lucene.heap_gib",
+        **{name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")},
     }
     depth: int = Field(ge=1, description="Passages a question")
     threads: int = Field(ge=1, description="Threads of a search")
@@ -59,11 +58,11 @@ def grid(k1_step: float, b_step: float) -> list[tuple[float, float]]:
     return list(product(k1, b))
 
 
-Shard = tuple[Sequence[Question], float, float]  # questions that are searched together, k1 and b
+Shard = tuple[Sequence[Question], float, float]  # questions, k1 and b
 
 
 def search_shard(shard: Shard, *, index: Path, parameters: Bm25SearchParameters) -> Run:
-    """The ranked passages of a shard's questions, which do not depend on the other questions of the shard."""
+    """Rank passages for the questions of a shard."""
     questions, k1, b = shard
     searcher = _searcher(index, parameters.threads, parameters.heap_gib)
     return searcher.search([(question.id, question.text) for question in questions], k1=k1, b=b,
@@ -84,18 +83,18 @@ def grid_search(
     articles: Path,
     work: Path,
 ) -> list[GridPoint]:
-    """MRR of every setting of the grid.
+    """Compute the MRR of every setting of the grid.
 
-    What any setting retrieves is pooled and judged once: a passage and a question make one judgement, however many
-    settings bring them together. Each setting's run is kept in `work`: after a kill only the missing ones are searched.
+    What any setting retrieves is pooled and judged once. Each setting's run is kept in `work`: after a kill only the
+    missing ones are searched.
     """
     settings = grid(parameters.k1_step, parameters.b_step)
     files = {setting: work / "k1-{}-b-{}.trec".format(*setting) for setting in settings}
     missing = [setting for setting, file in files.items() if not file.exists()]
     search = partial(search_shard, index=index, parameters=parameters)
     # In this process: Java has threads.
-    ranked = engine.map(search, ((questions, k1, b) for k1, b in missing), description="k1 and b", processes=1)
-    for setting, run in zip(missing, ranked, strict=True):
+    searched = engine.map(search, ((questions, k1, b) for k1, b in missing), description="k1 and b", processes=1)
+    for setting, run in zip(missing, searched, strict=True):
         write_run(files[setting], run)
     runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
     qrels = judge_passages(questions, pool_runs(questions, runs, parameters.depth), passages, articles)
@@ -108,19 +107,11 @@ def write_runs(
 ) -> dict[str, int]:
     """Search every split of a folder of questions; returns how many questions have no result, by split."""
     search = partial(search_shard, index=index, parameters=parameters)
+    shards = ((read_questions(folder / f"{split}.jsonl"), k1, b) for split in SPLITS)
     unanswered = {}
-    with write_atomically(out) as beside:
-        for split in SPLITS:
-            questions = read_questions(folder / f"{split}.jsonl")
-            starts = range(0, len(questions), QUERIES_A_BATCH)
-            shards = ((questions[start : start + QUERIES_A_BATCH], k1, b) for start in starts)
-            parts = list(engine.map(search, shards, description=split, processes=1))
-            run = Run(
-                tuple(query for part in parts for query in part.queries),
-                np.concatenate([part.documents for part in parts]),
-                np.concatenate([part.scores for part in parts]),
-                "bm25",
-            )
-            write_run(beside / f"{split}.trec", run)
+    with write_atomically(out) as runs:
+        searched = engine.map(search, shards, description="BM25", processes=1)
+        for split, run in zip(SPLITS, searched, strict=True):
+            write_run(runs / f"{split}.trec", run)
             unanswered[split] = int((run.documents < 0).all(axis=1).sum())
     return unanswered

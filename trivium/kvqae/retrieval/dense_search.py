@@ -1,7 +1,7 @@
 """Dense search: the passages whose vectors have the largest inner product with the question's (kvqae.md §3).
 
-The knowledge base is searched in shards of rows, an inverted file is filled by them and searched in shards of
-questions; none of that changes a result.
+The knowledge base is searched in shards of rows; an inverted file is filled by these and searched in shards of
+questions. Results do not depend on the shards.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,9 @@ CODES = {"ivf_flat": "Flat", "ivf_sq8": "SQ8"}
 KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
 INDEX = "index.faiss"  # beside the runs, and beside it its lists
 
-Found = tuple[Scores, Ids]
+BUILT = "index"  # folder of an inverted file, in the stage's work
+
+Ranked = tuple[Scores, Ids]
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -66,34 +68,29 @@ def search(
     Args:
         embeddings: folder with `kb.npy` and `queries.npy`.
         engine: maps over the shards.
-        work: an inverted file is built there, part by part; a part that is there is not made again.
+        work: an inverted file is built there, in the folder `BUILT`, part by part; parts of an earlier start are kept.
     """
     kb, queries = embeddings / KB, embeddings / QUERIES
-    size, asked = len(read_matrix(kb)), len(read_matrix(queries))
+    size, count = len(read_matrix(kb)), len(read_matrix(queries))
     shards = [MatrixRows(kb, rows.start, rows.stop) for rows in _ranges(size, parameters.shard_rows)]
     if parameters.index == "exact":
         return (*_exact(engine, queries, shards, parameters.depth), {})
-    index = index_folder(work)
+    index = work / BUILT
     if not index.exists():
         _build(kb, shards, parameters, engine, work)
     probe = partial(_probe, queries, kb, index, parameters.depth, parameters.probes)
-    found = list(_map(engine, probe, _ranges(asked, parameters.shard_questions), "search"))
-    scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
-    checked = np.linspace(0, asked - 1, min(parameters.recall_questions, asked)).astype(int)
+    parts = _map(engine, probe, _ranges(count, parameters.shard_questions), "search")
+    scores, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
+    checked = np.linspace(0, count - 1, min(parameters.recall_questions, count)).astype(int)
     _, exact = _exact(engine, queries, shards, parameters.depth, checked)
     recall = np.mean([np.isin(*pair).mean() for pair in zip(exact, rows[checked], strict=True)])
     return scores, rows, {f"recall@{parameters.depth}": float(recall)}
 
 
-def index_folder(work: Path) -> Path:
-    """Where `search` leaves an inverted file."""
-    return work / "index"
-
-
 def _map(
     engine: Engine, function: Callable[[T], R], shards: Sequence[T], description: str, out: Path | None = None
 ) -> Iterable[R]:
-    """Over a single shard in this very process: another would take longer to start than a small search takes."""
+    """Map over shards; a single one in this process, since another takes longer to start than a small search."""
     if len(shards) == 1:
         return map(function, shards)
     on_gpu = engine.has_gpu(lambda: faiss.get_num_gpus() > 0)
@@ -106,21 +103,20 @@ def _ranges(count: int, size: int) -> list[range]:
 
 def _exact(
     engine: Engine, queries: Path, shards: Sequence[MatrixRows], depth: int, chosen: NDArray[np.int64] | None = None
-) -> Found:
-    found = list(_map(engine, partial(_exact_shard, queries, depth, chosen), shards, "search"))
-    return merge(found, depth)
+) -> Ranked:
+    """Search exactly, for the rows `chosen` of the questions or for all."""
+    return merge(list(_map(engine, partial(_exact_shard, queries, depth, chosen), shards, "search")), depth)
 
 
-def _exact_shard(queries: Path, depth: int, chosen: NDArray[np.int64] | None, shard: MatrixRows) -> Found:
-    asked = read_matrix(queries)
-    asked = asked if chosen is None else asked[chosen]
-    return exact_search(asked, shard.read(), depth, first=shard.start)
+def _exact_shard(queries: Path, depth: int, chosen: NDArray[np.int64] | None, shard: MatrixRows) -> Ranked:
+    vectors = read_matrix(queries)
+    return exact_search(vectors if chosen is None else vectors[chosen], shard.read(), depth, first=shard.start)
 
 
 def _build(
     kb: Path, shards: Sequence[MatrixRows], parameters: DenseSearchParameters, engine: Engine, work: Path
 ) -> None:
-    """Train on a sample, fill a part a shard, join the parts."""
+    """Train an inverted file on a sample of rows, fill one part for each shard, and join the parts."""
     trained = work / "trained.faiss"
     if not trained.exists():
         index = train_ivf(
@@ -130,12 +126,12 @@ def _build(
             train_rows=parameters.train_rows,
             seed=parameters.seed,
         )
-        with write_atomically(trained) as beside:
-            faiss.write_index(index, str(beside))
+        with write_atomically(trained) as file:
+            faiss.write_index(index, str(file))
     parts = list(_map(engine, partial(_fill, trained, work), shards, "index", out=work))
-    with write_atomically(index_folder(work)) as beside:
-        beside.mkdir()
-        write_ivf(faiss.read_index(str(trained)), parts, beside / INDEX)
+    with write_atomically(work / BUILT) as folder:
+        folder.mkdir()
+        write_ivf(faiss.read_index(str(trained)), parts, folder / INDEX)
     for part in parts:
         part.unlink()
 
@@ -144,11 +140,11 @@ def _fill(trained: Path, work: Path, shard: MatrixRows) -> Path:
     part = work / f"part-{shard.start:010d}.faiss"
     if not part.exists():
         index = fill_ivf(faiss.read_index(str(trained)), shard.read(), shard.start)
-        with write_atomically(part) as beside:
-            faiss.write_index(index, str(beside))
+        with write_atomically(part) as file:
+            faiss.write_index(index, str(file))
     return part
 
 
-def _probe(queries: Path, kb: Path, index: Path, depth: int, probes: int, asked: range) -> Found:
-    vectors = read_matrix(queries)[asked.start : asked.stop]
+def _probe(queries: Path, kb: Path, index: Path, depth: int, probes: int, rows: range) -> Ranked:
+    vectors = read_matrix(queries)[rows.start : rows.stop]
     return ivf_search(vectors, read_ivf(index / INDEX), read_matrix(kb), depth, probes=probes)

@@ -30,14 +30,9 @@ from trivium.nets.training import rise_and_fall
 
 
 class PairTokens:
-    """What `tokenize` gives of questions and passages, memory-mapped.
+    """Token ids of the pairs' questions and of every passage that they name, kept in memory-mapped files of a folder.
 
-    Args:
-        folder: of the training's own.
-        tokenizer: of both encoders.
-        pairs: their questions, and every passage that they name.
-        texts: of these passages.
-        max_tokens: a text is cut to these.
+    `texts` are those of the passages, cut to `max_tokens`.
     """
 
     def __init__(
@@ -55,11 +50,11 @@ class PairTokens:
         self._passages = keep_tokens(folder / "passages", numbers, passage_ids)
 
     def questions(self, rows: Iterable[int]) -> list[NDArray[np.int32]]:
-        """Of questions, by their rows in `pairs`."""
+        """Token ids of questions, by their rows in `pairs`."""
         return [self._questions[row] for row in rows]
 
     def passages(self, numbers: Iterable[int]) -> list[NDArray[np.int32]]:
-        """Of passages, by their numbers."""
+        """Token ids of passages, by their numbers."""
         return [self._passages[self._rows[number]] for number in numbers]
 
 
@@ -69,9 +64,8 @@ class DprParameters(Parameters):
     elsewhere: ClassVar = {
         "depth": "kvqae.depth",
         "max_tokens": "kvqae.texts.tokens",
-    } | {
-        name: f"kvqae.dpr.{name}"
-        for name in ("batch_size", "mini_batch_size", "max_gradient_norm", "validation_negatives", "patience")
+        **{name: f"kvqae.dpr.{name}" for name in ("batch_size", "mini_batch_size", "max_gradient_norm")},
+        **{name: f"kvqae.dpr.{name}" for name in ("validation_negatives", "patience")},
     }
     depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
     seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
@@ -93,11 +87,7 @@ class DprParameters(Parameters):
 
 
 def load_towers(folders: Mapping[str, Path]) -> tuple[DualEncoder, PreTrainedTokenizerBase]:
-    """Question and passage encoder of a folder each, and the tokenizer that they share.
-
-    Raises:
-        BadInput: see `load_text_encoder`; or they have different vocabularies.
-    """
+    """Load question and passage encoder, each from its folder, and the tokenizer that they share."""
     (question, tokenizer), (passage, other) = (load_text_encoder(folders[tower], pick_device()) for tower in TOWERS)
     if tokenizer.get_vocab() != other.get_vocab():
         raise BadInput("encoders have different vocabularies", file=folders["passage"])
@@ -112,7 +102,7 @@ def save_towers(
     licences: Mapping[str, str | None],
     **card: str,
 ) -> None:
-    """Write a folder a tower, with its card: `title`, `description`, `base` and `data`, and the tower's licence."""
+    """Write a folder for each tower, with its card (`title`, `description`, `base`, `data`) and licence."""
     title = card.pop("title")
     with write_atomically(out) as beside:
         for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
@@ -139,18 +129,13 @@ def train_dual_encoder(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """Train from pairs on disk to a folder a tower, as a task; the weights with the best validation MRR are kept.
+    """Train both towers from pairs on disk, as a task; the weights with the best validation MRR are kept.
 
-    `starts` has the folder of each tower's start weights, `card` is told to `save_towers`.
-
-    Returns:
-        Numbers of questions, `steps`, `loss` (of the last step), `questions_a_batch` (mean), `validation_mrr` (best)
-        and `best_step`; and the points of a task.
+    `starts` has the folder of each tower's start weights; `card` goes to `save_towers`.
     """
     torch.manual_seed(parameters.seed)
     pairs, validation_pairs = read_pairs(train), read_pairs(validation)
-    named = np.concatenate([pairs.passages(), validation_pairs.passages()])
-    texts = read_passage_texts(passages, articles, named)
+    texts = read_passage_texts(passages, articles, np.concatenate([pairs.passages(), validation_pairs.passages()]))
     model, tokenizer = load_towers(starts)
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
@@ -164,7 +149,6 @@ def train_dual_encoder(
 
     def gradient(batch: list[Triple], together: int) -> tuple[float, dict[str, float]]:
         features = batch_features(batch, tokens, tokenizer.pad_token_id, model)
-        # So many texts at once change memory and dropout's draws, nothing else.
         loss = in_batch_loss(model, together, len(batch))(features, None)
         loss.backward()
         return float(loss.item()), {"questions": len(batch)}
@@ -210,7 +194,7 @@ def train_dual_encoder(
 
 
 def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model: DualEncoder) -> list[dict[str, Any]]:
-    """What the loss reads: questions, their positives, their negatives; behind shorter ones is the id `padding`."""
+    """Make the input of the loss: questions, their positives, their negatives, padded with the id `padding`."""
     device = next(model.parameters()).device
     columns = (
         ("question", tokens.questions(triple.question for triple in batch)),
@@ -231,7 +215,7 @@ def validation_mrr(
     tokens: PairTokens,
     parameters: DprParameters,
 ) -> float:
-    """Mean reciprocal rank of each question's first positive in a pool that all questions share.
+    """Compute the mean reciprocal rank of each question's first positive in a pool that all questions share.
 
     The pool holds the first positive and the first `validation_negatives` negatives of every question. Other
     positives of a question are left out of its ranking; equal scores count against it.
@@ -267,11 +251,7 @@ def take_published(
     work: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Export the published encoders as if trained here, measured on the same validation pairs; `work`: for tokens.
-
-    Returns:
-        `steps` (0), `validation_mrr` and `validation_questions`.
-    """
+    """Export the published encoders as if trained here, measured on the same validation pairs; tokens go to `work`."""
     pairs = read_pairs(validation)
     texts = read_passage_texts(passages, articles, pairs.passages())
     model, tokenizer = load_towers({tower: folder / tower for tower in TOWERS})

@@ -43,7 +43,7 @@ class Block:
 
 
 def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: Sequence[str] = ()) -> dict[str, Block]:
-    """All blocks: those of faces and of whole pictures have a row an image encoder in use.
+    """List all blocks; those of faces and of whole pictures have a row for each image encoder in use.
 
     `added` are systems that the paper does not have (text encoders, searches by names, brought runs), `fused` rows of
     these with images.
@@ -79,7 +79,7 @@ class EvaluateParameters(Parameters):
 def compare(
     values: dict[str, dict[str, NDArray[np.float64]]], parameters: EvaluateParameters
 ) -> tuple[list[dict[str, Any]], dict[str, list[list[float]]]]:
-    """Means, intervals and letters of the rows of one block, and the p-values of all pairs.
+    """Compute means, intervals and letters of the rows of one block, and the p-values of all pairs.
 
     `values` are {row: {measure: (queries,) values}}.
     """
@@ -104,7 +104,7 @@ def compare(
 
 
 def subsets(routing: pa.Table) -> dict[str, list[str]]:
-    """Question ids of every subset that a block is about; an entity without article is neither person nor not."""
+    """Select the questions of every subset; one whose entity has no article is neither of persons nor of others."""
     rows = list(zip(*(routing[name].to_pylist() for name in ("question", "face", "human")), strict=True))
     return {
         "all": [question for question, _, _ in rows],
@@ -117,7 +117,7 @@ def subsets(routing: pa.Table) -> dict[str, list[str]]:
 
 def measure_blocks(
     blocks: Mapping[str, Block],
-    known: Mapping[str, Mapping[str, Run]],
+    runs: Mapping[str, Mapping[str, Run]],
     qrels: Mapping[str, Qrels],
     questions: Mapping[str, Sequence[str]],
     parameters: EvaluateParameters,
@@ -125,7 +125,7 @@ def measure_blocks(
     """Measure blocks; one whose subset has no question is left out.
 
     Args:
-        known: {level: {row: run}}, all over the same questions.
+        runs: {level: {row: run}}, all over the same questions.
         qrels: {level: judgements}.
         questions: {subset: question ids}.
 
@@ -133,15 +133,12 @@ def measure_blocks(
         Flat metrics `{block}_{row}_{measure}`, the tables {block: …}, and all values by question.
 
     Raises:
-        BadInput: no run for a row, or more rows than letters.
+        BadInput: more rows than letters.
     """
     metrics: dict[str, float] = {}
     tables: dict[str, Any] = {}
     per_query: list[pa.Table] = []
     for key, block in blocks.items():
-        missing = [row for row in block.rows if row not in known[block.level]]
-        if missing:
-            raise BadInput(f"no run for the rows of block {key!r}", got=missing, choices=sorted(known[block.level]))
         if len(block.rows) > len(ascii_lowercase):
             raise BadInput("more rows than letters", field=f"block {key!r}", got=len(block.rows),
                            expected=f"at most {len(ascii_lowercase)} systems, brought runs included")  # fmt: skip
@@ -149,7 +146,7 @@ def measure_blocks(
         if not ids:
             continue
         judged = qrels[block.level].select(ids)
-        values = {row: measure(known[block.level][row].select(ids), judged, MEASURES) for row in block.rows}
+        values = {row: measure(runs[block.level][row].select(ids), judged, MEASURES) for row in block.rows}
         rows, p_values = compare(values, parameters)
         tables[key] = {"title": block.title, "questions": len(ids), "rows": rows, "p": p_values}
         for row in rows:

@@ -49,7 +49,19 @@ def tuned_rows(text_encoders: Iterable[str], image_encoders: Iterable[str]) -> d
     return {row: texts + (images if row.endswith("image") else ()) for row, texts in (ROWS | further).items()}
 
 
-class FuseParameters(SystemsInUse):
+class WeightGridParameters(Parameters):
+    """Part of sections `kvqae.fuse` and `kvqae.rerank_fuse`."""
+
+    step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
+
+    @field_validator("step")
+    @classmethod
+    def _divides_one(cls, step: float) -> float:
+        simplex_grid(1, step)
+        return step
+
+
+class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
     """Section `kvqae.fuse`."""
 
     elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
@@ -109,27 +121,23 @@ def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: I
             raise ValueError(f"{problem} {what}: {', '.join(sorted(names))} (choices: {', '.join(allowed)})")
 
 
-def read_split(folders: Sequence[Path], split: str, wanted: Iterable[str], *, articles: bool) -> dict[str, Run]:
-    """The runs of a split, one a system, all over the questions that any of the systems has an answer to.
+def read_split(folders: Sequence[Path], split: str, systems: Iterable[str], *, articles: bool) -> dict[str, Run]:
+    """Read the systems' runs of a split from folders of their names, over the questions that any of them answers.
 
-    Args:
-        folders: one a system, named as the system.
-        split: `train`, `validation` or `test`.
-        wanted: the systems.
-        articles: read their article-level runs, which image encoders have; else those of passages.
+    `articles` asks for the runs of articles, which image encoders have, instead of those of passages.
 
     Raises:
         BadInput: no folder for a system, or no file for the split, as may be of brought runs.
     """
     by_name = {folder.name: folder for folder in folders}
     runs = {}
-    for system in wanted:
+    for system in systems:
         if system not in by_name:
             raise BadInput("no runs of a system", got=system, choices=by_name)
         path = by_name[system] / f"{split}{'_articles' if articles else ''}.trec"
         if not path.is_file():
-            there = sorted(file.name for file in path.parent.glob("*"))
-            raise BadInput("no run for this split", file=path, choices=there)
+            choices = sorted(file.name for file in path.parent.iterdir())
+            raise BadInput("no run for this split", file=path, choices=choices)
         runs[system] = read_run(path, name=system)
     queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
     return {system: run.complete(queries) for system, run in runs.items()}
@@ -143,7 +151,7 @@ def fuse_split(
     depth: int,
     rrf_k: int,
 ) -> dict[str, Run]:
-    """Every row's fused run, of the systems' runs of passages, or of the image systems' runs of articles."""
+    """Fuse every row: the systems' runs of passages, or the image systems' runs of articles."""
     fused = {}
     for row, alphas in weights.items():
         runs = articles if row in ARTICLE_ROWS else passages
@@ -151,19 +159,3 @@ def fuse_split(
     ranked = [passages[system] for system in weights[RECIPROCAL_RANK_AS]]
     fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(ranked, k=rrf_k, depth=depth, name=RECIPROCAL_RANK_ROW)
     return fused
-
-
-class WeightGridParameters(Parameters):
-    """Part of sections `kvqae.fuse` and `kvqae.rerank_fuse`."""
-
-    step: float = Field(gt=0, le=1, description="Step of the grid of weights, a divisor of 1")
-
-    @field_validator("step")
-    @classmethod
-    def _divides_one(cls, step: float) -> float:
-        simplex_grid(1, step)
-        return step
-
-
-class FuseAndTuneParameters(FuseParameters, WeightGridParameters):
-    """Section `kvqae.fuse`."""

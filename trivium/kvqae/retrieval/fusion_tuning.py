@@ -17,16 +17,11 @@ Weightings = list[tuple[dict[str, float], float]]  # α of each system, validati
 
 
 def tune_row(
-    runs: Mapping[str, Run], qrels: Qrels, given: Mapping[str, float] | None, *, step: float, depth: int
+    runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float] | None, *, step: float, depth: int
 ) -> tuple[dict[str, Any], Weightings]:
-    """Search one row's weights; given ones are measured beside the grid, on or off which they may be.
+    """Search one row's weights on validation by a grid of this step, for a fused run of this depth.
 
-    Args:
-        runs: of each of the row's systems, on validation.
-        qrels: of the validation split.
-        given: the weight of each system; None uses the best that are found.
-        step: of the grid.
-        depth: of the fused run.
+    `used` are the weights in use, on the grid or not; None uses the best.
 
     Returns:
         The best weighting beside the one in use, and all that were tried.
@@ -36,14 +31,14 @@ def tune_row(
     rows = (dict(zip(runs, row, strict=True)) for row in search.weights.tolist())
     weightings = list(zip(rows, search.values.tolist(), strict=True))
     best, mrr = weightings[search.best]
-    used, used_mrr = given or best, mrr
-    if given is not None:
-        alphas = np.array([[given[system] for system in runs]])
+    used_mrr = mrr
+    if used is not None:
+        alphas = np.array([[used[system] for system in runs]])
         (used_mrr,) = mean_reciprocal_ranks(ranked, qrels, alphas, depth=depth)
     return {
         "weights": best,
         "mrr": mrr,
-        "used_weights": dict(used),
+        "used_weights": dict(used or best),
         "used_mrr": float(used_mrr),
         "used_is_best": bool(used_mrr >= search.values.max() - 1e-12),
         "weightings": len(weightings),
@@ -58,13 +53,13 @@ def tune(
     passage_qrels: Qrels,
     article_qrels: Qrels,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Weightings]]:
-    """What `tune_row` finds for every row, by the systems' validation runs of passages or of articles."""
+    """Tune every row by `tune_row` on the systems' validation runs of passages, or of articles."""
     report, tried = {}, {}
     for row in (*ROWS, *sorted(rows.keys() - ROWS)):
         runs, qrels = (articles, article_qrels) if row in ARTICLE_ROWS else (passages, passage_qrels)
         own = {system: runs[system] for system in sorted(rows[row])}
-        given = None if parameters.weights == TUNED else dict(sorted(parameters.weights[row].items()))
-        report[row], tried[row] = tune_row(own, qrels, given, step=parameters.step, depth=parameters.depth)
+        used = None if parameters.weights == TUNED else dict(sorted(parameters.weights[row].items()))
+        report[row], tried[row] = tune_row(own, qrels, used, step=parameters.step, depth=parameters.depth)
     return report, tried
 
 

@@ -39,7 +39,7 @@ class ImageFeaturesParameters(Parameters):
 
 
 def shard_parts(shards: Sequence[Path], on_gpu: bool) -> list[list[Path]]:
-    """The shards, some at a time where a GPU encodes them: it needs not wait between two of them."""
+    """Group the shards, `SHARDS` at a time for a GPU, so that it need not wait between two of them."""
     size = SHARDS if on_gpu else 1
     return [list(shards[start : start + size]) for start in range(0, len(shards), size)]
 
@@ -63,8 +63,8 @@ def encode_shards(
     from trivium.nets.feeding import Feed, feeders
 
     loaded, size = load_encoder(encoder, settings), parameters.batch_size
-    batches = [(*each, start) for each in new for start in range(0, count_rows(each[0]), size)]
-    # One at a time is kept: a process that decodes is given batches in their order.
+    batches = [(shard, folder, start) for shard, folder in new for start in range(0, count_rows(shard), size)]
+    # One shard is kept: a process that decodes is given batches in their order.
     pictures = lru_cache(maxsize=1)(lambda shard: read_table(shard, ["name", "data"]).combine_chunks())
 
     def prepare(number: int) -> Prepared:
@@ -73,24 +73,22 @@ def encode_shards(
         images = list(zip(rows["name"], rows["data"], strict=True))
         return prepare_images(images, loaded, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
 
-    feed = Feed(prepare, len(batches), workers := feeders())
+    feed = Feed(prepare, len(batches), feeders())
     parts: list[Features] = []
     for prepared, (_, folder, _), after in zip(feed, batches, [*batches[1:], None], strict=True):
         parts.append(embed_prepared(prepared, loaded))
         if after is None or after[1] != folder:
             _write(parts, folder)
             parts = []
-    if workers:
-        print(f"{folders[0].stem}: {encoder} waited {feed.waited:.1f} of {feed.taken:.1f} s for pictures to be decoded")
     return folders
 
 
 def _write(parts: Sequence[Features], folder: Path) -> None:
-    with write_atomically(folder) as beside:
-        beside.mkdir()
-        write_table(beside / PICTURES, pa.concat_tables(part.table for part in parts))
-        write_json(beside / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
-        np.save(beside / VECTORS, np.concatenate([part.matrix for part in parts]))
+    with write_atomically(folder) as features:
+        features.mkdir()
+        write_table(features / PICTURES, pa.concat_tables(part.table for part in parts))
+        write_json(features / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
+        np.save(features / VECTORS, np.concatenate([part.matrix for part in parts]))
 
 
 def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
@@ -108,7 +106,7 @@ def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
 
 
 def counts(table: pa.Table, flaws: Mapping[str, int], settings: EncoderParameters) -> dict[str, float]:
-    """How many images there are, how many gave no features and why, have a flaw, show faces."""
+    """Count images, those without features by reason, those with a flaw, and those that show faces."""
 
     def count(condition: pa.ChunkedArray) -> int:
         return pc.sum(condition.cast(pa.int64()), min_count=0).as_py()

@@ -40,7 +40,7 @@ class ImageSearchParameters(Parameters):
 
 @dataclass(frozen=True)
 class ImageIndex:
-    """What is searched by one encoder, images or names, opened once for any number of queries.
+    """The images or names that one encoder searches, opened once for any number of queries.
 
     Attributes:
         matrix: (images, dimension) embeddings, memory-mapped.
@@ -83,42 +83,42 @@ class ImageIndex:
 def articles_of(
     images: NDArray[np.int64], cosines: NDArray[np.floating], owners: dict[int, list[int]], depth: int
 ) -> dict[int, float]:
-    """Images → at most `depth` articles: an image that several share gives each of them its score."""
+    """Turn ranked images into at most `depth` articles; an image that several share gives each of them its score."""
     pairs = zip(images.tolist(), cosines.tolist(), strict=True)
     scores = ((article, score) for image, score in pairs for article in owners[image])
     return dict(islice(scores, depth))
 
 
 def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: int) -> dict[int, float]:
-    """Articles, best first, → passages, article by article until there are `depth`.
+    """Turn ranked articles into passages, article by article until there are `depth`.
 
     The score of an article's passage number p (from 0) is the article's minus p · 1e-8. `starts` is (articles + 1,),
     the first passage of each article.
     """
-    found: dict[int, float] = {}
+    passages: dict[int, float] = {}
     for article, score in articles.items():
-        if len(found) >= depth:
+        if len(passages) >= depth:
             break
         first, end = starts[article : article + 2].tolist()
-        found |= {passage: score - STEP * (passage - first) for passage in range(first, end)}
-    return found
+        passages |= {passage: score - STEP * (passage - first) for passage in range(first, end)}
+    return passages
 
 
-def route(questions: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
-    """Which systems serve the questions of a split's file, by the features of their images.
+def route(file: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
+    """Route the questions of a split's file to faces or whole images, by the features of their images.
 
     Returns:
         split, question, image (its row in `features`, -1 when missing), readable, face (F), and human of the
         question's entity, null when it has no article.
     """
-    asked = read_questions(questions)
-    rows = features.rows(pa.array([question.image for question in asked], pa.string()))
-    entities = pa.array([question.wikidata_id for question in asked], pa.string())
+    questions = read_questions(file)
+    rows = features.rows(pa.array([question.image for question in questions], pa.string()))
+    entities = pa.array([question.wikidata_id for question in questions], pa.string())
     place = pc.index_in(entities, value_set=articles["wikidata_id"], skip_nulls=True)
     return pa.table(
         {
-            "split": [questions.stem] * len(asked),
-            "question": [question.id for question in asked],
+            "split": [file.stem] * len(questions),
+            "question": [question.id for question in questions],
             "image": rows,
             "readable": (rows >= 0) & features.readable[rows],
             "face": (rows >= 0) & features.detected[rows],
@@ -128,7 +128,7 @@ def route(questions: Path, features: ImageFeatures, articles: pa.Table) -> pa.Ta
 
 
 def counts(base: IllustratedBase, routing: pa.Table, splits: Sequence[str]) -> dict[str, float]:
-    """Sizes of the knowledge base's parts, and what cannot be searched or routed."""
+    """Count the knowledge base's parts, and the images and questions that cannot be searched or routed."""
     result: dict[str, float] = {f"kb_{name}": int(mask.sum()) for name, mask in base.parts().items()}
     result["kb_image_missing"] = int((base.images < 0).sum())
     result["kb_image_unreadable"] = int(((base.images >= 0) & ~base.readable()).sum())
@@ -164,9 +164,9 @@ class NameSearchParameters(Parameters):
 
     @model_validator(mode="after")
     def _one_model(self) -> Self:
-        seen = self.pictures.get("model")
-        if set(self.settings) != {"model"} or str(self.settings["model"]) != str(seen):
-            raise ValueError(f"names and pictures need the two towers of one model: expected {{model: {seen}}}")
+        model = self.pictures.get("model")
+        if set(self.settings) != {"model"} or str(self.settings["model"]) != str(model):
+            raise ValueError(f"names and pictures need the two towers of one model: expected {{model: {model}}}")
         return self
 
     @property
@@ -178,5 +178,5 @@ class NameSearchParameters(Parameters):
 def illustrated_names(articles: Path) -> tuple[NDArray[np.int64], Sequence[str]]:
     """Numbers and titles of the articles with an image."""
     table = read_table(articles, ["article", "title", "image"])
-    shown = table.filter(pc.is_valid(table["image"]))
-    return shown["article"].to_numpy().astype(np.int64), shown["title"].to_pylist()
+    illustrated = table.filter(pc.is_valid(table["image"]))
+    return illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()

@@ -37,10 +37,9 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def spacy_lemmas(model: str) -> Lemmatize:
-    """Distinct content lemmas by a spaCy pipeline.
+    """Load a function that gives a text's distinct content lemmas by a spaCy pipeline.
 
-    Args:
-        model: an installed package, a pipeline's folder, or one with `pipeline.json` as stage `mention_model` writes.
+    `model` is an installed package or a folder, also one with `pipeline.json`, as stage `mention_model` writes it.
 
     Raises:
         BadInput: there is none (those that are installed are listed), or it finds no lemmas.
@@ -70,8 +69,8 @@ def spacy_lemmas(model: str) -> Lemmatize:
 
 def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
     """|lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN when the question has no content word."""
-    asked = lemmas(question)
-    return len(asked & lemmas(passage)) / len(asked) if asked else float("nan")
+    content = lemmas(question)
+    return len(content & lemmas(passage)) / len(content) if content else float("nan")
 
 
 class LexicalOverlapParameters(Parameters):
@@ -110,11 +109,10 @@ def write_overlaps(
     for system, run in ranked.items():
         chosen = np.flatnonzero(run.documents[:, 0] != PADDING)
         queries = [run.queries[row] for row in chosen]
-        found = [" ".join(passage_texts[passage]) for passage in run.documents[chosen, 0].tolist()]
+        best = [" ".join(passage_texts[passage]) for passage in run.documents[chosen, 0].tolist()]
         relevant = relevance_matrix(run, judged)[chosen, 0].astype(bool)
-        values = np.array(
-            [overlap(texts[query], passage, lemmas) for query, passage in zip(queries, found, strict=True)]
-        )
+        pairs = zip(queries, best, strict=True)
+        values = np.array([overlap(texts[query], passage, lemmas) for query, passage in pairs])
         columns = {"query": queries, "relevant": relevant, "overlap": values}
         tables.append(pa.table({"system": [system] * len(queries), **columns}))
         for label, part in (("relevant", values[relevant]), ("not_relevant", values[~relevant])):

@@ -50,7 +50,7 @@ def _java(heap_gib: int) -> Any:
 
 
 def hits_writer(autoclass: Any) -> Any:
-    """Jackson's mapper, which writes ids and scores of many hits in one call: each field read from Python is a call."""
+    """Make Jackson's mapper, which writes ids and scores of many hits in one call of Java."""
     mapper = autoclass("com.fasterxml.jackson.databind.ObjectMapper")()
     stored = autoclass("java.lang.Class").forName("org.apache.lucene.document.Document")
     mapper.configOverride(stored).setIsIgnoredType(autoclass("java.lang.Boolean")("true"))
@@ -82,9 +82,9 @@ def build_index(
             texts = [json.dumps({"id": f"{number:010d}", "contents": text}) for number, text in batch]
             if empty := [number for number, text in batch if not text.strip()]:
                 raise BadInput("empty document", row=empty[0], expected="some text")
-            if (taken := indexer.addRawDocuments(texts)) != len(batch):
+            if (indexed := indexer.addRawDocuments(texts)) != len(batch):
                 why = indexer.writer.getTragicException()
-                raise RuntimeError(f"Lucene took {taken} of {len(batch)} documents: {why and why.toString()}")
+                raise RuntimeError(f"Lucene indexed {indexed} of {len(batch)} documents: {why and why.toString()}")
             count += len(batch)
         indexer.writer.commit()  # raises what went wrong, a full disk for one; Anserini's `close` only logs it
         indexer.close()
@@ -122,8 +122,8 @@ class Searcher:
             for row, (_, text) in enumerate(queries[start : start + QUERIES_A_BATCH], start):
                 texts.add(text)
                 rows.add(str(row))
-            found = self._searcher.batch_search(texts, rows, depth, self._threads)
-            for row, hits in json.loads(self._writer.writeValueAsString(found)).items():
+            ranked = self._searcher.batch_search(texts, rows, depth, self._threads)
+            for row, hits in json.loads(self._writer.writeValueAsString(ranked)).items():
                 documents[int(row), : len(hits)] = [int(hit["docid"]) for hit in hits]
                 scores[int(row), : len(hits)] = np.array([hit["score"] for hit in hits], np.float32)  # as Java has them
         return Run.from_scores(tuple(query for query, _ in queries), documents, scores, depth=depth, name=name)

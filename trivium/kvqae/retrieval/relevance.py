@@ -36,7 +36,7 @@ def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], passages:
 def brought_judgements(
     file: Path, questions: Sequence[Question], passages: Path, articles: Path
 ) -> tuple[Qrels, dict[str, float]] | None:
-    """Judgements of passages that are brought as TREC qrels, over all these questions; None where it has none of them.
+    """Read judgements of passages that the user brings as TREC qrels; None where none of these questions is judged.
 
     Documents are rows of brought passages, or of ours. The authors' are `experiments/ir/all_qrels.trec` of
     https://github.com/PaulLerner/ViQuAE, of the test questions.
@@ -45,8 +45,7 @@ def brought_judgements(
         The judgements, and counts of questions without any and of dropped passages, which have no article here.
 
     Raises:
-        BadInput: as `read_qrels`; a passage that is not there; or fewer than `AGREED` of them hold an answer, as where
-            rows are of another set of passages.
+        BadInput: a passage that is not there, or fewer than `AGREED` of them hold an answer.
     """
     qrels = read_qrels(file)
     numbers = numbers_of_rows(passages)
@@ -54,13 +53,13 @@ def brought_judgements(
     rows = [relevant.get(question.id, np.empty(0, np.int64)) for question in questions]
     if not relevant.keys() & {question.id for question in questions}:
         return None
-    known = count_rows(passages) if numbers is None else len(numbers)
-    if (last := int(_union(rows)[-1])) >= known:
-        raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {known}")
+    size = count_rows(passages) if numbers is None else len(numbers)
+    if (last := int(_union(rows)[-1])) >= size:
+        raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {size}")
     ids = rows if numbers is None else [numbers[row] for row in rows]
     kept = [np.sort(row[row >= 0]) for row in ids]
-    held = judge_passages(questions, kept, passages, articles)
-    judged, agreed = (sum(map(len, lists)) for lists in (kept, held.relevant))
+    with_answer = judge_passages(questions, kept, passages, articles).relevant
+    judged, agreed = (sum(map(len, lists)) for lists in (kept, with_answer))
     if agreed < AGREED * judged:
         raise BadInput(
             "judged passages hold no answer: their rows are of another set of passages", file=file, field="document",
@@ -75,8 +74,7 @@ def brought_judgements(
 def _judge(questions: Sequence[Question], pool: Sequence[Ids], parts: Callable[[int], list[tuple[str, str]]]) -> Qrels:
     """Judge every document with every question that pools it; a document's texts are normalised once.
 
-    Args:
-        parts: the (title, text) of a document's parts; an answer may run on from one part to the next.
+    `parts` gives (title, text) of a document's parts; an answer may run on from one part to the next.
     """
     askers: dict[int, list[int]] = defaultdict(list)
     for row, documents in enumerate(pool):

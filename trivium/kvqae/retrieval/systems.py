@@ -36,7 +36,7 @@ NameEncoders = Annotated[
 
 
 class SystemsInUse(Parameters):
-    """What sections share that ask which encoders are in use, and in which order."""
+    """The encoders in use, in their order: part of several sections."""
 
     elsewhere: ClassVar[Mapping[str, str]] = {
         "text_encoders": TEXT_SECTION,
@@ -65,29 +65,27 @@ def is_brought(system: str) -> bool:
 
 
 def brought_files(folder: Path) -> dict[str, Path]:
-    """{name of the system: its file}, in the order of the names; `brought/kvqae/runs` holds a README and folders, too.
+    """List brought runs as {name of the system: file}, by name; a README and folders are passed over.
 
     Raises:
-        BadInput: another file, or a name that would not do as one of a metric.
+        BadInput: another file, or a name that cannot be part of a metric's.
     """
-    found = {}
-    for path in sorted(each for each in folder.iterdir() if each.is_file() and each.name != "README.md"):
+    files = {}
+    for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != "README.md"):
         if path.suffix != _ENDING or not _NAME.fullmatch(path.stem):
             expected = f"NAME{_ENDING}; a name has letters, digits, _ and -"
             raise BadInput("not the name of a run", file=path, got=path.name, expected=expected)
-        found[f"{PREFIX}{path.stem}"] = path
-    return found
+        files[f"{PREFIX}{path.stem}"] = path
+    return files
 
 
 def by_split(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
-    """{split: the run of its questions}, of the splits that a brought TREC file has questions of.
+    """Read a brought TREC file as {split: the run of its questions}, with the best `depth` passages of each.
 
     Documents are rows of brought passages, or of ours; `numbers` has our passage of each, -1 where there is none.
-    `depth` are kept a question.
 
     Raises:
-        BadInput: as `read_run`, a question or passage that is not known, or more than `UNKNOWN` of the passages have no
-            article here.
+        BadInput: an unknown question or passage, or more than `UNKNOWN` of the passages have no article here.
     """
     run = read_run(path, name)
     if unknown := sorted(set(run.queries) - split_of.keys()):
@@ -101,39 +99,30 @@ def by_split(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, 
         if lost > UNKNOWN * ranked.sum():
             raise BadInput("passages without an article here", file=path, field="document",
                            got=f"{lost} of {ranked.sum()}", expected=f"at most {UNKNOWN:.0%}")  # fmt: skip
-        print(
-            f"{path}: {lost} of {ranked.sum()} ranked passages have no article here; they are dropped", file=sys.stderr
-        )
+        print(f"{path}: {lost} of {ranked.sum()} passages have no article here and are dropped", file=sys.stderr)
     order = np.argsort(documents < 0, axis=1, kind="stable")  # what is dropped leaves no gap
     documents = np.take_along_axis(documents, order, axis=1)
     scores = np.where(documents < 0, np.nan, np.take_along_axis(run.scores, order, axis=1))
     kept = first(Run(run.queries, documents, scores, run.name), depth)
-    asked: dict[str, list[str]] = {}
+    queries: dict[str, list[str]] = {}
     for query in kept.queries:
-        asked.setdefault(split_of[query], []).append(query)
-    return {split: kept.select(queries) for split, queries in asked.items()}
+        queries.setdefault(split_of[query], []).append(query)
+    return {split: kept.select(names) for split, names in queries.items()}
 
 
-def write_brought_runs(
-    *,
-    brought: Path,
-    questions: Path,
-    passages: Path,
-    depth: int,
-    out: Path,
-) -> dict[str, float]:
+def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth: int, out: Path) -> dict[str, float]:
     """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
-    split_of = {each.id: split for split in SPLITS for each in read_questions(questions / f"{split}.jsonl")}
+    split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
     numbers = numbers_of_rows(passages)
     if numbers is None:
         numbers = np.arange(count_rows(passages))
-    metrics: dict[str, float] = {"runs": 0}
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        for name, path in brought_files(brought).items():
-            metrics["runs"] += 1
+    files = brought_files(brought)
+    metrics: dict[str, float] = {"runs": len(files)}
+    with write_atomically(out) as folder:
+        folder.mkdir()
+        for name, path in files.items():
             for split, run in by_split(path, name, split_of, numbers, depth).items():
-                write_run(beside / name / f"{split}.trec", run)
+                write_run(folder / name / f"{split}.trec", run)
                 metrics[f"{name}_{split}_questions"] = len(run.queries)
                 metrics[f"{name}_{split}_passages"] = int((run.documents != PADDING).sum())
     return metrics

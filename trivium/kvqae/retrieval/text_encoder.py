@@ -27,11 +27,7 @@ PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("doc
 
 
 def load_text_encoder(folder: Path, device: torch.device) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A BERT-like encoder without pooling head, in evaluation mode, and its tokenizer, from a Hugging Face folder.
-
-    Raises:
-        BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
-    """
+    """Load a BERT-like encoder without pooling head, in evaluation mode, and its tokenizer (see `load_pretrained`)."""
     model, tokenizer = load_pretrained(AutoModel, folder, "a text encoder", add_pooling_layer=False)
     return model.to(device), tokenizer
 
@@ -67,10 +63,9 @@ def encode(
     batch_size: int,
     pooled: Callable[..., Tensor] = cls_vectors,
 ) -> NDArray[np.float32]:
-    """Vectors of tokenised texts, (texts, width), in their order; batches hold texts of similar length.
+    """Encode tokenised texts, (texts, width), in their order; batches hold texts of similar length.
 
-    The encoder is in evaluation mode, on the device to compute on. `pooled` makes a batch's vectors of encoder, ids and
-    mask. The batch size is halved whenever GPU memory runs out.
+    `pooled` makes a batch's vectors of encoder, ids and mask. The batch size halves itself when GPU memory runs out.
     """
     device = next(encoder.parameters()).device
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
@@ -95,25 +90,22 @@ class TextEncoder:
     """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format that serves both sides.
 
     `name` is that of its entry in `kvqae.text_encoders`.
-
-    Raises:
-        BadInput: no such weights, or weights that do not fit (the layer is named).
     """
 
     def __init__(self, name: str, model: Path, side: Side, device: torch.device) -> None:
-        known = known_encoder(name)
-        self._sentences = None if known.towers else load_sentence_folder(model, device)
+        family = known_encoder(name)
+        self._sentences = None if family.towers else load_sentence_folder(model, device)
         if self._sentences is None:
             self.network, self.tokenizer = load_text_encoder(model / side, device)
             self.prefix = ""
         else:
             self.network, self.tokenizer = self._sentences.network, self._sentences.tokenizer
             stated = (self._sentences.prompts.get(prompt) for prompt in PROMPTS[side])
-            self.prefix = next((prompt for prompt in stated if prompt), known.prefixes[side])
+            self.prefix = next((prompt for prompt in stated if prompt), family.prefixes[side])
 
     @property
     def width(self) -> int:
-        """Of a vector."""
+        """Numbers in a vector."""
         return int(self.network.config.hidden_size)
 
     def tokenize(self, texts: Sequence[str], max_tokens: int, titles: Sequence[str] | None = None) -> list[list[int]]:

@@ -20,7 +20,7 @@ Side = Literal["question", "passage"]
 
 @dataclass(frozen=True)
 class Known:
-    """What tables and networks need to know of an encoder.
+    """Name in tables and way of reading texts of an encoder.
 
     Attributes:
         label: what tables call it.

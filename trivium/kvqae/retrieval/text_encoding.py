@@ -45,9 +45,10 @@ class Shard(NamedTuple):
 
 
 def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[list[Shard]]:
-    """The knowledge base in shards, some of them at a time: so many can be tokenised ahead."""
+    """Stream the knowledge base in shards, `SHARDS` at a time: so many can be tokenised ahead."""
     size = knowledge_base_size(passages)
-    shards = (Shard(*each) for each in stream_passages(passages, articles, batch_size=shard_size, limit=size))
+    batches = stream_passages(passages, articles, batch_size=shard_size, limit=size)
+    shards = (Shard(*batch) for batch in batches)
     while part := list(islice(shards, SHARDS)):
         yield part
 
@@ -66,13 +67,10 @@ def encode_shards(
     parameters: EncodeTextsParameters,
     source: str,
 ) -> list[Path]:
-    """Files of `work` with the vectors of each shard, float16; those that are there are not made again.
+    """Write each shard's vectors, float16, to a file of `work`; those that are there are not made again.
 
-    Where a GPU encodes a shard, processes tokenise the next one meanwhile. `load` gives the encoder, where there is
+    Where a GPU encodes a shard, processes tokenise the next one meanwhile. `load` gives the encoder, if there is
     something to encode; `source` is the passages' file, for messages.
-
-    Raises:
-        BadInput: a vector is not finite, or too large for float16; it is named by its passage.
     """
     files = [work / f"passages-{shard.first:09d}.npy" for shard in shards]
     new = [(shard, file) for shard, file in zip(shards, files, strict=True) if not file.exists()]
@@ -86,7 +84,7 @@ def encode_shards(
 
     def make(number: int) -> "Ragged":
         shard, _, start = chunks[number]
-        titles, texts = (each.slice(start, CHUNK).to_pylist() for each in (shard.titles, shard.texts))
+        titles, texts = (column.slice(start, CHUNK).to_pylist() for column in (shard.titles, shard.texts))
         return ragged(encoder.tokenize(texts, parameters.max_tokens, titles))
 
     workers = feeders()
@@ -96,11 +94,9 @@ def encode_shards(
         ids += tokens.rows()
         if len(ids) == len(shard.texts):
             vectors = half_precision(encoder.encode(ids, parameters.batch_size), source, shard.first)
-            with write_atomically(file) as beside:
-                np.save(beside, vectors)
+            with write_atomically(file) as target:
+                np.save(target, vectors)
             ids = []
-    if workers:
-        print(f"{files[0].stem}: waited {feed.waited:.1f} of {feed.taken:.1f} s for tokens")
     return files
 
 
@@ -115,32 +111,25 @@ def _passage_encoder(encoder: str, model: Path) -> "TextEncoder":
 def encode_questions(
     encoder: "TextEncoder", questions: Sequence[Path], parameters: EncodeTextsParameters
 ) -> tuple[NDArray[np.float16], pa.Table]:
-    """Vectors of the questions of all splits, and for each row its `split` (name of the file) and question `id`.
+    """Encode the questions of all splits; a table has each row's `split` (name of the file) and question `id`.
 
     A CPU encodes one question at a time, as `trivium ask` does: a vector does not depend on other questions.
-
-    Raises:
-        BadInput: a question has no token, or its vector is not finite.
     """
     from trivium.nets.device import pick_device
 
     batch = 1 if pick_device().type == "cpu" else parameters.batch_size
     vectors, splits, identifiers = [], [], []
     for path in questions:
-        asked = read_questions(path)
-        ids = encoder.tokenize([question.text for question in asked], parameters.max_tokens)
-        without = len(encoder.tokenize([""], parameters.max_tokens)[0])
-        for row, (question, tokens) in enumerate(zip(asked, ids, strict=True), 1):
-            if len(tokens) <= without:
-                raise BadInput("question without a token", file=path, row=row, field="input", got=question.text)
+        of_split = read_questions(path)
+        ids = encoder.tokenize([question.text for question in of_split], parameters.max_tokens)
         vectors.append(half_precision(encoder.encode(ids, batch), path, 0))
-        splits += [path.stem] * len(asked)
-        identifiers += [question.id for question in asked]
+        splits += [path.stem] * len(of_split)
+        identifiers += [question.id for question in of_split]
     return np.concatenate(vectors), pa.table({"split": splits, "id": identifiers})
 
 
 def half_precision(vectors: NDArray[np.float32], file: Path | str, first: int) -> NDArray[np.float16]:
-    """Round to float16; `BadInput` names the row, after the `first` ones, of a vector that is not finite then."""
+    """Round to float16; `BadInput` names the row, after the `first` ones, of a vector that is not finite in float16."""
     with np.errstate(over="ignore"):
         halves = vectors.astype(np.float16)
     good = np.isfinite(halves).all(axis=1)

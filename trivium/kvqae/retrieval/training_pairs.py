@@ -31,7 +31,7 @@ SCHEMA = pa.schema(
 def make_pairs(
     questions: Sequence[Question], run: Run, own: Sequence[Ids], passages: Path, articles: Path
 ) -> tuple[pa.Table, dict[str, float]]:
-    """Positives and hard negatives of each question, from its row of BM25's run and its subject's `own` article.
+    """Choose positives and hard negatives of each question, from its row of BM25's run and its `own` article.
 
     Two departures from the authors' code, which takes the original answer for relevance and turns to the own article
     only where BM25 finds nothing relevant: here every alias counts, and positives come from both.
@@ -42,7 +42,7 @@ def make_pairs(
         dropped without a negative.
     """
     retrieved = pool_runs(questions, [run], run.documents.shape[1])
-    pool = [np.union1d(found, mine) for found, mine in zip(retrieved, own, strict=True)]
+    pool = [np.union1d(listed, mine) for listed, mine in zip(retrieved, own, strict=True)]
     judged = judge_passages(questions, pool, passages, articles)
     rows = []
     counts = {"questions": 0.0, "dropped_without_positive": 0.0, "dropped_without_negative": 0.0}
@@ -61,10 +61,10 @@ def make_pairs(
 
 
 def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
-    """Passages of each question's own article; none where there is no such article."""
+    """List the passages of each question's own article; none where there is no such article."""
     subjects = {question.wikidata_id for question in questions if question.wikidata_id is not None}
-    known = passages_of_articles(passages, articles, subjects)
-    return [known.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
+    passages_of = passages_of_articles(passages, articles, subjects)
+    return [passages_of.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
 
 
 def write_pairs(
@@ -79,10 +79,10 @@ def write_pairs(
     """
     metrics: dict[str, float] = {}
     for split, out in outs.items():
-        asked = read_questions(questions / f"{split}.jsonl")
-        run = first(read_run_over(runs / f"{split}.trec", [question.id for question in asked]), depth)
-        own = own_passages(asked, passages, articles)
-        table, counts = make_pairs(asked, run, own, passages, articles)
+        of_split = read_questions(questions / f"{split}.jsonl")
+        run = first(read_run_over(runs / f"{split}.trec", [question.id for question in of_split]), depth)
+        own = own_passages(of_split, passages, articles)
+        table, counts = make_pairs(of_split, run, own, passages, articles)
         if not len(table):
             raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
         write_table(out, table)
@@ -100,7 +100,7 @@ class Pairs:
     negatives: list[NDArray[np.int64]]
 
     def passages(self) -> NDArray[np.int64]:
-        """Every passage that is named, once."""
+        """All passages, each once, ascending."""
         return np.unique(np.concatenate([*self.positives, *self.negatives]))
 
 
@@ -123,12 +123,11 @@ def read_pairs(path: Path) -> Pairs:
 
 
 def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Triple]]:
-    """Batches without end, from rounds over the questions in random order.
+    """Draw batches without end, from rounds over the questions in random order.
 
-    One positive and one negative of a question are drawn anew each time it comes. In-batch negatives are meant to be
-    irrelevant: a question waits for the next batch when a passage drawn for it is relevant to another question of the
-    batch, or the other way round. A batch is smaller only when none of the other questions fits in. The n-th batch
-    depends on nothing but the seed, so a training can go on anywhere.
+    One positive and one negative of a question are drawn anew each time. In-batch negatives have to be irrelevant: a
+    question waits for the next batch when a passage drawn for it is relevant to another question of the batch, or the
+    other way round. The n-th batch depends on nothing but the seed, so a training can go on anywhere.
     """
     random = np.random.default_rng(seed)
     relevant = [frozenset(ids.tolist()) for ids in pairs.positives]
@@ -137,7 +136,7 @@ def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Trip
         batch: list[Triple] = []
         put_off: list[int] = []
         drawn: set[int] = set()
-        wanted: set[int] = set()
+        answering: set[int] = set()  # relevant to a question of the batch
         refilled = False
         while len(batch) < batch_size:
             if not waiting:
@@ -150,11 +149,11 @@ def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Trip
             positive, negative = (
                 int(ids[random.integers(len(ids))]) for ids in (pairs.positives[question], pairs.negatives[question])
             )
-            if positive in wanted or negative in wanted or relevant[question] & drawn:
+            if positive in answering or negative in answering or relevant[question] & drawn:
                 put_off.append(question)
                 continue
             batch.append(Triple(question, positive, negative))
             drawn |= {positive, negative}
-            wanted |= relevant[question]
+            answering |= relevant[question]
         waiting.extendleft(reversed(put_off))
         yield batch
