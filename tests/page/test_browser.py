@@ -1,4 +1,4 @@
-"""The pages in a real browser: filters, search, keyboard, a phone's width, no console error."""
+"""The pages in a real browser: filters, keyboard, a phone's width, no console error."""
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -10,8 +10,7 @@ from tests.decorrelation.retrieved_world import evaluated
 from tests.page.complexity_world import run_stages
 from tests.page.kvqae_world import HOSTILE, write_world
 from tests.page.parts import render
-from trivium.page.assembly import page, reproduction_page
-from trivium.page.reproduction import read_cells
+from trivium.page.assembly import page
 
 pytestmark = pytest.mark.browser
 WORLDS = {"kvqae": write_world, "decorrelation": evaluated, "complexity": run_stages}
@@ -26,12 +25,7 @@ def addresses(tmp_path_factory):
     def address(name):
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
-            if name == "reproduction":
-                texts = {"date": "2030-01-02", "scale": "paper", "by": "Ada", "commit": "abc123def", "note": ""}
-                values = {"kvqae/evaluate.json:article_face_arcface_mrr": 54.0}
-                html = reproduction_page(read_cells(), [texts | {"machine": "m" * 200, "values": values}])
-            else:
-                html = page(render(name, WORLDS[name](folder), folder / "parts")[1])
+            html = page(render(name, WORLDS[name](folder), folder / "parts")[1])
             (folder / "index.html").write_text(html, encoding="utf-8")
             made[name] = (folder / "index.html").as_uri()
         return made[name]
@@ -115,23 +109,3 @@ def test_examples_are_chosen_by_factor_and_frame_and_open_by_keyboard(browse):
     assert {item.get_attribute("data-frame") for item in both} == {frame}
     choose("factor", "")
     assert len(choose("frame", "")) == len(every)
-
-
-def test_the_matrix_is_folded_and_a_search_unfolds_what_it_finds(browse):
-    browser = browse("reproduction")
-    field, row = find(browser, "input[type=search]"), ".cells tbody tr:has(td)"
-    assert visible(browser, row) == []
-    tab_to(browser, field)
-    for words, rows, said in (
-        ("arcface mrr 54.3", 1, "1 number"),
-        ("COCO: CLIP zero R@1, image", 2, "2 numbers"),  # in both directions; R@10 is something else
-        ("nothing has this name", 0, "0 numbers"),
-        (" ", 0, ""),
-    ):
-        field.clear()
-        field.send_keys(words)
-        shown = visible(browser, row)
-        assert (len(shown), find(browser, "[data-found]").text) == (rows, said)
-        if rows == 1:
-            assert find(shown[0], ".right").is_displayed()
-    assert all(fold.is_displayed() for fold in browser.find_elements(By.CSS_SELECTOR, "details.fold"))

@@ -23,7 +23,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 from trivium.core.tables import write_json
 from trivium.core.tracking import git
-from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, values
+from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, read_values
 
 MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # may differ from the commit
 
@@ -97,11 +97,11 @@ def run(arguments: Namespace) -> None:
     require_scale(root, arguments.scale)
     pipelines = real_pipelines(root)
     commit = clean_commit()
-    found = values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
-    if not found:
+    values = read_values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
+    if not values:
         raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     told = {name: getattr(arguments, name) for name in ("scale", "by", "note")}
     out = LOG / f"{day}-{arguments.scale}-{commit[:8]}.json"
-    write_json(out, {"date": day, "commit": commit, "machine": machine(), "values": found, **told})
-    print(f"{len(found)} numbers of {', '.join(pipelines)}: {out}; `make readme` shows them in docs/reproduction.md")
+    write_json(out, {"date": day, "commit": commit, "machine": machine(), "values": values, **told})
+    print(f"{len(values)} numbers of {', '.join(pipelines)}: {out}; `make readme` shows them in docs/reproduction.md")

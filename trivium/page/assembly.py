@@ -10,7 +10,7 @@ from markupsafe import Markup
 from trivium.core.arithmetic import Portable
 from trivium.page.contents import ARTICLES, GLOSSARY
 from trivium.page.html import render, source
-from trivium.page.reproduction import PIPELINES, Cell, last_signed, signed, tables
+from trivium.page.reproduction import PIPELINES, Cell, last_signed, tables
 
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
@@ -50,7 +50,7 @@ def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
 
 def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], portable: Portable = "intel") -> str:
     """Render the reproduction matrix: every number of the papers beside the last signed one at each scale."""
-    values = {"pipelines": PIPELINES, "tables": tables(cells), "last": last_signed(log), "signed": signed}
+    values = {"pipelines": PIPELINES, "tables": tables(cells), "last": last_signed(log)}
     return _render("reproduction.html", portable, log=log, **values)
 
 

@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -93,32 +93,22 @@ class Cell:
             return None
         return min(abs(value - printed) for printed in self.expected) <= self.tolerance + 1e-9
 
-    @property
-    def printed(self) -> str:
-        """What the paper prints, in words."""
-        return " or ".join(f"{value:g}" for value in self.expected)
+    def told(self, last: Mapping[str, Mapping[str, Any]]) -> str:
+        """What the paper prints, with its tolerance or why there is none, then the last number of each scale.
 
-    @property
-    def allowed(self) -> str:
-        """The tolerance; a dash where there is none."""
-        return "–" if self.tolerance is None else f"{self.tolerance:g}"
+        Numbers at other scales than `paper` come from other data, and have no verdict.
 
-
-class Signed(NamedTuple):
-    """What a signed run gave for a cell, in the paper's unit, None where it does not have it; and whether it agrees.
-
-    The latter is None at other scales than `paper`, which have other data.
-    """
-
-    value: float | None
-    agrees: bool | None
-
-
-def signed(cell: Cell, entry: Mapping[str, Any]) -> Signed:
-    """What an entry has of a cell."""
-    value = entry["values"].get(cell.key)
-    judged = value is not None and entry["scale"] == "paper"
-    return Signed(value, cell.agrees(value) if judged else None)
+        Args:
+            last: entries of the log by scale.
+        """
+        printed = " or ".join(f"{value:g}" for value in self.expected)
+        parts = [f"{printed} ({self.why})" if self.tolerance is None else f"{printed} ± {self.tolerance:g}"]
+        for scale, entry in last.items():
+            value = entry["values"].get(self.key)
+            if value is not None:
+                mark = MARKS[self.agrees(value) if scale == "paper" else None]
+                parts.append(f"{scale} {value:g}{mark}")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -140,25 +130,16 @@ class Table:
         return list(dict.fromkeys(cell.stage for cell in self.cells))
 
     @property
-    def rows(self) -> dict[str, list[Cell]]:
-        """The cells of each row."""
-        return {
-            row: [cell for cell in self.cells if cell.row == row] for row in {cell.row: None for cell in self.cells}
-        }
+    def measures(self) -> list[str]:
+        """Its columns."""
+        return list(dict.fromkeys(cell.measure for cell in self.cells))
 
-    def measured(self, last: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-        """Of the last entries of the scales those that have a number of this table."""
-        keys = {cell.key for cell in self.cells}
-        return {scale: entry for scale, entry in last.items() if keys & entry["values"].keys()}
-
-    def told(self, entry: Mapping[str, Any]) -> dict[str, int]:
-        """How many numbers an entry has, how many of them have a verdict, and how many are within the tolerance."""
-        found = [signed(cell, entry) for cell in self.cells]
-        return {
-            "measured": sum(value is not None for value, _ in found),
-            "judged": sum(agrees is not None for _, agrees in found),
-            "within": sum(agrees is True for _, agrees in found),
-        }
+    def rows(self, last: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+        """A label a row, and what `Cell.told` says of each measure; a dash where the paper prints nothing."""
+        by_row: dict[str, dict[str, str]] = {}
+        for cell in self.cells:
+            by_row.setdefault(cell.row, {})[cell.measure] = cell.told(last)
+        return [[label, *(row.get(measure, "–") for measure in self.measures)] for label, row in by_row.items()]
 
 
 def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
@@ -206,24 +187,24 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
         return [(name, row) for name, row in printed[table]["rows"].items() if "in_table_1" not in row]
 
     for dataset in ("coco", "flickr30k"):
-        for row, found in printed["table_1"][dataset].items():
-            either = zip(*(found[name] for name in ("values", "also") if name in found), strict=True)
+        for row, paper in printed["table_1"][dataset].items():
+            either = zip(*(paper[name] for name in ("values", "also") if name in paper), strict=True)
             for k, values in zip(printed["cutoffs"], either, strict=True):
                 metric, expected = f"{dataset}_{row}_synthetic_odmap@{k}", tuple(dict.fromkeys(values))
                 yield Cell(stage, "Table 1", label(dataset, row), f"ODmAP@{k}", metric, expected, tolerances["odmap"])
-        for row, found in printed["table_2"][dataset].items():
+        for row, paper in printed["table_2"][dataset].items():
             for side, said in sides.items():
-                for k, value in zip(printed["cutoffs"], found[side], strict=True):
+                for k, value in zip(printed["cutoffs"], paper[side], strict=True):
                     metric, measure = f"{dataset}_{row}_{side}_r@{k}", f"R@{k}, {said}"
                     yield Cell(stage, "Table 2", label(dataset, row), measure, metric, (value,), tolerances["recall"])
-    for row, found in rows_of_its_own("table_3"):
-        for k, value in zip(printed["cutoffs"], found["values"], strict=True):
+    for row, paper in rows_of_its_own("table_3"):
+        for k, value in zip(printed["cutoffs"], paper["values"], strict=True):
             metric = f"coco_clip_{row}_synthetic_odmap@{k}"
-            yield Cell(stage, "Table 3", found["label"], f"ODmAP@{k}", metric, (value,), tolerances["odmap"])
-    for row, found in rows_of_its_own("appendix_b"):
-        for (name, head), value in zip(EQUAL_SIZES.items(), found["values"], strict=True):
+            yield Cell(stage, "Table 3", paper["label"], f"ODmAP@{k}", metric, (value,), tolerances["odmap"])
+    for row, paper in rows_of_its_own("appendix_b"):
+        for (name, head), value in zip(EQUAL_SIZES.items(), paper["values"], strict=True):
             metric, tolerance = f"coco_clip_{row}_{name}", tolerances["recall" if "r@" in name else "odmap"]
-            yield Cell(stage, "Appendix B", found["label"], head, metric, (value,), tolerance)
+            yield Cell(stage, "Appendix B", paper["label"], head, metric, (value,), tolerance)
     for dataset, pairs in printed["synthetic_pairs"].items():
         train = f"decorrelation-train@{dataset}_clip_ours_0"
         yield Cell(train, "|D′|", DATASETS[dataset], "pairs", "synthetic_pairs", (float(pairs),), None, 1.0,
@@ -249,24 +230,24 @@ def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
                        (float(value),), tolerance, 1.0, is_floored=True)  # fmt: skip
 
 
-def values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
+def read_values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     """What a built graph has of these cells, in the paper's units."""
     paths = {cell.file: metrics / cell.file for cell in cells}
     files: dict[str, Any] = {file: read_json(path) if path.exists() else {} for file, path in paths.items()}
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for cell in cells:
         value = files[cell.file].get(cell.metric)
         if value is not None:
-            found[cell.key] = round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
-    return found
+            values[cell.key] = round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
+    return values
 
 
 def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:
     """The cells by pipeline and table."""
-    found: dict[str, dict[str, Table]] = {pipeline: {} for pipeline in PIPELINES}
+    by_title: dict[tuple[str, str], Table] = {}
     for cell in cells:
-        found[cell.pipeline].setdefault(cell.table, Table(cell.table, [])).cells.append(cell)
-    return {pipeline: list(by_title.values()) for pipeline, by_title in found.items()}
+        by_title.setdefault((cell.pipeline, cell.table), Table(cell.table, [])).cells.append(cell)
+    return {name: [table for (pipeline, _), table in by_title.items() if pipeline == name] for name in PIPELINES}
 
 
 def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
@@ -298,34 +279,15 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 
 def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
-    """Markdown: a table for each of the papers' tables; a number of a paper, and what the last run at each scale gave.
-
-    Numbers at another scale than `paper` come from other data, and have no verdict.
-    """
-    last = last_signed(log)
+    """Markdown: each of the papers' tables, with what the last run at each scale gave."""
     parts = []
     for pipeline, of_paper in tables(cells).items():
         for table in of_paper:
-            measures = list(dict.fromkeys(cell.measure for cell in table.cells))
-            rows = []
-            for label, row in table.rows.items():
-                told = {cell.measure: _beside(cell, last) for cell in row}
-                rows.append([label, *(told.get(measure, "–") for measure in measures)])
+            rows = [[label, *map(_cell, row)] for label, *row in table.rows(last_signed(log))]
             commands = ", ".join(f"`dvc repro {stage}`" for stage in table.stages)
             parts += [f"### {PIPELINES[pipeline]}, {table.name}", "", commands, ""]
-            parts += [markdown_table(["row", *measures], rows), ""]
+            parts += [markdown_table(["row", *table.measures], rows), ""]
     return "\n".join(parts)
-
-
-def _beside(cell: Cell, last: Mapping[str, Mapping[str, Any]]) -> str:
-    """What the paper prints, with its tolerance, and the last number of each scale that has one."""
-    why = f" ({cell.why})" if cell.why else ""
-    told = [f"{cell.printed}{why}" if cell.tolerance is None else f"{cell.printed} ± {cell.allowed}"]
-    for scale, entry in last.items():
-        value, agrees = signed(cell, entry)
-        if value is not None:
-            told.append(f"`{_cell(scale)}` {value:g}{MARKS[agrees]}")
-    return "; ".join(told)
 
 
 def signatures(log: list[dict[str, Any]]) -> str:

@@ -149,6 +149,6 @@ def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_pat
     write_json(tmp_path / "reproductions" / "2030-01-02-paper-abc.json", texts | {"values": value})
     found = assembled(tmp_path)
     assert "People have signed 1 run on real data." in found["index"]
-    assert "1 of 1 within the tolerance" in found["reproduction"]
+    assert "; paper 54 ✓" in found["reproduction"]
     for name in ("index", *ARTICLES):
         assert '<a class="pipeline" href="reproduction.html">' in found[name]

@@ -90,33 +90,4 @@
     for (const select of selects) select.addEventListener("change", apply);
     apply();
   }
-  // Words that are typed must all stand in a row, in the head of its group, or in the title of its table.
-  for (const scope of document.querySelectorAll("[data-find]")) {
-    const status = scope.querySelector("[data-found]");
-    const folds = [...scope.querySelectorAll("details.fold")];
-    scope.querySelector("input").addEventListener("input", ({ target }) => {
-      const words = target.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const literal = (word) => word.replace(/[^\w\s]/g, "\\$&") + (/\d$/.test(word) ? "(?!\\d)" : "");  // R@1 is not R@10
-      const wanted = words.map((word) => new RegExp(literal(word)));
-      let found = 0;
-      for (const fold of folds) {
-        const title = fold.querySelector("h3").textContent;
-        let here = 0;
-        for (const group of fold.querySelectorAll("tbody")) {
-          const [head, ...rows] = group.rows;
-          for (const row of rows) {
-            const text = `${title} ${head.textContent} ${row.textContent}`.toLowerCase();
-            row.hidden = !wanted.every((word) => word.test(text));
-          }
-          const shown = rows.filter((row) => !row.hidden).length;
-          group.hidden = !shown;
-          here += shown;
-        }
-        fold.hidden = !here;
-        fold.open = words.length > 0 && here > 0;
-        found += here;
-      }
-      status.textContent = words.length ? `${found} ${found === 1 ? "number" : "numbers"}` : "";
-    });
-  }
 })();
