@@ -182,8 +182,6 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
     ("arguments", "message"),
     [
         (["--language", "klingon"], "no code of a language; got 'klingon'"),
-        (["--judge", "llm"], "its endpoint or name is missing"),
-        (["--endpoint", "http://localhost:1/v1"], "no language model is the judge"),
         (["--risk", "2"], "--risk: Input should be less than 1"),
         (["--factors", "my.csv"], "my.csv: no such file"),
         (["--parser", "stanza:fr"], "no parser; got 'stanza:fr'"),

@@ -14,7 +14,7 @@ from trivium.complexity.difficulty.comparison import COMPARISON_COLUMNS, Compari
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS, UNKNOWN
 from trivium.complexity.difficulty.judges import RIGHT
 from trivium.complexity.difficulty.partitions import PARTITIONS
-from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty
+from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty, right_answers
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
@@ -38,7 +38,6 @@ JUDGES = {
     "rouge_l_paper": "ROUGE-L in the paper’s setting",
     "f1": "F1",
     "exact_match": "exact match",
-    "llm": "the judging language model",
 }
 SOURCES = {
     "reading": "This comes from reading: random spans and the sentence with most of the question’s words lose less.",
@@ -56,7 +55,7 @@ _LONGEST = 300  # characters of an answer
 
 
 def write_difficulty(
-    found: Difficulty,
+    result: Difficulty,
     folder: str | Path,
     *,
     title: str = "Question set",
@@ -66,7 +65,7 @@ def write_difficulty(
     """Write FILES into a folder, which may hold other things too.
 
     Args:
-        found: what was found.
+        result: what `difficulty` gave.
         folder: made where there is none.
         title: of the page.
         comparison: what `compare_models` gave, for a section of the page, `comparison.csv` and the JSON.
@@ -78,92 +77,94 @@ def write_difficulty(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise BadInput("not a folder", file=folder, got="a file", expected="a folder, or nothing there")
-    write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, found.rows)
-    write_csv(folder / "questions.csv", _question_columns(found), _question_rows(found))
-    tree = _as_json(found, title)
+    write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, result.rows)
+    write_csv(folder / "questions.csv", _question_columns(result), _question_rows(result))
+    tree = _as_json(result, title)
     if comparison is not None:
         write_csv(folder / "comparison.csv", COMPARISON_COLUMNS, comparison.rows)
         tree["comparison"] = {**_finite(asdict(comparison)), "says": str(comparison)}
     if partitions:
         tree[PARTITIONS] = list(partitions)
     write_json(folder / "difficulty.json", tree)
-    write_json_lines(folder / "responses.jsonlines", _responses(found))
-    with write_atomically(folder / "index.html") as beside:
-        beside.write_text(difficulty_html(found, title, comparison, partitions), "utf-8")
+    write_json_lines(folder / "responses.jsonlines", _responses(result))
+    with write_atomically(folder / "index.html") as page:
+        page.write_text(difficulty_html(result, title, comparison, partitions), "utf-8")
 
 
 _IRT_COLUMNS = ["irt_difficulty", "irt_error", "irt2_difficulty", "irt2_discrimination", "irt2_information"]
 
 
-def _responses(found: Difficulty) -> Iterator[dict[str, Any]]:
+def _responses(result: Difficulty) -> Iterator[dict[str, Any]]:
     """The lines of py-irt's file: by model 1 or 0 a question; a missing answer is left out."""
-    for model, right, missing in zip(found.models, found.correct.astype(int), found.missing, strict=True):
-        answered = zip(found.questions, right.tolist(), missing.tolist(), strict=True)
-        yield {"subject_id": model, "responses": {each.id: value for each, value, lacks in answered if not lacks}}
+    correct = right_answers(result.scores).astype(int)
+    for model, right, missing in zip(result.models, correct, result.missing, strict=True):
+        responses = zip(result.questions, right.tolist(), missing.tolist(), strict=True)
+        answered = {question.id: value for question, value, is_missing in responses if not is_missing}
+        yield {"subject_id": model, "responses": answered}
 
 
-def _question_columns(found: Difficulty) -> list[str]:
+def _question_columns(result: Difficulty) -> list[str]:
     """Names of columns; a model's that is one of ours, or another's, gets `model_` before it."""
-    columns = ["id", "title", "question", "reference", *found.factors.properties, *found.factors.codes]
-    columns += [] if found.irt is None else _IRT_COLUMNS
-    for name in (*found.models, *(f"{training}_prediction" for training in found.answers)):
+    columns = ["id", "title", "question", "reference", *result.factors.properties, *result.factors.codes]
+    columns += [] if result.irt is None else _IRT_COLUMNS
+    for name in (*result.models, *(f"{training}_prediction" for training in result.answers)):
         while name in columns:
             name = f"model_{name}"
         columns.append(name)
     return columns
 
 
-def _question_rows(found: Difficulty) -> Iterator[list[Any]]:
-    numbers = [*found.factors.properties.values(), *found.factors.codes.values()]
-    silent = found.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
-    if found.irt is not None and (two := found.two_parameters) is not None:
-        told = found.irt.difficulty, found.irt.error, two.difficulty, two.discrimination, two.information
-        numbers += [np.where(silent, np.nan, values) for values in told]
-    numbers += list(found.scores[found.settings.judge].values())
+def _question_rows(result: Difficulty) -> Iterator[list[Any]]:
+    numbers = [*result.factors.properties.values(), *result.factors.codes.values()]
+    silent = result.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
+    if result.irt is not None and (two := result.two_parameters) is not None:
+        fitted = result.irt.difficulty, result.irt.error, two.difficulty, two.discrimination, two.information
+        numbers += [np.where(silent, np.nan, values) for values in fitted]
+    numbers += list(result.scores[result.settings.judge].values())
     columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
-    for question, row, *answers in zip(found.questions, columns.tolist(), *found.answers.values(), strict=True):
+    for question, row, *answers in zip(result.questions, columns.tolist(), *result.answers.values(), strict=True):
         texts = (question.id, question.title, question.question, " | ".join(dict.fromkeys(question.answers)))
         yield [*texts, *(None if value != value else f"{value:.6g}" for value in row), *answers]
 
 
-def _as_json(found: Difficulty, title: str) -> dict[str, Any]:
+def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
     """Everything but the questions; a number that is not defined is null."""
     tree: dict[str, Any] = {
         "title": title,
-        "form": found.found.form,
-        "language": found.language.code,
-        "settings": found.settings.model_dump(),
-        "notes": list(found.notes),
-        "clusters": {"unit": found.unit, "number": int(found.clusters.max()) + 1},
-        "models": {model: found.of_model(model) for model in found.models},
-        "baselines": {name: float(values.mean()) for name, values in found.baselines.items()},
+        "form": result.question_set.form,
+        "language": result.language.code,
+        "settings": result.settings.model_dump(),
+        "notes": list(result.notes),
+        "clusters": {"unit": result.unit, "number": int(result.clusters.max()) + 1},
+        "models": {model: result.of_model(model) for model in result.models},
+        "baselines": {name: float(values.mean()) for name, values in result.baselines.items()},
         "factors": {
-            name: {"says": found.factors.labels[name], "yes": int((codes == YES).sum()), "no": int((codes == NO).sum()),
-                   "cut": found.factors.cuts.get(name)}
-            for name, codes in found.factors.codes.items()
+            name: {"says": result.factors.labels[name], "yes": int((codes == YES).sum()),
+                   "no": int((codes == NO).sum()), "cut": result.factors.cuts.get(name)}
+            for name, codes in result.factors.codes.items()
         },
-        "effects": found.rows,
-        "metrics": found.metrics,
+        "effects": result.rows,
+        "metrics": result.metrics,
     }  # fmt: skip
-    if found.agreement is not None:
+    if result.agreement is not None:
         tree["agreement"] = {
-            "concordance": _null(found.agreement.concordance),
-            "spearman": [[_null(value) for value in row] for row in found.agreement.spearman.tolist()],
+            "concordance": _null(result.agreement.concordance),
+            "spearman": [[_null(value) for value in row] for row in result.agreement.spearman.tolist()],
         }
-    if found.irt is not None:
-        abilities = dict(zip(found.models, found.irt.ability.tolist(), strict=True))
-        tree["irt"] = {"ability": abilities, "spread": found.irt.spread}
-    if (two := found.two_parameters) is not None:
-        abilities = dict(zip(found.models, two.ability.tolist(), strict=True))
-        told = {"discrimination_spread": two.discrimination_spread, "p": found.discrimination_p}
-        tree["irt2"] = {"ability": abilities, "spread": two.spread, **told}
-    if found.verdicts is not None:
+    if result.irt is not None:
+        abilities = dict(zip(result.models, result.irt.ability.tolist(), strict=True))
+        tree["irt"] = {"ability": abilities, "spread": result.irt.spread}
+    if (two := result.two_parameters) is not None:
+        abilities = dict(zip(result.models, two.ability.tolist(), strict=True))
+        tree["irt2"] = {"ability": abilities, "spread": two.spread,
+                        "discrimination_spread": two.discrimination_spread, "p": result.discrimination_p}  # fmt: skip
+    if result.verdicts is not None:
         kappas = {
-            name: {"answers": each.answers, "agreed": _null(each.agreed), "kappa": each.value, "low": each.low,
-                   "high": each.high}
-            for name, each in found.kappas.items()
+            name: {"answers": kappa.answers, "agreed": _null(kappa.agreed), "kappa": kappa.value, "low": kappa.low,
+                   "high": kappa.high}
+            for name, kappa in result.kappas.items()
         }  # fmt: skip
-        tree["people"] = {**found.verdicts.counts, "judges": kappas}
+        tree["people"] = {**result.verdicts.counts, "judges": kappas}
     return tree
 
 
@@ -181,13 +182,13 @@ def _finite(value: Any) -> Any:
 
 
 def difficulty_html(
-    found: Difficulty, title: str, comparison: Comparison | None = None, partitions: Sequence[Mapping[str, Any]] = ()
+    result: Difficulty, title: str, comparison: Comparison | None = None, partitions: Sequence[Mapping[str, Any]] = ()
 ) -> str:
     """The page, one self-contained file."""
     files = FILES | ({"comparison.csv": "a line a factor: two models compared"} if comparison else {})
     files |= {f"{PARTITIONS}.csv": "a line a part and model; the parts lie in partitions/"} if partitions else {}
-    by_model = {model: [row for row in found.rows if row["model"] == model] for model in found.models}
-    matrix, agreed = None, found.agreement
+    by_model = {model: [row for row in result.rows if row["model"] == model] for model in result.models}
+    matrix, agreed = None, result.agreement
     if agreed is not None:
         matrix = [
             [{"spearman": _null(rho), "hardest_overlap": _null(share)} for rho, share in zip(*rows, strict=True)]
@@ -200,22 +201,22 @@ def difficulty_html(
         comparison=comparison,
         parts=_parts(partitions),
         title=title,
-        found=found,
-        measures={"em" if name == "exact_match" else name: JUDGES[name] for name in found.scores},
-        judge=JUDGES[found.settings.judge],
+        result=result,
+        measures={"em" if name == "exact_match" else name: JUDGES[name] for name in result.scores},
+        judge=JUDGES[result.settings.judge],
         judges=JUDGES,
-        findings=[(row, _source(row)) for row in found.worse],
-        margin=f"{100 * found.settings.margin:.0f} % of the model’s loss",
-        labels=found.factors.labels,
+        findings=[(row, _source(row)) for row in result.worse],
+        margin=f"{100 * result.settings.margin:.0f} % of the model’s loss",
+        labels=result.factors.labels,
         baselines=BASELINES,
         by_model=by_model,
-        forests={model: _forest(model, rows, found) for model, rows in by_model.items()},
+        forests={model: _forest(model, rows, result) for model, rows in by_model.items()},
         least_models=LEAST_MODELS,
         matrix=matrix,
         means={} if agreed is None else {name: of for name, of in agreed.means().items() if not np.isnan(of)},
         right=RIGHT,
         examples={
-            name: [_example(found, place) for place in _ends(found, hardest=name == "Hardest")]
+            name: [_example(result, place) for place in _ends(result, hardest=name == "Hardest")]
             for name in ("Hardest", "Easiest")
         },
     )
@@ -237,7 +238,7 @@ def _source(row: Row) -> str:
     return said.format(f"{row['margin']:.2g} points")
 
 
-def _forest(model: str, rows: Sequence[Row], found: Difficulty) -> Markup:
+def _forest(model: str, rows: Sequence[Row], result: Difficulty) -> Markup:
     series: dict[str, list[Any]] = {
         entry: [None if None in (numbers := tuple(row[name] for name in names)) else numbers for row in rows]
         for entry, names in (
@@ -246,41 +247,44 @@ def _forest(model: str, rows: Sequence[Row], found: Difficulty) -> Markup:
         )
     }
     return estimates(
-        [name.replace("_", " ") for name in found.factors.codes],
+        [name.replace("_", " ") for name in result.factors.codes],
         series,
         title=f"What each factor does to {model}, to random spans and to the sentence of most shared words",
-        xlabel=f"δ, points of {JUDGES[found.settings.judge]}",
+        xlabel=f"δ, points of {JUDGES[result.settings.judge]}",
     )
 
 
-def _ends(found: Difficulty, *, hardest: bool) -> list[int]:
+def _ends(result: Difficulty, *, hardest: bool) -> list[int]:
     """Questions at one end of the mean score over the models; ties at random, one an article or context first."""
-    means = np.mean(list(found.scores[found.settings.judge].values()), axis=0)
-    order: NDArray[np.int64] = np.random.default_rng(found.settings.seed).permutation(len(means))
+    means = np.mean(list(result.scores[result.settings.judge].values()), axis=0)
+    order: NDArray[np.int64] = np.random.default_rng(result.settings.seed).permutation(len(means))
     order = order[np.argsort(means[order] if hardest else -means[order], kind="stable")]
     chosen: dict[int, int] = {}
     for place in order.tolist():
-        chosen.setdefault(int(found.clusters[place]), place)
+        chosen.setdefault(int(result.clusters[place]), place)
         if len(chosen) == _SHOWN:
             break
     return list(chosen.values())
 
 
-def _example(found: Difficulty, place: int) -> dict[str, Any]:
+def _example(result: Difficulty, place: int) -> dict[str, Any]:
     """A question with the text about its answer, and what every model answered."""
-    scores, context = found.scores[found.settings.judge], found.questions[place].context
-    of_training = found.of_training[found.settings.judge]
-    at, pieces = found.questions[place].place, (_clipped(context, 2 * _AROUND), "", "")
+    scores, context = result.scores[result.settings.judge], result.questions[place].context
+    of_training = result.of_training[result.settings.judge]
+    at, pieces = result.questions[place].place, (_clipped(context, 2 * _AROUND), "", "")
     if at is not None:
         before = ("… " if at.start > _AROUND else "") + context[max(0, at.start - _AROUND) : at.start]
         last = at.end + _AROUND
         pieces = before, at.of(context), context[at.end : last] + (" …" if last < len(context) else "")
     return {
-        "question": found.questions[place],
+        "question": result.questions[place],
         "place": place,
         "pieces": pieces,
         "mean": float(np.mean([values[place] for values in scores.values()])),
-        "answers": [(one, _clipped(found.answers[one][place]), values[place]) for one, values in of_training.items()],
+        "answers": [
+            (training, _clipped(result.answers[training][place]), values[place])
+            for training, values in of_training.items()
+        ],
     }
 
 

@@ -200,8 +200,6 @@ def test_agreement_and_means_are_the_measures():
 def test_answers_to_nothing_are_refused():
     with pytest.raises(BadInput, match="no answers"):
         analyse({})
-    with pytest.raises(BadInput, match="needs its endpoint"):
-        analyse({"m": reader(0.5)}, settings=DifficultySettings(judge="llm"))
 
 
 def test_the_smallest_effect_shrinks_with_the_set():

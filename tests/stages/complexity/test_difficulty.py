@@ -1,13 +1,10 @@
-"""The stage: the readers' answers to the evaluation set, and the sets that are brought."""
-
-import json
+"""The stage: the readers' answers to the evaluation set."""
 
 import numpy as np
 import pytest
 
 from stages.complexity import difficulty
 from stages.complexity.difficulty import DifficultyParameters
-from trivium.core.errors import BadInput
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.squad import SquadQuestion, write_squad
 from trivium.page.difficulty import FILES
@@ -33,18 +30,15 @@ def world(tmp_path):
     # The second model fails where no word helps.
     words = {name: text if name[0] == "a" else "rien" for name, text in good.items()}
     write_predictions(tmp_path / "predictions" / "mt5" / "seed-3.jsonl", words)
-    (tmp_path / "brought").mkdir()
-    (tmp_path / "brought" / "README.md").write_text("Yours.")
     return tmp_path
 
 
-def run(world, **changes):
+def run(world):
     return difficulty.main(
-        DifficultyParameters(**KEYS | changes),
+        DifficultyParameters(**KEYS),
         None,
         questions=world / "set.json",
         predictions=world / "predictions",
-        brought=world / "brought",
         out=world / "out",
     )
 
@@ -60,31 +54,3 @@ def test_the_evaluation_set_with_two_readers(world):
     assert "mean_spearman" not in metrics, "nothing is hard for t5"
     assert all(np.isfinite(value) for value in metrics.values())
     assert {path.name for path in (world / "out" / "evaluation").iterdir()} == set(FILES)
-
-
-def test_a_set_that_is_brought_stands_beside_it(world):
-    folder = world / "brought" / "english"
-    (folder / "answers").mkdir(parents=True)
-    records = [
-        {
-            "id": n,
-            "context": f"The duke of town {n} left. " * (1 + n % 4),
-            "question": "Who left?",
-            "answer": f"town {n}",
-        }
-        for n in range(30)
-    ]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-    (folder / "answers" / "bert.json").write_text(json.dumps({str(n): f"the town {n}" for n in range(30)}), "utf-8")
-    metrics = run(world)
-    assert (metrics["english_questions"], metrics["english_bert_em"], metrics["questions"]) == (30, 1, 60)
-    assert (world / "out" / "english" / "index.html").exists()
-    (folder / "answers" / "bert.json").write_text(json.dumps({str(n): "" for n in range(20)}), "utf-8")
-    with pytest.raises(BadInput, match="lacks more than a tenth"):
-        run(world)
-    assert run(world, missing="drop")["english_questions"] == 20
-
-
-def test_a_stage_asks_no_endpoint():
-    with pytest.raises(ValueError, match="asks no endpoint"):
-        DifficultyParameters(**KEYS, judge="llm")

@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.effects import difficulty_rows
-from trivium.complexity.difficulty.judges import LlmJudge, kappa, read_verdicts
+from trivium.complexity.difficulty.judges import kappa, read_verdicts
 from trivium.complexity.difficulty.material import (
-    MOST_MISSING,
-    Answers,
     DifficultySettings,
     Say,
     Source,
@@ -26,7 +23,7 @@ from trivium.complexity.factors.free_factors import LABELS, free_factors, read_t
 from trivium.complexity.factors.own_factors import FactorSource, add_factors
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names
-from trivium.formats.conllu import Sentence, read_conllu
+from trivium.formats.conllu import Sentence
 from trivium.formats.question_sets import AskedQuestion, QuestionSet, read_question_set
 from trivium.language.reading.language import Language
 from trivium.language.reading.languages import detect, language_of
@@ -41,14 +38,12 @@ def difficulty(
     language: str | None = None,
     settings: DifficultySettings | None = None,
     factors: Sequence[FactorSource] = (),
-    syntax: Path | None = None,
     parser: str | None = None,
     verdicts: Path | None = None,
-    judge: LlmJudge | None = None,
     more: Mapping[str, Mapping[str, bool | None]] | None = None,
     say: Say = print,
 ) -> Difficulty:
-    """Analyse a question set with the answers of some models; `trivium.page.difficulty` writes what was found.
+    """Analyse what makes a question set hard for models; `trivium.page.difficulty` writes the result.
 
     Args:
         questions: a file of any form that `read_question_set` knows, or what it gave.
@@ -57,78 +52,72 @@ def difficulty(
         language: code of ISO 639-1; None: detected.
         settings: judge, risk and so on; None: the defaults.
         factors: further ones: names of `MEMBERS`, files, functions; see `add_factors`.
-        syntax: CoNLL-U of the contexts; document `n` is context `n` of the set, from 0. Adds three factors.
-        parser: `spacy:NAME`, a pipeline of spaCy that parses the contexts instead.
+        parser: `spacy:NAME`, a pipeline of spaCy that parses the contexts: adds three factors.
         verdicts: a file or folder of human verdicts.
-        judge: for `settings.judge` "llm".
         more: further factors of `LABELS`, by question.
-        say: told what whoever reads the numbers must know: missing answers, language, clusters, doubtful fits.
+        say: called with what readers of the numbers must know: missing answers, language, clusters, doubtful fits.
 
     Raises:
-        BadInput: a file cannot be used, too many answers are missing, or no judge is given where one is set.
+        BadInput: a file cannot be used, or too many answers are missing.
     """
     settings = settings or DifficultySettings()
-    if (settings.judge == "llm") != (judge is not None):
-        raise BadInput("a judge that is a language model needs its endpoint, and an endpoint that judge",
-                       field="judge", got=settings.judge)  # fmt: skip
     notes: list[str] = []
 
     def note(text: str) -> None:
         notes.append(text)
         say(text)
 
-    found = questions if isinstance(questions, QuestionSet) else read_question_set(Path(questions))
+    question_set = questions if isinstance(questions, QuestionSet) else read_question_set(Path(questions))
     if not isinstance(answers, Mapping):
         answers = model_names([answers] if isinstance(answers, str | Path) else answers)
-    if parser is not None and (syntax is not None or not parser.startswith("spacy:")):
-        raise BadInput("no parser", field="parser", got=parser, expected="spacy:NAME, and no --syntax beside it")
-    given = take_answers(found, {str(model): source for model, source in answers.items()}, note)
-    kept = np.flatnonzero(kept_questions(given.missing, settings.missing, note))
-    people = None if verdicts is None else read_verdicts(verdicts, given.by_question(found.questions))
-    told = _tell_language(found.questions, language, note)
-    _tell_set(found, note)
-    asked, texts = _select(found, given, kept)
-    of_training = score_models(asked, texts, told)
-    if judge is not None:
-        of_training["llm"] = {m: judge.judge(asked, each, of_training["exact_match"][m]) for m, each in texts.items()}
-        readable = _readable(of_training["llm"], note)
-        kept = kept[readable]
-        asked, texts = _select(found, given, kept)
-        of_training = {name: {m: each[readable] for m, each in of.items()} for name, of in of_training.items()}
+    if parser is not None and not parser.startswith("spacy:"):
+        raise BadInput("no parser", field="parser", got=parser, expected="spacy:NAME")
+    everything = take_answers(question_set, {str(model): source for model, source in answers.items()}, note)
+    kept = np.flatnonzero(kept_questions(everything.missing, settings.missing, note)).tolist()
+    people = None if verdicts is None else read_verdicts(verdicts, everything.by_question(question_set.questions))
+    reading = _choose_language(question_set.questions, language, note)
+    _describe_set(question_set, note)
+    analysed = [question_set.questions[place] for place in kept]
+    texts = {training: [listed[place] for place in kept] for training, listed in everything.texts.items()}
+    of_training = score_models(analysed, texts, reading)
     scores = {
-        name: {model: np.mean([of[training] for training in trainings], axis=0)
-               for model, trainings in given.trainings.items()}
-        for name, of in of_training.items()
+        name: {model: np.mean([values[training] for training in trainings], axis=0)
+               for model, trainings in everything.trainings.items()}
+        for name, values in of_training.items()
     }  # fmt: skip
-    unit, clusters = clusters_of(asked)
-    note(f"{len(asked)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
-    read = {context: read_text(context, told) for context in dict.fromkeys(each.context for each in asked)}
-    trees = None if syntax is None else _read_trees(syntax, found.questions)
-    if parser is not None:
-        trees = _parse(list(read), parser, told)
-    all_factors = free_factors(asked, told, read, trees)
+    unit, clusters = clusters_of(analysed)
+    note(f"{len(analysed)} questions are analysed, in {clusters.max() + 1} clusters: each {unit} is one.")
+    contexts = {context: read_text(context, reading) for context in dict.fromkeys(row.context for row in analysed)}
+    trees = None if parser is None else _parse(list(contexts), parser, reading)
+    all_factors = free_factors(analysed, reading, contexts, trees)
     for name, says in (more or {}).items():
-        all_factors.codes[name] = coded([says[each.id] for each in asked])
+        all_factors.codes[name] = coded([says[question.id] for question in analysed])
         all_factors.labels[name] = LABELS[name]
-    add_factors(all_factors, factors, asked, read, told, found.ids, note)
-    missing = np.stack([np.all([given.missing[one] for one in ones], axis=0) for ones in given.trainings.values()])
-    missing = missing[:, kept]
+    add_factors(all_factors, factors, analysed, contexts, reading, question_set.ids, note)
+    missing = np.stack(
+        [np.all([everything.missing[one][kept] for one in trainings], axis=0)
+         for trainings in everything.trainings.values()]
+    )  # fmt: skip
     irt, two = None, None
     if len(missing) >= LEAST_MODELS:
         irt, two = (fit_irt(right_answers(scores), ~missing, discriminates=differ) for differ in (False, True))
-    analysed = of_training[settings.judge]
-    by_model = {model: np.stack([analysed[one] for one in ones]) for model, ones in given.trainings.items()}
-    baselines = score_baselines(asked, read, told, settings, judge)
+    by_model = {
+        model: np.stack([of_training[settings.judge][one] for one in trainings])
+        for model, trainings in everything.trainings.items()
+    }
+    baselines = score_baselines(analysed, contexts, reading, settings)
     rows = difficulty_rows(by_model, baselines, all_factors.codes, clusters, irt, settings)
     for doubt in _doubts(irt, two, rows):
         note(doubt)
-    agree = {} if people is None else {
-        name: kappa(of, [each.id for each in asked], people, settings.confidence) for name, of in of_training.items()
+    ids = [question.id for question in analysed]
+    kappas = {} if people is None else {
+        name: kappa(values, ids, people, settings.confidence) for name, values in of_training.items()
     }  # fmt: skip
     return Difficulty(
-        found=found, questions=tuple(asked), language=told, settings=settings, notes=tuple(notes), unit=unit,
-        clusters=clusters, given=given, answers=texts, missing=missing, scores=scores, of_training=of_training,
-        baselines=baselines, factors=all_factors, rows=rows, irt=irt, two_parameters=two, verdicts=people, kappas=agree,
+        question_set=question_set, questions=tuple(analysed), language=reading, settings=settings, notes=tuple(notes),
+        unit=unit, clusters=clusters, everything=everything, answers=texts, missing=missing, scores=scores,
+        of_training=of_training, baselines=baselines, factors=all_factors, rows=rows, irt=irt, two_parameters=two,
+        verdicts=people, kappas=kappas,
         agreement=hardness_agreement(list(scores[settings.judge].values())) if len(by_model) > 1 else None,
     )  # fmt: skip
 
@@ -136,17 +125,8 @@ def difficulty(
 _PARSED_TOGETHER = 64  # texts
 
 
-def _select(
-    found: QuestionSet, given: Answers, kept: NDArray[np.intp]
-) -> tuple[list[AskedQuestion], dict[str, list[str]]]:
-    """The questions at these places, and by training the answers to them."""
-    places = kept.tolist()
-    texts = {training: [each[place] for place in places] for training, each in given.texts.items()}
-    return [found.questions[place] for place in places], texts
-
-
 def _doubts(irt: Irt | None, two: Irt | None, rows: Sequence[Row]) -> list[str]:
-    """What of the numbers tells nothing, in words."""
+    """Sentences on the numbers that are not to be relied on."""
     doubts = []
     if irt is not None and irt.at_bound:
         doubts.append(f"Item response theory: the standard deviation of the difficulties, {irt.spread:.2g}, lies at "
@@ -161,49 +141,36 @@ def _doubts(irt: Irt | None, two: Irt | None, rows: Sequence[Row]) -> list[str]:
     return doubts
 
 
-def _tell_language(questions: Sequence[AskedQuestion], code: str | None, note: Say) -> Language:
-    """The language given, or the one detected, which is said."""
+def _choose_language(questions: Sequence[AskedQuestion], code: str | None, note: Say) -> Language:
+    """The language of this code, or the one detected in the contexts, with a note."""
     if code is not None:
         language = language_of(code)
     else:
-        contexts = list(dict.fromkeys(each.context for each in questions))
-        language, share = detect(contexts)
+        language, share = detect(list(dict.fromkeys(question.context for question in questions)))
         note(f"Language: {language.name}, detected in {100 * share:.0f} % of the contexts (--language sets it).")
     if language.note:
         note(f"{language.name.capitalize()}: {language.note}.")
     return language
 
 
-def _tell_set(found: QuestionSet, note: Say) -> None:
-    """What of the set is not analysed as it stands."""
-    if found.unanswerable:
-        note(f"{len(found.unanswerable)} unanswerable questions are counted apart.")
-    if found.dropped:
-        note(f"{found.dropped} questions cannot be asked and are left out (no answer, or no question).")
-    told = {
+def _describe_set(question_set: QuestionSet, note: Say) -> None:
+    """Note which questions of the set are not analysed as they stand."""
+    if question_set.unanswerable:
+        note(f"{len(question_set.unanswerable)} unanswerable questions are counted apart.")
+    if question_set.dropped:
+        note(f"{question_set.dropped} questions cannot be asked and are left out (no answer, or no question).")
+    sentences = {
         "searched": "first answers have no place: the first occurrence in the context counts",
         "moved": "first answers do not stand at their place: the nearest occurrence counts",
         "nowhere": "first answers do not stand in their context: only the factors of lengths count them",
     }
-    for name, text in told.items():
-        if found.counts[name]:
-            note(f"{found.counts[name]} {text}.")
-
-
-def _readable(verdicts: Mapping[str, NDArray[np.float64]], note: Say) -> NDArray[np.bool_]:
-    """Questions on which the judge's every verdict can be read."""
-    readable = ~np.any([np.isnan(each) for each in verdicts.values()], axis=0)
-    lost = int((~readable).sum())
-    if lost > MOST_MISSING * len(readable):
-        raise BadInput("the judge's verdicts cannot be read", field="judge", got=f"{lost} of {len(readable)} questions",
-                       expected="replies that begin with yes or no")  # fmt: skip
-    if lost:
-        note(f"{lost} questions on which a verdict of the judge cannot be read are left out.")
-    return readable
+    for name, sentence in sentences.items():
+        if question_set.counts[name]:
+            note(f"{question_set.counts[name]} {sentence}.")
 
 
 def _parse(contexts: list[str], parser: str, language: Language) -> dict[str, list[Sentence]]:
-    """Syntax by context, of a pipeline of spaCy for the set's language."""
+    """Dependency trees by context, from a pipeline of spaCy for the set's language."""
     from trivium.language.french_syntax import parse_spacy
     from trivium.language.spacy_pipelines import load_pipeline
 
@@ -213,10 +180,3 @@ def _parse(contexts: list[str], parser: str, language: Language) -> dict[str, li
         problem = "a pipeline of another language"
         raise BadInput(problem, field="parser", got=f"{name}: {pipeline.lang}", expected=f"one of {language.code}")
     return dict(zip(contexts, parse_spacy(pipeline, contexts, _PARSED_TOGETHER), strict=True))
-
-
-def _read_trees(path: Path, questions: Sequence[AskedQuestion]) -> dict[str, list[Sentence]]:
-    """Syntax by context; a document goes by its context's number, from 0, among those of questions with answers."""
-    contexts = dict.fromkeys(question.context for question in questions)
-    numbered = {str(number): context for number, context in enumerate(contexts)}
-    return {numbered[number]: trees for number, trees in read_conllu(path, numbered).items()}

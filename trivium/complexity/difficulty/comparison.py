@@ -1,6 +1,7 @@
 """Two models on the same questions: which is better, by how much, and mostly on which ones (docs/difficulty.md)."""
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,8 @@ class Comparison:
     def __str__(self) -> str:
         """Which model is better, and on which questions mostly."""
         interval = f"{self.difference:+.1f} points [{self.low:+.1f}, {self.high:+.1f}], p = {self.p:.2g}"
-        is_told, sign = self.p <= self.risk, np.sign(self.difference)
-        if is_told:
+        is_sure, sign = self.p <= self.risk, np.sign(self.difference)
+        if is_sure:
             better, other = (self.a, self.b) if sign > 0 else (self.b, self.a)
             said = f"{better} is better than {other} ({self.a} less {self.b}: {interval})"
         else:
@@ -55,52 +56,49 @@ class Comparison:
         rows = sorted((row for row in self.rows if float(row["p_holm"]) <= self.risk), key=lambda row: row["p_holm"])
         places = []
         for row in rows[:_NAMED]:
-            holds = float(row["more_on_yes"]) * (sign if is_told else 1) > 0
-            here, there = (row["on_yes"], row["on_no"]) if holds else (row["on_no"], row["on_yes"])
-            places.append(f"“{row['says']}”{'' if holds else ' does not hold'} ({here:+.1f}, elsewhere {there:+.1f})")
+            holds = float(row["more_on_yes"]) * (sign if is_sure else 1) > 0
+            inside, outside = (row["on_yes"], row["on_no"]) if holds else (row["on_no"], row["on_yes"])
+            condition = f"“{row['says']}”{'' if holds else ' does not hold'}"
+            places.append(f"{condition} ({inside:+.1f}, elsewhere {outside:+.1f})")
         if not places:
             return f"{said}; on no factor's questions more than on the others, after Holm's correction."
         more = f"; and by {len(rows) - _NAMED} more factors" if len(rows) > _NAMED else ""
-        return f"{said}{', and mostly where' if is_told else '; they differ where'} {'; '.join(places)}{more}."
+        return f"{said}{', and mostly where' if is_sure else '; they differ where'} {'; '.join(places)}{more}."
 
 
-def compare_models(found: Difficulty, a: str, b: str) -> Comparison:
+def compare_models(result: Difficulty, a: str, b: str) -> Comparison:
     """The paired difference of two models over the questions, as a whole and by factor, errors by cluster.
 
     Raises:
         BadInput: a model that did not answer, or the same one twice.
     """
-    for model in (a, b):
-        if model not in found.models or a == b:
-            raise BadInput("not two of the models", field="compare", got=[a, b], choices=found.models)
-    settings, scores = found.settings, found.scores[found.settings.judge]
+    if a == b or not {a, b} <= set(result.models):
+        raise BadInput("not two of the models", field="compare", got=[a, b], choices=result.models)
+    settings, scores, clusters = result.settings, result.scores[result.settings.judge], result.clusters
     difference = (scores[a] - scores[b])[None]
-    whole = _mean(difference, np.ones(difference.shape[1], dtype=bool), found.clusters)
-    codes = np.stack(list(found.factors.codes.values()))
+    whole = _mean(difference, np.ones(difference.shape[1], dtype=bool), clusters)
+    codes = np.stack(list(result.factors.codes.values()))
     tested = large_enough(codes, settings.smallest_set)
-    names, codes = [name for name, is_large in zip(found.factors.codes, tested, strict=True) if is_large], codes[tested]
-    sides = [[_mean(difference, code == side, found.clusters) for side in (YES, NO)] for code in codes]
+    names, codes = list(compress(result.factors.codes, tested)), codes[tested]
+    sides = [[_mean(difference, code == side, clusters) for side in (YES, NO)] for code in codes]
     corrected = holm(np.array([[side.p.item() for side in pair] for pair in sides])) if names else np.empty((0, 2))
-    between = clustered_difference(difference, codes, found.clusters)
+    between = clustered_difference(difference, codes, clusters)
     low, high = (bound[0] for bound in between.interval(settings.confidence))
+    p_holm = holm(between.p)[0]
     rows: list[dict[str, str | float]] = []
     for at, name in enumerate(names):
-        row: dict[str, str | float] = {"factor": name, "says": found.factors.labels[name]}
+        row: dict[str, str | float] = {"factor": name, "says": result.factors.labels[name]}
         row |= {"yes": int((codes[at] == YES).sum()), "no": int((codes[at] == NO).sum())}
         for key, side, p in zip(("on_yes", "on_no"), sides[at], corrected[at], strict=True):
-            bounds = [bound.item() for bound in side.interval(settings.confidence)]
-            row |= {
-                key: side.delta.item(),
-                f"{key}_low": bounds[0],
-                f"{key}_high": bounds[1],
-                f"{key}_p_holm": float(p),
-            }
+            bounds = side.interval(settings.confidence)
+            row |= {key: side.delta.item(), f"{key}_low": bounds[0].item(), f"{key}_high": bounds[1].item()}
+            row[f"{key}_p_holm"] = float(p)
         row |= {"more_on_yes": between.delta[0, at].item(), "low": low[at].item(), "high": high[at].item(),
-                "p": between.p[0, at].item(), "p_holm": holm(between.p)[0, at].item()}  # fmt: skip
+                "p": between.p[0, at].item(), "p_holm": p_holm[at].item()}  # fmt: skip
         rows.append(row)
-    bounds = [bound.item() for bound in whole.interval(settings.confidence)]
+    bounds = whole.interval(settings.confidence)
     return Comparison(
-        a=a, b=b, difference=whole.delta.item(), low=bounds[0], high=bounds[1], p=whole.p.item(),
+        a=a, b=b, difference=whole.delta.item(), low=bounds[0].item(), high=bounds[1].item(), p=whole.p.item(),
         smallest=whole.smallest(settings.risk, settings.power).item(), rows=rows, risk=settings.risk,
     )  # fmt: skip
 

@@ -16,9 +16,9 @@ from trivium.measures.irt import Irt
 from trivium.measures.significance import holm
 
 _NUMBERS = ("difference", "low", "high", "p", "p_holm", "same_p_holm")
-_BESIDE = tuple(column for name in BASELINES for column in (name, *(f"{name}_{number}" for number in _NUMBERS)))
+_OF_BASELINES = tuple(column for name in BASELINES for column in (name, *(f"{name}_{number}" for number in _NUMBERS)))
 _IRT = ("irt", "irt_low", "irt_high")
-DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", "margin", *_BESIDE, "comes_from", *_IRT)
+DIFFICULTY_COLUMNS = (*COLUMNS, "smallest_delta", "margin", *_OF_BASELINES, "comes_from", *_IRT)
 UNKNOWN = "cannot be told"
 
 
@@ -54,18 +54,18 @@ def difficulty_rows(
     labels = [f"{number:09}" for number in clusters.tolist()]
     rows = effect_rows(scores, factors, labels, risk=settings.risk, smallest_set=settings.smallest_set, **drawn)
     values, codes = np.stack([of.mean(axis=0) for of in scores.values()]), np.stack(list(factors.values()))
-    told = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
-    costs = np.array([row["holm_significant"] for row in rows]).reshape(told.shape)
+    defined = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
+    costs = np.array([row["holm_significant"] for row in rows]).reshape(defined.shape)
     margin = np.where(costs, settings.margin * np.abs(mean_differences(values, codes)), np.nan)
     smallest = clustered_difference(values, codes, clusters).smallest(settings.risk, settings.power)
-    beside = {"smallest_delta": smallest, "margin": margin}
+    matrices = {"smallest_delta": smallest, "margin": margin}
     for name, plain in baselines.items():
         difference = clustered_difference(values - plain, codes, clusters)
         low, high = difference.interval(settings.confidence)
-        p = np.where(told, difference.p, np.nan)
+        p = np.where(defined, difference.p, np.nan)
         same = np.where(costs, same_loss(values, plain, codes, clusters, settings.margin), np.nan)
-        beside |= {
-            name: np.broadcast_to(mean_differences(plain[None], codes), told.shape),
+        matrices |= {
+            name: np.broadcast_to(mean_differences(plain[None], codes), defined.shape),
             f"{name}_difference": difference.delta,
             f"{name}_low": low,
             f"{name}_high": high,
@@ -77,19 +77,19 @@ def difficulty_rows(
         logits = irt.difficulty[None] / 100  # δ is in hundredths
         low, high = cluster_bootstrap(logits, codes, clusters, **drawn)
         for name, numbers in zip(_IRT, (mean_differences(logits, codes), low, high), strict=True):
-            beside[name] = np.broadcast_to(numbers, told.shape)
+            matrices[name] = np.broadcast_to(numbers, defined.shape)
     for number, row in enumerate(rows):
         place = divmod(number, len(codes))
         row |= dict.fromkeys(_IRT) | {
-            name: float(matrix[place]) if told[place] and np.isfinite(matrix[place]) else None
-            for name, matrix in beside.items()
+            name: float(matrix[place]) if defined[place] and np.isfinite(matrix[place]) else None
+            for name, matrix in matrices.items()
         }
         row["comes_from"] = _source(row, settings.risk) if costs[place] else None
     return rows
 
 
 def _source(row: Row, risk: float) -> str:
-    """Where a δ comes from, in a word."""
+    """What makes a δ: `measure`, `words`, `reading` or UNKNOWN."""
 
     def holds(name: str) -> bool:
         return isinstance(p := row[name], float) and p <= risk

@@ -1,6 +1,6 @@
-"""What is analysed: a question set, every model's answers to it, which of them are missing, and with which numbers."""
+"""The settings of an analysis, every model's answers to a question set, and which questions are analysed."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -13,10 +13,10 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
-from trivium.formats.answer_files import model_names, read_answers
+from trivium.formats.answer_files import read_answers
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 
-Judge = Literal["rouge_l", "f1", "exact_match", "llm"]
+Judge = Literal["rouge_l", "f1", "exact_match"]
 Missing = Literal["zero", "drop"]
 
 
@@ -52,7 +52,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Answers:
-    """What the models answered to a set's questions, by training: the model's name, or `NAME#1`, … of several.
+    """The models' answers to a set's questions, by training: the model's name, or `NAME#1`, … of several.
 
     Attributes:
         trainings: names of a model's trainings, by model.
@@ -74,14 +74,14 @@ class Answers:
         return {model: dict(zip(ids, texts, strict=True)) for model, texts in self.texts.items()}
 
 
-def take_answers(found: QuestionSet, models: Mapping[str, Source | Sequence[Source]], say: Say) -> Answers:
-    """Every model's answers; what is missing is said.
+def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequence[Source]], say: Say) -> Answers:
+    """Read every model's answers, and say which are missing.
 
     Args:
-        found: the set.
+        question_set: whose questions they answer.
         models: by model, a file of any form that `read_answers` knows, or the answers themselves by question; or a list
             of these, one a training.
-        say: told in words what is missing, what was left out.
+        say: called with each sentence on what is missing or left out.
 
     Raises:
         BadInput: no model, or see `read_answers`.
@@ -89,43 +89,29 @@ def take_answers(found: QuestionSet, models: Mapping[str, Source | Sequence[Sour
     if not models:
         raise BadInput("no answers", field="answers", expected="a file of answers a model")
     trainings: dict[str, list[str]] = {}
-    given: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for model, source in models.items():
-        sources = (
-            [source] if isinstance(source, str | Path | Mapping) or not isinstance(source, Sequence) else [*source]
-        )
-        trainings[model] = [model] if len(sources) == 1 else [f"{model}#{n}" for n in range(1, len(sources) + 1)]
-        given |= zip(trainings[model], sources, strict=True)
-        if len(sources) > 1:
-            say(f"{model}: {len(sources)} trainings, of which every score is the mean.")
+        listed = [*source] if isinstance(source, Sequence) and not isinstance(source, str) else [source]
+        trainings[model] = [model] if len(listed) == 1 else [f"{model}#{n}" for n in range(1, len(listed) + 1)]
+        sources |= zip(trainings[model], listed, strict=True)
+        if len(listed) > 1:
+            say(f"{model}: {len(listed)} trainings, of which every score is the mean.")
     texts, missing, unknown, abstained = {}, {}, {}, {}
-    ids = found.ids
-    by_text = {(fold(each.question), fold(each.context)): each.id for each in (*found.questions, *found.unanswerable)}
-    for model, source in given.items():
-        if not isinstance(source, str | Path | Mapping):
-            raise BadInput("no answers", field=f"answers of {model!r}", got=type(source).__name__,
-                           expected="a file, or {question's id: answer}")  # fmt: skip
-        if not isinstance(source, Mapping):
-            read = read_answers(Path(source), ids, by_text)
+    answerable = (*question_set.questions, *question_set.unanswerable)
+    by_text = {(fold(question.question), fold(question.context)): question.id for question in answerable}
+    for model, source in sources.items():
+        if isinstance(source, str | Path):
+            read = read_answers(Path(source), question_set.ids, by_text)
             answers, unknown[model] = read.answers, len(read.unknown)
             if read.note:
                 say(f"{model}: {read.note}.")
         else:
-            named = {str(key) if isinstance(key, Integral) else key: answer for key, answer in source.items()}
-            known = {identifier: named[identifier] for identifier in ids if identifier in named}
-            if not known or len(named) < len(source):
-                problem = "a question twice" if known else "no answer to any of the questions"
-                raise BadInput(problem, field=f"answers of {model!r}", got=list(source)[:3],
-                               expected=f"ids such as {', '.join(map(repr, ids[:3]))}")  # fmt: skip
-            unknown[model] = len(source) - len(known)
-            answers = {identifier: answer for identifier, answer in known.items() if answer is not None}
-            if wrong := next((each for each in answers.items() if not isinstance(each[1], str)), None):
-                raise BadInput("not a text", field=f"answers of {model!r}", got=wrong, expected="a text, or None")
-        missing[model] = np.array([each.id not in answers for each in found.questions])
-        texts[model] = [answers.get(each.id, "") for each in found.questions]
-        told = [answers[each.id] for each in found.unanswerable if each.id in answers]
-        without = [fold(answer).strip().rstrip(".").lower() in _ABSTAINED for answer in told]
-        abstained[model] = float(np.mean(without)) if told else None
+            answers, unknown[model] = _of_mapping(source, question_set.ids, f"answers of {model!r}")
+        missing[model] = np.array([question.id not in answers for question in question_set.questions])
+        texts[model] = [answers.get(question.id, "") for question in question_set.questions]
+        replies = [answers[question.id] for question in question_set.unanswerable if question.id in answers]
+        without = [fold(answer).strip().rstrip(".").lower() in _ABSTAINED for answer in replies]
+        abstained[model] = float(np.mean(without)) if replies else None
     for model, lacking in missing.items():
         if lacking.any():
             say(f"{model} lacks {lacking.sum()} of {len(lacking)} answers ({100 * lacking.mean():.1f} %).")
@@ -135,13 +121,30 @@ def take_answers(found: QuestionSet, models: Mapping[str, Source | Sequence[Sour
     return Answers(trainings, texts, missing, unknown, abstained)
 
 
+def _of_mapping(source: Given, ids: Sequence[str], field: str) -> tuple[dict[str, str], int]:
+    """The answers by question, and how many are to questions that the set does not have; ids may be whole numbers."""
+    if not isinstance(source, Mapping):
+        expected = "a file, or {question's id: answer}"
+        raise BadInput("no answers", field=field, got=type(source).__name__, expected=expected)
+    named = {str(key) if isinstance(key, Integral) else key: answer for key, answer in source.items()}
+    own = {identifier: named[identifier] for identifier in ids if identifier in named}
+    if not own or len(named) < len(source):
+        problem = "a question twice" if own else "no answer to any of the questions"
+        expected = f"ids such as {', '.join(map(repr, ids[:3]))}"
+        raise BadInput(problem, field=field, got=list(source)[:3], expected=expected)
+    answers = {identifier: answer for identifier, answer in own.items() if answer is not None}
+    if wrong := next((pair for pair in answers.items() if not isinstance(pair[1], str)), None):
+        raise BadInput("not a text", field=field, got=wrong, expected="a text, or None")
+    return answers, len(source) - len(own)
+
+
 def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | None, say: Say) -> NDArray[np.bool_]:
     """Which questions are analysed, (questions,).
 
     Args:
         lacking: by model, which questions have no answer.
         missing: what is done about them.
-        say: told in words what is done.
+        say: called with each sentence on what is done.
 
     Raises:
         BadInput: a model lacks more than a tenth and nobody said what to do; or nothing is left.
@@ -174,31 +177,3 @@ def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int
     labels = titles if by_title else [question.context for question in questions]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return "article" if by_title else "context", np.array([numbers[label] for label in labels])
-
-
-ANSWERS = "answers"
-
-
-def brought_sets(folder: Path, taken: Collection[str]) -> dict[str, tuple[Path, dict[str, list[Path]]]]:
-    """By name the question set and the files of answers by model: `<name>/questions.*` and `<name>/answers/*`.
-
-    Args:
-        folder: a folder a set; files in it are passed over.
-        taken: names that no set may have.
-
-    Raises:
-        BadInput: not one file of questions, no answers, two files of one model, or a name that cannot be used.
-    """
-    sets = {}
-    for place in sorted(each for each in folder.iterdir() if each.is_dir()):
-        if not place.name.isidentifier() or not place.name.isascii() or place.name in taken:
-            raise BadInput("no name for a set", file=place, expected=f"letters, digits and _; not {', '.join(taken)}")
-        questions = sorted(place.glob("questions.*"))
-        if len(questions) != 1:
-            raise BadInput("not one file of questions", file=place, got=[each.name for each in questions],
-                           expected="questions.json, .jsonl or .parquet")  # fmt: skip
-        answers = sorted(each for each in (place / ANSWERS).glob("*") if not each.name.startswith("."))
-        if not answers:
-            raise BadInput("no answers", file=place / ANSWERS, expected="a file a model, named as the model")
-        sets[place.name] = (questions[0], model_names(answers))
-    return sets

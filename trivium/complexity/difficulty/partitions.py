@@ -23,18 +23,18 @@ _IRT = {
 }
 
 
-def shown_factors(found: Difficulty) -> tuple[str, ...]:
+def shown_factors(result: Difficulty) -> tuple[str, ...]:
     """Factors with δ below 0 for most models, by the paper's rule; those that are also sure for one, where there are.
 
     Sure is what the page lists: significant after Holm's correction, with an interval below 0.
     """
-    lower = Counter(row["factor"] for row in found.rows if row["validated"])
-    validated = [name for name in found.factors.codes if lower[name] > len(found.models) / 2]
-    sure = {row["factor"] for row in found.worse}
+    lower = Counter(row["factor"] for row in result.rows if row["validated"])
+    validated = [name for name in result.factors.codes if lower[name] > len(result.models) / 2]
+    sure = {row["factor"] for row in result.worse}
     return tuple(name for name in validated if name in sure) or tuple(validated)
 
 
-def write_partitions(found: Difficulty, folder: str | Path) -> list[dict[str, Any]]:
+def write_partitions(result: Difficulty, folder: str | Path) -> list[dict[str, Any]]:
     """Write `partitions/<name>/data.json` with a card each, and `partitions.csv`, into a folder.
 
     Parts are by how many of `shown_factors` hold, by each of these, and, with difficulties by item response theory,
@@ -43,40 +43,40 @@ def write_partitions(found: Difficulty, folder: str | Path) -> list[dict[str, An
     Returns:
         One row of PARTITION_COLUMNS a part and model, and one for the mean of all models.
     """
-    chosen = shown_factors(found)
+    chosen = shown_factors(result)
     nothing = np.empty(0, dtype=np.str_)
-    codes = np.array([found.factors.codes[name] for name in chosen], dtype=np.int8)
+    codes = np.array([result.factors.codes[name] for name in chosen], dtype=np.int8)
     parts = parts_of(FactorTable((), nothing, nothing, nothing, chosen, codes), chosen) if chosen else []
-    irt, by = found.irt, "the Rasch model"
+    irt, by = result.irt, "the Rasch model"
     if irt is not None:
-        if found.two_parameters is not None and (found.discrimination_p or 0) <= found.settings.risk:
-            irt, by = found.two_parameters, "the two-parameter model, which fits better than Rasch's"
+        if result.two_parameters is not None and (result.discrimination_p or 0) <= result.settings.risk:
+            irt, by = result.two_parameters, "the two-parameter model, which fits better than Rasch's"
         for name, values in (("hard", irt.difficulty), ("informative", irt.information)):
             members = np.zeros(len(values), dtype=bool)
             members[np.argsort(-values, kind="stable")[: max(1, round(SUBSET * len(values)))]] = True
             parts.append(Part(name, "irt", "", name, members))
-    scores = np.stack(list(found.scores[found.settings.judge].values()))
-    rows = curve_rows(parts, ScoreTable(tuple(found.models), scores, np.arange(len(scores)), ()))
+    scores = np.stack(list(result.scores[result.settings.judge].values()))
+    rows = curve_rows(parts, ScoreTable(tuple(result.models), scores, np.arange(len(scores)), ()))
     places = [
-        f"cut from: {found.found.form}, {len(found.questions)} questions, whose licence it has",
-        f"language: {found.language.name}",
+        f"cut from: {result.question_set.form}, {len(result.questions)} questions, whose licence it has",
+        f"language: {result.language.name}",
     ]
     folder = Path(folder)
-    with write_atomically(folder / PARTITIONS) as beside:
-        beside.mkdir()
+    with write_atomically(folder / PARTITIONS) as temporary:
+        temporary.mkdir()
         for part in parts:
-            chosen_questions = [_squad(found.questions[at]) for at in np.flatnonzero(part.members)]
+            chosen_questions = [_squad(result.questions[at]) for at in np.flatnonzero(part.members)]
             placed = [question for question in chosen_questions if question is not None]
             lost = len(chosen_questions) - len(placed)
-            (beside / part.name).mkdir()
-            write_squad(beside / part.name / "data.json", placed)
+            (temporary / part.name).mkdir()
+            write_squad(temporary / part.name / "data.json", placed)
             says = _IRT[part.name].format(by) if part.kind == "irt" else definition(
-                part, chosen, found.factors.labels, validated=True
+                part, chosen, result.factors.labels, validated=True
             )  # fmt: skip
             more = [f"not in the file, since their answers do not stand in their texts: {lost}"] if lost else []
-            text = card(part, rows, says, language=found.language.code, measure=found.settings.judge,
+            text = card(part, rows, says, language=result.language.code, measure=result.settings.judge,
                         places=[*places, *more])  # fmt: skip
-            (beside / part.name / "README.md").write_text(text, encoding="utf-8")
+            (temporary / part.name / "README.md").write_text(text, encoding="utf-8")
     write_csv(folder / f"{PARTITIONS}.csv", PARTITION_COLUMNS, rows)
     return rows
 

@@ -1,4 +1,4 @@
-"""What an analysis of difficulty gives: everything that the page, the files and the metrics are made of."""
+"""The result of an analysis of difficulty, from which the page, the files and the metrics are made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ LEAST_MODELS = 5
 
 @dataclass(frozen=True, repr=False)
 class Difficulty:
-    """All that was found; arrays over questions are in the order of `questions`.
+    """The result of an analysis; arrays over questions are in the order of `questions`.
 
     Attributes:
-        found: the set as it was read.
+        question_set: the set as it was read.
         questions: those analysed.
         language: of the set.
         settings: of the analysis.
         notes: what was said on the way, in words: missing answers first.
         unit: what questions come in clusters of, `article` or `context`.
         clusters: (questions,) number of each one's cluster.
-        given: all answers, with what is missing.
+        everything: all answers, with what is missing.
         answers: by training, those to the questions analysed.
         missing: (models, questions) which of these no training has.
         scores: by judge, by model, (questions,) in [0, 1], the mean over its trainings.
@@ -49,14 +49,14 @@ class Difficulty:
         kappas: by judge, agreement with them.
     """
 
-    found: QuestionSet
+    question_set: QuestionSet
     questions: tuple[AskedQuestion, ...]
     language: Language
     settings: DifficultySettings
     notes: tuple[str, ...]
     unit: str
     clusters: NDArray[np.int64]
-    given: Answers
+    everything: Answers
     answers: dict[str, list[str]]
     missing: NDArray[np.bool_]
     scores: dict[str, dict[str, NDArray[np.float64]]]
@@ -90,12 +90,7 @@ class Difficulty:
     @property
     def models(self) -> list[str]:
         """Names, in the order given."""
-        return list(self.given.trainings)
-
-    @property
-    def correct(self) -> NDArray[np.bool_]:
-        """(models, questions) right answers: by the judge that is a language model, else by exact match."""
-        return right_answers(self.scores)
+        return list(self.everything.trainings)
 
     @property
     def discrimination_p(self) -> float | None:
@@ -108,11 +103,11 @@ class Difficulty:
         references = [text for question in self.questions for text in question.answers]
         numbers = {
             "questions": len(self.questions),
-            "unanswerable": len(self.found.unanswerable),
+            "unanswerable": len(self.question_set.unanswerable),
             "contexts": len({question.context for question in self.questions}),
             "clusters": int(self.clusters.max()) + 1,
-            "left_out": self.found.dropped,
-            **self.found.counts,
+            "left_out": self.question_set.dropped,
+            **self.question_set.counts,
         }
         metrics = {name: float(value) for name, value in numbers.items()}
         metrics |= shares(self.factors.codes, self.factors.cuts)
@@ -132,21 +127,21 @@ class Difficulty:
     @property
     def better(self) -> list[Row]:
         """The same above 0."""
-        told = [row for row in self.rows if row["p_holm"] is not None and float(row["p_holm"]) <= self.settings.risk]
-        return [row for row in told if float(row["low"] or 0) > 0]
+        sure = [row for row in self.rows if row["p_holm"] is not None and float(row["p_holm"]) <= self.settings.risk]
+        return [row for row in sure if float(row["low"] or 0) > 0]
 
     def of_model(self, model: str) -> dict[str, float]:
         """A model's means, and how many of its answers are not there, empty, or to other questions.
 
         Of several trainings their number, and `spread`, the standard deviation of their means by the judge analysed.
         """
-        trainings = self.given.trainings[model]
-        missing = np.stack([self.given.missing[one] for one in trainings])
-        blank = np.array([[not text.strip() for text in self.given.texts[one]] for one in trainings])
+        trainings = self.everything.trainings[model]
+        missing = np.stack([self.everything.missing[one] for one in trainings])
+        blank = np.array([[not text.strip() for text in self.everything.texts[one]] for one in trainings])
         values = {_SHORT.get(name, name): float(of[model].mean()) for name, of in self.scores.items()}
         values |= {"missing": float(missing.sum()), "empty": float((blank & ~missing).sum())}
-        values["unknown"] = float(sum(self.given.unknown[one] for one in trainings))
-        abstained = [share for one in trainings if (share := self.given.abstained[one]) is not None]
+        values["unknown"] = float(sum(self.everything.unknown[one] for one in trainings))
+        abstained = [share for one in trainings if (share := self.everything.abstained[one]) is not None]
         if abstained:
             values["abstained"] = float(np.mean(abstained))
         if len(trainings) > 1:
@@ -158,6 +153,5 @@ class Difficulty:
 
 
 def right_answers(scores: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> NDArray[np.bool_]:
-    """(models, questions) by the judge that is a language model, else by exact match, of at least half of trainings."""
-    judge = "llm" if "llm" in scores else "exact_match"
-    return np.stack(list(scores[judge].values())) >= RIGHT
+    """(models, questions) whether at least half of a model's trainings match a reference exactly."""
+    return np.stack(list(scores["exact_match"].values())) >= RIGHT

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from trivium.complexity.difficulty.judges import LlmJudge
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import ReadText
 from trivium.formats.question_sets import AskedQuestion
@@ -62,9 +61,8 @@ class Scorer:
     ) -> NDArray[np.float64]:
         values = np.zeros(len(answers))
         for place, (question, answer) in enumerate(zip(self._questions, answers, strict=True)):
-            given = words(answer)
-            if given:
-                values[place] = max(score(given, words(text)) for text in question.answers)
+            if answer_words := words(answer):
+                values[place] = max(score(answer_words, words(text)) for text in question.answers)
         return values
 
 
@@ -93,8 +91,8 @@ def best_overlap_answers(
     """Of each question's context the sentence with most of its content stems; the first at equality."""
     answers = []
     for question in questions:
-        text, asked = texts[question.context], language.content_stems(question.question)
-        shared = [len(asked & stems) for stems in text.stems]
+        text, question_stems = texts[question.context], language.content_stems(question.question)
+        shared = [len(question_stems & stems) for stems in text.stems]
         answers.append(text.sentences[int(np.argmax(shared))].of(question.context) if shared else "")
     return answers
 
@@ -118,33 +116,25 @@ def random_spans(
 
 
 def score_models(
-    asked: Sequence[AskedQuestion], texts: Mapping[str, Sequence[str]], language: Language
+    questions: Sequence[AskedQuestion], texts: Mapping[str, Sequence[str]], language: Language
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """By measure and model; the paper's setting of ROUGE-L is for French, for which the paper used it."""
-    scorer = Scorer(asked, language)
+    """(questions,) scores by measure and model; ROUGE-L in the paper's setting for French only."""
+    scorer = Scorer(questions, language)
     measures = {"exact_match": scorer.exact_match, "f1": scorer.f1, "rouge_l": scorer.rouge_l}
     if language is FRENCH:
         measures["rouge_l_paper"] = scorer.rouge_l_paper
-    return {name: {model: score(each) for model, each in texts.items()} for name, score in measures.items()}
+    return {name: {model: score(answers) for model, answers in texts.items()} for name, score in measures.items()}
 
 
 def score_baselines(
-    asked: Sequence[AskedQuestion],
+    questions: Sequence[AskedQuestion],
     texts: Mapping[str, ReadText],
     language: Language,
     settings: DifficultySettings,
-    judge: LlmJudge | None,
 ) -> dict[str, NDArray[np.float64]]:
-    """What the judge says of answers that need no reading; a judge that is paid for sees one random span a question."""
-    scorer = Scorer(asked, language)
-
-    def score(answers: Sequence[str]) -> NDArray[np.float64]:
-        if judge is not None:
-            return np.nan_to_num(judge.judge(asked, answers, scorer.exact_match(answers)), nan=0.0)
-        values: NDArray[np.float64] = getattr(scorer, settings.judge)(answers)
-        return values
-
+    """(questions,) scores by name of BASELINES, by the measure that is analysed."""
+    score = getattr(Scorer(questions, language), settings.judge)
     rng = np.random.default_rng(settings.seed)
-    draws = [score(random_spans(asked, texts, language, rng)) for _ in range(1 if judge else settings.draws)]
-    sentences = score(best_overlap_answers(asked, texts, language))
+    draws = [score(random_spans(questions, texts, language, rng)) for _ in range(settings.draws)]
+    sentences = score(best_overlap_answers(questions, texts, language))
     return {"random_span": np.mean(draws, axis=0), "best_overlap": sentences}
