@@ -7,12 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import mteb
 import numpy as np
 import pytest
 import transformers
-from mteb.models import ModelMeta
-from mteb.models.model_implementations.clip_models import CLIPModel
 
 from tests.commands.test_difficulty import Outline
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face, write_project
@@ -61,9 +58,6 @@ def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     for row, right in zip(rows, found["models"], strict=True):
         assert float(row["odmap@1"]) == right["odmap@1"]
         assert row["set"] == found["set"]
-    markdown = (project / "board/leaderboard.md").read_text("utf-8")
-    assert f"Set `{found['set']}`." in markdown
-    assert "| my\\_clip |" in markdown
     page = Outline((project / "board/index.html").read_text("utf-8"))
     assert page.open == []
     assert len(set(page.ids)) == len(page.ids)
@@ -116,7 +110,6 @@ def test_names_are_shown_and_never_run(project, capsys):
     cli.run("odmap", ["--model", "<script>|x=models/my_clip", "--out", "board"])
     assert re.search(r"^random order +(\d+\.\d *){4}$", capsys.readouterr().out, re.MULTILINE)
     assert "<script" not in (project / "board/index.html").read_text("utf-8")
-    assert "\\<script\\>\\|x" in (project / "board/leaderboard.md").read_text("utf-8")
 
 
 def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
@@ -137,7 +130,7 @@ def test_a_model_that_fails_is_said_and_the_others_stand(project, capsys):
     ],
     ids=["nan", "count"],
 )  # fmt: skip
-def test_embeddings_that_cannot_be_used_cost_their_own_row_and_are_named_first(project, edit, message, capsys):
+def test_embeddings_that_cannot_be_used_are_named_before_a_model_is_asked(project, edit, message, capsys):
     cli.run("odmap", ["--inputs", "inputs"])
     for part in ("pictures", "captions"):
         count = len((project / f"inputs/{part}.jsonl").read_text("utf-8").splitlines())
@@ -148,10 +141,8 @@ def test_embeddings_that_cannot_be_used_cost_their_own_row_and_are_named_first(p
     with pytest.raises(SystemExit) as left:
         cli.run("odmap", ["--model", "models/my_clip", "--model", "npy:inputs", "--out", "board"])
     assert left.value.code == 1
-    said = capsys.readouterr()
-    assert message in said.err
-    assert message in said.out.splitlines()[0]
-    assert list(json.loads((project / "board/leaderboard.json").read_text("utf-8"))["failed"]) == ["inputs"]
+    assert message in capsys.readouterr().err
+    assert not (project / "board").exists()
 
 
 def test_a_model_without_a_text_tower_is_refused_by_name(project, capsys):
@@ -164,30 +155,19 @@ def test_a_model_without_a_text_tower_is_refused_by_name(project, capsys):
     assert not (project / "board").exists()
 
 
-@pytest.mark.parametrize("place", range(3))
-def test_the_examples_of_the_docs_run(project, place, monkeypatch, capsys):
-    """As pasted, but for what stands for a model of one's own, and models that would be downloaded."""
-    examples = re.findall(r"^```python\n(.*?)^```", DOCS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(examples) == 3
-    own = CLIPModel("models/my_clip", None, "cpu")
-    own.mteb_model_meta = ModelMeta.create_empty(
-        overwrites={"name": "tiny/clip", "revision": "1", "modalities": ["image", "text"]}
-    )
-    monkeypatch.setattr(mteb, "get_model", lambda name: {"openai/clip-vit-base-patch32": own}[name])
-    monkeypatch.setitem(mteb.evaluate.__kwdefaults__, "cache", None)  # that of whoever runs the tests
-    code = examples[place].replace("open_clip:ViT-B-32/openai", "models/other")
+def test_the_example_of_the_docs_runs(project):
+    """As pasted, but for what stands for a model of one's own, and a model that would be downloaded."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", DOCS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    code = code.replace("open_clip:ViT-B-32/openai", "models/other")
     code = code.replace('released="coco_lama.parquet"', 'project="."')
     for method in ("images", "texts"):
         code = re.sub(
             rf"(encode_{method}\(self, {method}\):.*\n +return) \.\.\.", rf"\1 Words().encode_{method}({method})", code
         )
-    found = {"Words": Words}
-    exec(code, found)
-    if place == 1:
-        assert "'odmap_at_1': " in capsys.readouterr().out
-    else:
-        assert {row.model for row in found["board"].rows} == ({"mine", "clip"} if place == 0 else {"theirs"})
-        assert (project / "leaderboard/index.html").exists() == (place == 0)
+    names = {"Words": Words}
+    exec(code, names)
+    assert {row.model for row in names["board"].rows} == {"mine", "clip"}
+    assert (project / "leaderboard/index.html").exists()
 
 
 @pytest.mark.parametrize(

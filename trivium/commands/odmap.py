@@ -20,17 +20,16 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    told = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
-    told += "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated"
-    add("--model", action="append", default=[], metavar="MODEL", help=told)
-    add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, Markdown, JSON and values by query")
-    told = "a released set: a file, a folder, or OWNER/NAME of the hub (default: that of the project in this folder)"
-    add("--set", metavar="SET", help=told)
+    text = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
+    text += "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated"
+    add("--model", action="append", default=[], metavar="MODEL", help=text)
+    add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, JSON and values by query")
+    text = "a released set: a file, a folder, or OWNER/NAME of the hub (default: that of the project in this folder)"
+    add("--set", metavar="SET", help=text)
     add("--dataset", help="a data set of the project (coco), or which of several sets")
     add("--filling", help="what painted the project's queries (default: as for most of its own models)")
-    add("--positives", type=Path, metavar="FOLDER", help="right answers of ECCV Caption and CxC, on COCO")
-    told = "a .jsonl file of captions, or a folder or hub name of a BLIP captioner, which is asked what it sees; "
-    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{told}NAME=CAPTIONER; may be repeated")
+    text = "a .jsonl file of captions, or a folder or hub name of a BLIP captioner, which is asked what it sees; "
+    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{text}NAME=CAPTIONER; may be repeated")
     group = parser.add_argument_group("a vision-language model behind an endpoint")
     group.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
     group.add_argument("--vlm", action="append", default=[], metavar="MODEL", help="its name there; may be repeated")
@@ -41,36 +40,33 @@ def options(parser: ArgumentParser) -> None:
     group.add_argument("--batch", type=int, default=64, help="number of pictures to encode at a time (%(default)s)")
     group.add_argument("--device", help="cpu, cuda or cuda:N (default: the first GPU, or the CPU)")
     group.add_argument("--precision", choices=PRECISIONS, default="float32", help="of networks (%(default)s)")
-    told = "how many BLIP's matching head scores again (default: as in the graph; 0: none, which a CPU wants)"
-    group.add_argument("--candidates", type=int, metavar="N", help=told)
-    group.add_argument("--cache", type=Path, metavar="FOLDER", help="embeddings and answers (~/.cache/trivium/odmap)")
+    text = "how many BLIP's matching head scores again (default: as in the graph; 0: none, which a CPU wants)"
+    group.add_argument("--candidates", type=int, metavar="N", help=text)
+    group.add_argument("--cache", type=Path, metavar="FOLDER", help="pictures and answers (~/.cache/trivium/odmap)")
     group = parser.add_argument_group("instead of asking")
     group.add_argument("--export", type=Path, metavar="SET", help="write the project's set as one file")
-    told = "write the pictures and sentences to embed for npy:FOLDER"
-    group.add_argument("--inputs", type=Path, metavar="FOLDER", help=told)
+    text = "write the pictures and sentences to embed for npy:FOLDER"
+    group.add_argument("--inputs", type=Path, metavar="FOLDER", help=text)
 
 
-def _named(option: str, wanted: Sequence[str]) -> dict[str, str]:
-    """{name: where}; of what has no name the last part; `BadInput` where one comes twice."""
+def _named(option: str, values: Sequence[str]) -> dict[str, str]:
+    """{name: value} of `NAME=VALUE`, or of a path by its last part; `BadInput` where a name comes twice."""
     named: dict[str, str] = {}
-    for one in wanted:
-        name, sign, where = one.partition("=")
-        shown = name if sign else Path(one).name
-        if shown in named:
-            raise BadInput("two of the same name", field=option, got=shown, expected="NAME=…")
-        named[shown] = where if sign else one
+    for text in values:
+        name, sign, value = text.partition("=")
+        if not sign:
+            name, value = Path(text).name, text
+        if name in named:
+            raise BadInput("two of the same name", field=option, got=name, expected="NAME=…")
+        named[name] = value
     return named
 
 
-def _choose_device(wanted: str) -> None:
-    """Let this process see that device alone; before any network is loaded.
-
-    Raises:
-        BadInput: no such device.
-    """
-    kind, _, number = wanted.partition(":")
+def _choose_device(device: str) -> None:
+    """Hide all other devices from this process, before any network is loaded; `BadInput`: no such device."""
+    kind, _, number = device.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number):
-        raise BadInput("no such device", field="--device", got=wanted, expected="cpu, cuda or cuda:N")
+        raise BadInput("no such device", field="--device", got=device, expected="cpu, cuda or cuda:N")
     if kind == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         return
@@ -78,7 +74,7 @@ def _choose_device(wanted: str) -> None:
 
     count = torch.cuda.device_count()
     if count <= int(number or 0):
-        raise BadInput("no such GPU here", field="--device", got=wanted, expected=f"{count} GPUs")
+        raise BadInput("no such GPU here", field="--device", got=device, expected=f"{count} GPUs")
     visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
     os.environ["CUDA_VISIBLE_DEVICES"] = (visible or [str(place) for place in range(count)])[int(number or 0)]
 
@@ -127,8 +123,7 @@ def run(arguments: Namespace) -> None:
         batch_size=arguments.batch,
         precision=arguments.precision,
         candidates=arguments.candidates,
-        positives=arguments.positives,
-        told=lambda line: print(line, flush=True),
+        report=lambda line: print(line, flush=True),
         **chosen,
     )
     write_leaderboard(board, arguments.out)

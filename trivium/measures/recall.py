@@ -1,12 +1,8 @@
-"""Retrieval with several right answers a query: the rank of the best own one, R@k, R-Precision, mAP@R; hubness.
+"""Retrieval with several right answers a query: the rank of the best own one, R@k; hubness.
 
 Queries and gallery items belong to owners: image to text, the owner of a caption is its picture, and a hit is any of
 the picture's captions; text to image, every picture is its own (decorrelation.md §5). Ties count against the query: an
 item of another owner that scores the same ranks before.
-
-R is the number of a query's right answers. With hit_r = 1 where the item at rank r is right, and P(r) the share of
-right items among the first r, R-Precision = P(R) and mAP@R = 1/R Σ_{r ≤ R} hit_r · P(r) (Musgrave et al. 2020; Chun et
-al. 2022).
 """
 
 import numpy as np
@@ -94,33 +90,6 @@ def _finite(vectors: NDArray) -> NDArray[np.float32]:
     if not np.isfinite(vectors).all():
         raise ValueError("NaN or infinite value in an embedding")
     return vectors
-
-
-def ranked_hits(scores: ArrayLike, right: ArrayLike, depth: int) -> NDArray[np.bool_]:
-    """Which of the first items are right; of equal scores a wrong item ranks before a right one.
-
-    Args:
-        scores: (items,) of one query, the higher the better.
-        right: (items,) bool.
-        depth: how many of the first.
-    """
-    values, flags = np.asarray(scores), np.asarray(right, dtype=bool)
-    if len(values) > 4 * depth:  # whatever reaches the score at `depth` takes part, so that ties are whole
-        reached = values >= -np.partition(-values, depth - 1)[depth - 1]
-        values, flags = values[reached], flags[reached]
-    found: NDArray[np.bool_] = flags[np.lexsort((flags, -values))[:depth]]
-    return found
-
-
-def r_precision(hits: ArrayLike) -> float:
-    """Of the R first items, (R,) bool."""
-    return float(np.asarray(hits, dtype=float).mean())
-
-
-def average_precision_at_r(hits: ArrayLike) -> float:
-    """Of the R first items, (R,) bool; its mean over queries is mAP@R."""
-    flags = np.asarray(hits, dtype=float)
-    return float(np.mean(flags * flags.cumsum() / np.arange(1, len(flags) + 1)))
 
 
 def occurrence_skew(neighbours: ArrayLike, size: int) -> float:

@@ -11,12 +11,11 @@ from torch.nn.functional import normalize
 from tests.decorrelation.benchmark.benchmark_project import texts_of, write_hugging_face, write_project
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.answers import answer
+from trivium.decorrelation.benchmark.answers import TrainedModel, answer
 from trivium.decorrelation.benchmark.benchmark_set import open_set
 from trivium.decorrelation.benchmark.embedder import embed
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.libraries import KINDS
-from trivium.decorrelation.benchmark.trained import TrainedModel
 from trivium.decorrelation.models.interface import load
 
 TEXTS = ["A dog and a frisbee.", "Two dogs share a frisbee in a park.", "A cat."]
@@ -72,7 +71,7 @@ def test_the_matching_head_has_its_say(tmp_path):
     both, alone = answer(asked, vectors, model), answer(asked, vectors)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"kind": "blip", "text_tokens": 24}))
-    _, graph = TrainedModel(folder).ask(asked)
+    graph = TrainedModel(folder).answer(asked)
     assert (both.captions != alone.captions).any()
     np.testing.assert_allclose(both.pairs, graph.pairs, atol=1e-2)  # pictures are scaled by another library
     assert not np.allclose(both.pairs, alone.pairs)
@@ -111,6 +110,17 @@ def test_gemmas_vocabulary_makes_texts_lower_case(tmp_path):
         model._lower = lower
         model.encode_texts(["A Dog."])
     assert seen == ["A Dog.", "a dog."]
+
+
+def test_a_tokenizer_with_more_words_than_the_network_is_refused(tmp_path):
+    folder = write_hugging_face("clip", tmp_path / "m", TEXTS)
+    network = transformers.CLIPModel.from_pretrained(folder)
+    network.text_model.embeddings.token_embedding = torch.nn.Embedding(5, 16)
+    network.config.text_config.vocab_size = 5
+    network.save_pretrained(folder)
+    model = find_model(str(folder)).load()
+    with pytest.raises(BadInput, match=r"/m: the tokenizer is of another network.*; got \d+; expected at most 4, by"):
+        model.encode_texts(TEXTS)
 
 
 def test_a_vision_tower_alone_has_no_text_tower(tmp_path):

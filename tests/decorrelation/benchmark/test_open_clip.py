@@ -121,6 +121,14 @@ def test_weights_that_were_trained_with_another_activation_get_it(monkeypatch):
     assert [given["force_quick_gelu"] for given in asked] == [True, False]
 
 
+def test_a_tokenizer_with_more_words_than_the_network_is_refused(tmp_path):
+    folder, _ = write_small("vit", tmp_path / "vit")
+    model = find_model(str(folder)).load()
+    model._tokenize = open_clip.get_tokenizer("ViT-B-32")
+    with pytest.raises(BadInput, match=r"vit: the tokenizer is of another network.*; got 49407; expected at most \d"):
+        model.encode_texts(CAPTIONS)
+
+
 def test_a_folder_without_weights_is_refused(tmp_path):
     folder = write_base("clip", tmp_path / "clip")
     (folder / "open_clip_model.safetensors").unlink()

@@ -22,9 +22,7 @@ def answers(asked, pairs):
 def test_a_pair_is_right_on_a_side_where_its_caption_scores_more_and_a_tie_is_wrong(asked):
     right, wrong, tie = [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 1], [1, 1]]
     always_y = [[1, 0], [1, 0]]
-    found = score(
-        asked, None, answers(asked, [right, right, right, wrong, tie, always_y, always_y, always_y, always_y])
-    )
+    found = score(asked, answers(asked, [right, right, right, wrong, tie, always_y, always_y, always_y, always_y]))
     assert found.mean("pair_whole") == pytest.approx(7 / 9)
     assert found.mean("pair_painted") == pytest.approx(3 / 9)
     assert found.mean("pair_both") == pytest.approx(3 / 9)
@@ -38,7 +36,7 @@ def test_a_pair_is_right_on_a_side_where_its_caption_scores_more_and_a_tie_is_wr
 
 def test_guessing_scores_what_chance_says(asked):
     rng = np.random.default_rng(0)
-    means = [score(asked, None, answers(asked, rng.normal(size=(9, 2, 2)))).mean("pair_both") for _ in range(60)]
+    means = [score(asked, answers(asked, rng.normal(size=(9, 2, 2)))).mean("pair_both") for _ in range(60)]
     assert np.mean(means) == pytest.approx(0.25, abs=0.06)
 
 
@@ -53,12 +51,12 @@ def test_little_paint_or_what_nobody_named_tests_hardly_anything(asked):
     assert parts["what is gone"] == {"people named it": 9 - gone, "nobody named it": gone}
     assert parts["share painted over"] == {"0 to 1 %": 2, "20 to inf %": 7}
     assert sum(parts["class"].values()) == 9
-    found = score(changed, None, answers(changed, np.zeros((9, 2, 2))))
+    found = score(changed, answers(changed, np.zeros((9, 2, 2))))
     assert len(found.values["odmap@1_tested"]) == 7 - gone
 
 
 def test_strata_and_lines_by_query_add_up_to_the_means(asked):
-    found = score(asked, None, answers(asked, np.random.default_rng(0).normal(size=(9, 2, 2))))
+    found = score(asked, answers(asked, np.random.default_rng(0).normal(size=(9, 2, 2))))
     rows = list(query_rows(asked, {"m": found}))
     assert [row["id"] for row in rows] == list(asked.queries.ids)
     for measure in ("odmap@1", "odmap@10", "still_named", "pair_both"):

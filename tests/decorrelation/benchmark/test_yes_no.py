@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-import re
 
 import numpy as np
 import pytest
@@ -87,7 +86,7 @@ def test_answers_are_paid_for_once_even_where_the_endpoint_fails_in_between(aske
         ask_vlm(asked, model(down).model_copy(update={"parallel": 1}))
     with always("yes") as again:
         found = ask_vlm(asked, model(again))
-    assert len(again.requests) == found.asked - 10
+    assert len(again.requests) == found.questions - 10
     with always("no") as never:
         assert ask_vlm(asked, model(never)).rate("there") == 1
     assert never.requests == []
@@ -100,7 +99,7 @@ def test_answers_that_are_none_are_counted_and_nonsense_alone_is_refused(asked):
     mixed = Loopback(lambda number, payload: said("yes" if number % 2 else "The weather is nice."))
     with mixed:
         found = ask_vlm(asked, model(mixed))
-    assert found.unreadable == found.asked - sum(len(answers) for answers in found.yes.values()) > 0
+    assert found.unreadable == found.questions - sum(len(answers) for answers in found.yes.values()) > 0
     with always("Bananas.") as nonsense, pytest.raises(BadInput, match="no answer says yes or no; got 'Bananas.'"):
         ask_vlm(asked, model(nonsense, "bananas"))
 
@@ -135,7 +134,3 @@ def test_it_stands_on_the_page_alone_and_a_failure_is_said(asked, tmp_path):
     write_leaderboard(board, tmp_path / "board")
     (row,) = json.loads((tmp_path / "board/leaderboard.json").read_text("utf-8"))["vlms"]
     assert (row["accuracy"], row["yes"]["there"]["rate"]) == (0.5, 1.0)
-    assert re.search(
-        r"\| tiny \| 100\.0 \| 100\.0 \| 100\.0 \| 100\.0 \| 50\.0",
-        (tmp_path / "board/leaderboard.md").read_text("utf-8"),
-    )

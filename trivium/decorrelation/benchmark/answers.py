@@ -7,16 +7,20 @@ has one. Of pictures with several vectors the best one counts: s(x, y) = max_v �
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from trivium.core.engine import LocalEngine
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors, stream_pictures
 from trivium.decorrelation.evaluation.answers import CUTOFFS
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever, top_captions
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, encode_gallery, load_once
 from trivium.measures.recall import Ranks
 
 _PICTURES = 16  # with all their vectors, against all texts
@@ -39,9 +43,40 @@ class SetAnswers:
     pairs: NDArray[np.float32]
 
 
+class TrainedModel:
+    """A model that a graph has trained, of any kind, asked as the stage `decorrelation-retrieve` asks it.
+
+    So its figures are the graph's: BLIP's best candidates are scored again by its matching head (decorrelation.md §4).
+
+    Raises:
+        BadInput: the folder is not what `RetrievalModel.save` writes, or the weights do not fit.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        load_once(folder)
+
+    def answer(self, benchmark: BenchmarkSet) -> SetAnswers:
+        """Answer a set with the settings of the graph's stage."""
+        settings = benchmark.retrieve
+        threads = torch.get_num_threads()
+        torch.set_num_threads(settings.threads or threads)
+        try:
+            with TemporaryDirectory() as work:
+                batches = (settings.picture_batch, settings.caption_batch)
+                model = ShardedModel(self._folder, *batches, LocalEngine(1), Path(work))
+                count = len(benchmark.captions.texts)
+                vectors = encode_gallery(model, [*benchmark.captions.texts, *benchmark.pairs.texts])
+                candidates = settings.candidates_of(benchmark.dataset)
+                retriever = Retriever(model, benchmark.captions, vectors[:count], candidates)
+                return _answers_of(retriever, benchmark, vectors[count:])
+        finally:
+            torch.set_num_threads(threads)
+
+
 @dataclass(frozen=True)
 class _Encoded:
-    """`EncodedPictures` of a model that is no graph's."""
+    """`EncodedPictures` of a model that no graph has trained."""
 
     vectors: Vectors
     kept: bool
@@ -50,7 +85,7 @@ class _Encoded:
 
 @dataclass(frozen=True)
 class _Model:
-    """`ShardedModel` around vectors that are there, and a model's `match`, if it has one."""
+    """`ShardedModel` around vectors that are computed already, and a model's `match`, if it has one."""
 
     vectors: dict[str, Vectors]
     pictures: dict[str, PictureSet]
@@ -66,20 +101,20 @@ class _Model:
         assert self.match_images is not None
         scores = [np.zeros(0, np.float32)] * len(texts)
         for group in in_groups(stream_pictures(encoded.pictures, f"{name}, matched"), self.batch):
-            asked = [(row, image) for row, image in group if texts[row]]
-            matched = self.match_images([image for _, image in asked], [texts[row] for row, _ in asked])
-            for (row, _), values in zip(asked, matched, strict=True):
+            rows = [row for row, _ in group if texts[row]]
+            matched = self.match_images([image for row, image in group if texts[row]], [texts[row] for row in rows])
+            for row, values in zip(rows, matched, strict=True):
                 scores[row] = values
         return scores
 
 
 def answer(
-    asked: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: int = 64, candidates: int | None = None
+    benchmark: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: int = 64, candidates: int | None = None
 ) -> SetAnswers:
     """The answers of a model by its vectors; the best candidates are scored again where it has `match`.
 
     Args:
-        asked: the set.
+        benchmark: the set.
         vectors: of the model.
         model: with `match`, or without.
         batch: pictures at a time.
@@ -87,52 +122,54 @@ def answer(
             does on this data set, or where it says nothing, as the paper on COCO (256).
     """
     if vectors.pictures.ndim == 3:
-        return _answer_by_sides(asked, vectors)
-    parts = {
-        asked.pictures.name: (asked.pictures, vectors.pictures),
-        asked.painted.name: (asked.painted, vectors.painted),
-    }
-    held: Any = _Model(
-        {name: found for name, (_, found) in parts.items()},
-        {name: pictures for name, (pictures, _) in parts.items()},
+        return _answer_by_sides(benchmark, vectors)
+    whole, painted = benchmark.pictures, benchmark.painted
+    encoded: Any = _Model(
+        {whole.name: vectors.pictures, painted.name: vectors.painted},
+        {whole.name: whole, painted.name: painted},
         getattr(model, "match", None) if candidates != 0 else None,
         batch,
     )
-    candidates = candidates or asked.retrieve.candidates.get(asked.dataset, 256)
-    return answers_of(Retriever(held, asked.captions, vectors.captions, candidates), asked, vectors.without)
+    candidates = candidates or benchmark.retrieve.candidates.get(benchmark.dataset, 256)
+    retriever = Retriever(encoded, benchmark.captions, vectors.captions, candidates)
+    return _answers_of(retriever, benchmark, vectors.without)
 
 
-def answers_of(retriever: Retriever, asked: BenchmarkSet, without: Vectors) -> SetAnswers:
+def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors) -> SetAnswers:
     """What a retriever answers; `without` are the vectors of y′."""
+    parts = (benchmark.pictures, benchmark.painted)
     return SetAnswers(
-        np.array(retriever.lists(asked.painted, max(CUTOFFS))["captions"].to_pylist()),
-        retriever.image_to_text(asked.pictures),
-        retriever.text_to_image(asked.pictures),
-        np.stack([_pair_scores(retriever, asked, part, without) for part in (asked.pictures, asked.painted)], axis=1),
+        np.array(retriever.lists(benchmark.painted, max(CUTOFFS))["captions"].to_pylist()),
+        retriever.image_to_text(benchmark.pictures),
+        retriever.text_to_image(benchmark.pictures),
+        np.stack([_pair_scores(retriever, benchmark, part, without) for part in parts], axis=1),
     )
 
 
-def _pair_scores(retriever: Retriever, asked: BenchmarkSet, part: PictureSet, without: Vectors) -> NDArray[np.float32]:
+def _pair_scores(
+    retriever: Retriever, benchmark: BenchmarkSet, part: PictureSet, without: Vectors
+) -> NDArray[np.float32]:
     """(pairs, 2): each pair's picture of a part with y and with y′."""
-    encoded, rows = retriever.encoded(part), _rows(asked, part)
-    texts = (retriever.gallery[asked.pairs.captions], without)
+    encoded, rows, pairs = retriever.encoded(part), _rows(benchmark, part), benchmark.pairs
+    texts = (retriever.gallery[pairs.captions], without)
     scores = np.stack([by_side(encoded.vectors[rows], vectors) for vectors in texts], axis=1)
     if encoded.kept:
         lists: list[list[str]] = [[] for _ in part.names]
-        for row, caption, text in zip(rows.tolist(), asked.pairs.captions, asked.pairs.texts, strict=True):
-            lists[row] += [asked.captions.texts[caption], text]
+        for row, caption, text in zip(rows.tolist(), pairs.captions, pairs.texts, strict=True):
+            lists[row] += [benchmark.captions.texts[caption], text]
         matched = retriever.model.match(f"pairs-{part.name}", encoded, lists)
         order = np.argsort(rows, kind="stable")
         scores[order] += np.concatenate(matched).reshape(-1, 2)
     return scores
 
 
-def _rows(asked: BenchmarkSet, part: PictureSet) -> NDArray[np.int64]:
+def _rows(benchmark: BenchmarkSet, part: PictureSet) -> NDArray[np.int64]:
     """Of each pair the row of its picture in a part of the set."""
-    if part is asked.painted:
-        return asked.pairs.queries
+    if part is benchmark.painted:
+        return benchmark.pairs.queries
     place = {owner: row for row, owner in enumerate(part.owners)}
-    return np.array([place[picture] for picture in asked.queries.pictures[asked.pairs.queries].tolist()], np.int64)
+    owners = benchmark.queries.pictures[benchmark.pairs.queries].tolist()
+    return np.array([place[picture] for picture in owners], np.int64)
 
 
 def by_side(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
@@ -141,18 +178,18 @@ def by_side(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
     return products.max(axis=1) if products.ndim == 2 else products
 
 
-def _answer_by_sides(asked: BenchmarkSet, vectors: SetVectors) -> SetAnswers:
-    """As `answers_of`, where a picture has several vectors."""
+def _answer_by_sides(benchmark: BenchmarkSet, vectors: SetVectors) -> SetAnswers:
+    """As `_answers_of`, where a picture has several vectors."""
     count, depth = len(vectors.painted), max(CUTOFFS)
     # Who is among the best of all by its best side is among the best of that side.
     scores, rows = top_captions(vectors.painted.reshape(-1, vectors.painted.shape[2]), vectors.captions, depth)
     captions = np.empty((count, depth), np.int64)
-    for query, (values, found) in enumerate(zip(scores.reshape(count, -1), rows.reshape(count, -1), strict=True)):
-        order = np.lexsort((found, -values))
-        _, first = np.unique(found[order], return_index=True)
-        captions[query] = asked.captions.ids[found[order][np.sort(first)[:depth]]]
-    test = asked.captions.test
-    texts, owners, own = vectors.captions[test], asked.captions.pictures[test], np.array(asked.pictures.owners)
+    for query, (values, candidates) in enumerate(zip(scores.reshape(count, -1), rows.reshape(count, -1), strict=True)):
+        ranked = candidates[np.lexsort((candidates, -values))]
+        _, first = np.unique(ranked, return_index=True)
+        captions[query] = benchmark.captions.ids[ranked[np.sort(first)[:depth]]]
+    test = benchmark.captions.test
+    texts, owners, own = vectors.captions[test], benchmark.captions.pictures[test], np.array(benchmark.pictures.owners)
     place = {owner: row for row, owner in enumerate(own.tolist())}
     best = by_side(vectors.pictures[[place[owner] for owner in owners.tolist()]], texts)
     to_text, to_image = np.ones(len(own), np.int64), np.ones(len(owners), np.int64)
@@ -162,7 +199,7 @@ def _answer_by_sides(asked: BenchmarkSet, vectors: SetVectors) -> SetAnswers:
         bar = np.where(theirs, products, -np.inf).max(axis=1, keepdims=True)
         to_text[start : start + _PICTURES] += ((products >= bar) & ~theirs).sum(axis=1)
         to_image += ((products >= best) & ~theirs).sum(axis=0)
-    y, left = vectors.captions[asked.pairs.captions], vectors.without
-    parts = ((asked.pictures, vectors.pictures), (asked.painted, vectors.painted))
-    pairs = [[by_side(found[_rows(asked, part)], text) for text in (y, left)] for part, found in parts]
+    sides = (vectors.captions[benchmark.pairs.captions], vectors.without)
+    parts = ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
+    pairs = [[by_side(encoded[_rows(benchmark, part)], text) for text in sides] for part, encoded in parts]
     return SetAnswers(captions, to_text, to_image, np.array(pairs).transpose(2, 0, 1))

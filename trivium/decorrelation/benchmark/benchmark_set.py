@@ -1,4 +1,4 @@
-"""What every model of a leaderboard is asked: a released set (`release.py`), read from its file."""
+"""The questions that all models of a leaderboard are asked: a released set (`release.py`), read from its file."""
 
 import hashlib
 import json
@@ -18,7 +18,6 @@ from trivium.core.image_shards import write_images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_batches, read_schema, read_table
 from trivium.decorrelation.benchmark.hub import hub_folder
-from trivium.decorrelation.benchmark.positives import Positives, read_positives
 from trivium.decorrelation.benchmark.release import (
     DATA,
     FORMAT,
@@ -36,6 +35,7 @@ from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.decorrelation.retrieval.sharded_model import Captions
 
 LEAST_SHARE = 0.01  # of the picture: where less was painted over, hardly anything is gone
+PICTURE_TYPES = {b"\xff\xd8": "jpeg", b"\x89P": "png", b"RI": "webp", b"GI": "gif", b"BM": "bmp"}  # by first bytes
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,6 @@ class BenchmarkSet:
         shares: (queries,) of the picture that was painted over.
         retrieve: how the graph asks its own models.
         kept: folder for what is computed of this set.
-        positives: right answers beyond a picture's own captions; None where nobody brought any.
     """
 
     head: Mapping[str, Any]
@@ -85,7 +84,6 @@ class BenchmarkSet:
     shares: NDArray[np.float64]
     retrieve: RetrieveParameters
     kept: Path
-    positives: Positives | None = None
 
     @property
     def dataset(self) -> str:
@@ -127,24 +125,24 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trivium" / "odmap"
 
 
-def find_set(where: str | Path, dataset: str | None = None) -> Path:
+def find_set(released: str | Path, dataset: str | None = None) -> Path:
     """The file of a set: itself, that in a folder, or that of the hub's data set of this name.
 
     Args:
-        where: a file, a folder, or OWNER/NAME.
+        released: a file, a folder, or OWNER/NAME.
         dataset: which, where there are several.
 
     Raises:
         BadInput: no file, several, or a hub that cannot be reached.
     """
-    folder = Path(where)
+    folder = Path(released)
     if folder.is_file():
         return folder
     if not folder.is_dir():
-        folder = hub_folder(str(where), "--set", ["*.parquet"], kind="dataset")
+        folder = hub_folder(str(released), "--set", ["*.parquet"], kind="dataset")
     files = sorted(path for path in folder.rglob("*.parquet") if path.name.startswith(dataset or ""))
     if len(files) != 1:
-        raise BadInput("no set, or several", file=where, got=len(files), expected="one .parquet; or --dataset",
+        raise BadInput("no set, or several", file=released, got=len(files), expected="one .parquet; or --dataset",
                        choices=[path.name for path in sorted(folder.rglob("*.parquet"))])  # fmt: skip
     return files[0]
 
@@ -155,7 +153,6 @@ def open_set(
     *,
     dataset: str | None = None,
     filling: str | None = None,
-    positives: str | Path | None = None,
     cache: str | Path | None = None,
 ) -> BenchmarkSet:
     """A released set, or that of a built project: the graph's, or where it has released none, one written now.
@@ -164,7 +161,6 @@ def open_set(
         project: folder of the built project, where no set is given.
         released: see `find_set`.
         dataset, filling: of the project's; or which of several sets.
-        positives: folder of right answers, see `read_positives`.
         cache: folder for unpacked pictures and embeddings; None: see `cache_folder`.
 
     Raises:
@@ -180,16 +176,11 @@ def open_set(
         if not file.is_file():
             file = kept / f"{dataset}_{filling}.parquet"
             export_set(Path(project) / PARAMETERS, Path(project) / DATA, file, dataset, filling)
-    return read_set(file, kept, None if positives is None else Path(positives))
+    return read_set(file, kept)
 
 
-def read_set(file: Path, cache: Path, positives: Path | None = None) -> BenchmarkSet:
-    """A released set; its pictures are unpacked into the cache, once.
-
-    Args:
-        file: of `export_set`.
-        cache: folder.
-        positives: folder of right answers, see `read_positives`.
+def read_set(file: Path, cache: Path) -> BenchmarkSet:
+    """Read a released set; its pictures are unpacked into the cache, once.
 
     Raises:
         BadInput: no such file, one that is cut off, damaged or no set, or too few captions for the largest cut-off.
@@ -198,14 +189,14 @@ def read_set(file: Path, cache: Path, positives: Path | None = None) -> Benchmar
     if HEAD not in metadata:
         raise BadInput("not a set", file=file, expected="what `trivium odmap --export` writes")
     try:
-        return _read(file, json.loads(metadata[HEAD]), cache, positives)
+        return _read(file, json.loads(metadata[HEAD]), cache)
     except BadInput:
         raise
     except (pa.ArrowException, KeyError, TypeError, ValueError, IndexError) as error:
         raise BadInput(f"not a set as --export writes it: {error!r}", file=file) from None
 
 
-def _read(file: Path, head: Mapping[str, Any], cache: Path, positives: Path | None) -> BenchmarkSet:
+def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     if head["format"] != FORMAT:
         raise BadInput("a set of another version", file=file, field="format", got=head["format"], expected=str(FORMAT))
     rows = read_table(file, [name for name in SCHEMA.names if name != "image"])
@@ -226,7 +217,7 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path, positives: Path | No
     texts, test = tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
     partners = tuple(queries["partner"].to_pylist())
     present = _flags(queries["classes"], classes)
-    found = Queries(
+    judged = Queries(
         tuple(queries["id"].to_pylist()),
         queries["picture"].to_numpy(),
         tuple(queries["class"].to_pylist()),
@@ -253,13 +244,12 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path, positives: Path | No
         gallery,
         whole,
         painted,
-        found,
+        judged,
         pairs,
         partners,
         queries["share"].to_numpy(),
         validate(RetrieveParameters, head["retrieve"], "retrieve", file),
         folder,
-        read_positives(positives, whole.names, ids[test].tolist()) if positives else None,
     )
 
 

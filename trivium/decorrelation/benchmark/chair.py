@@ -1,6 +1,6 @@
 """CHAIR of captioners on painted pictures: how much they name that is not there (Rohrbach et al., EMNLP 2018).
 
-    CHAIR_i = mentions of things that are not in x′ / all mentions        CHAIR_s = captions with such a mention / all
+    CHAIR_i = mentions of classes that are not in x′ / all mentions       CHAIR_s = captions with such a mention / all
 
 A mention is a noun phrase that names a class, found as in the graph's captions. In x′ are the annotated classes that
 are left, and what people named in their captions of the picture, but for what was painted out. A captioner that still
@@ -64,29 +64,31 @@ class CaptionerScores:
         return float((self.invented > 0).mean())
 
 
-def write_captions(captioner: Captions, asked: BenchmarkSet, name: str, batch: int) -> list[str]:
+def write_captions(captioner: Captions, benchmark: BenchmarkSet, name: str, batch: int) -> list[str]:
     """A caption a painted picture.
 
     Raises:
         BadInput: a picture that cannot be decoded, or another number of captions than of pictures.
     """
-    images = Images(asked.painted.folder)
+    images = Images(benchmark.painted.folder)
     texts: list[str] = []
-    for start in range(0, len(asked.painted.names), 8 * batch):
-        names = asked.painted.names[start : start + 8 * batch]
+    for start in range(0, len(benchmark.painted.names), 8 * batch):
+        names = benchmark.painted.names[start : start + 8 * batch]
         texts += captioner.caption(ShardPictures(images, names)[:], batch)  # decoded: a captioner may want a list
-    if len(texts) != len(asked.painted.names):
-        raise BadInput("another number of captions", file=name, got=len(texts), expected=str(len(asked.painted.names)))
+    if len(texts) != len(benchmark.painted.names):
+        raise BadInput(
+            "another number of captions", file=name, got=len(texts), expected=str(len(benchmark.painted.names))
+        )
     return texts
 
 
-def read_captions(file: Path, asked: BenchmarkSet) -> list[str]:
+def read_captions(file: Path, benchmark: BenchmarkSet) -> list[str]:
     """The captions of any captioner: `{"id": of a painted picture, "caption": text}` a line, one each, in any order.
 
     Raises:
         BadInput: no text, an id twice, one that the set lacks, or one that is missing.
     """
-    places = {name: row for row, name in enumerate(asked.painted.queries)}
+    places = {name: row for row, name in enumerate(benchmark.painted.queries)}
     texts: dict[int, str] = {}
     for row, line in read_json_lines(file):
         name, text = str(line.get("id")), line.get("caption")
@@ -101,22 +103,23 @@ def read_captions(file: Path, asked: BenchmarkSet) -> list[str]:
     return [texts[row] for row in range(len(places))]
 
 
-def chair(asked: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
+def chair(benchmark: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
     """Judge captions of the painted pictures, one a query; what they name is found as in the set's own captions.
 
     Raises:
         BadInput: see `read_phrases`.
     """
-    said = asked.head["phrases"]
-    chunker = choose_chunker(said["chunker"], said["spacy_model"])
-    settings = Settings(asked.classes, said["matching"], chunker, said["spacy_model"])
-    counts = np.zeros(asked.queries.removed.shape, np.int64)
+    used = benchmark.head["phrases"]
+    chunker = choose_chunker(used["chunker"], used["spacy_model"])
+    settings = Settings(benchmark.classes, used["matching"], chunker, used["spacy_model"])
+    counts = np.zeros(benchmark.queries.removed.shape, np.int64)
     for row, phrases in enumerate(read_phrases(settings, [read_sentence(text) for text in texts])):
         for phrase in phrases:
-            counts[row, [asked.classes.index(name) for name in phrase.classes]] += 1
-    removed = asked.queries.removed
-    invented = (counts * ~((asked.queries.present | asked.named_by_people()) & ~removed)).sum(axis=1)
+            counts[row, [benchmark.classes.index(name) for name in phrase.classes]] += 1
+    removed = benchmark.queries.removed
+    invented = (counts * ~((benchmark.queries.present | benchmark.named_by_people()) & ~removed)).sum(axis=1)
     still_named = np.asarray(((counts > 0) & removed).any(axis=1))
     shares = {"chair_s": invented > 0, "still_named": still_named}
-    bounds = {name: interval(asked, share.astype(float), asked.queries.pictures) for name, share in shares.items()}
+    pictures = benchmark.queries.pictures
+    bounds = {name: interval(benchmark, share.astype(float), pictures) for name, share in shares.items()}
     return CaptionerScores(tuple(texts), counts.sum(axis=1), invented, still_named, bounds)

@@ -64,13 +64,13 @@ class SetVectors:
 
 
 def embed(
-    model: Embedder, asked: BenchmarkSet, name: str, batch_size: int = 64, precision: Precision = "float32"
+    model: Embedder, benchmark: BenchmarkSet, name: str, batch_size: int = 64, precision: Precision = "float32"
 ) -> SetVectors:
     """Encode a set; a text that comes twice is encoded once, so that equal sentences tie.
 
     Args:
         model: on its device.
-        asked: the set.
+        benchmark: the set.
         name: of the model, for messages.
         batch_size: pictures at a time, and eight times as many texts; halves itself when GPU memory runs out.
         precision: that networks compute in.
@@ -82,15 +82,15 @@ def embed(
         if not callable(getattr(model, method, None)):
             raise BadInput(f"a model without {tower}", file=name, field=method, expected="both towers of one space")
     with torch.autocast(pick_device().type, getattr(torch, precision), enabled=precision != "float32"):
-        texts = _of_texts(model, [*asked.captions.texts, *asked.pairs.texts], name, 8 * batch_size)
-        pictures = _of_pictures(model, asked.pictures, f"{name}, pictures", batch_size)
-        painted = _of_pictures(model, asked.painted, f"{name}, painted pictures", batch_size)
-    count = len(asked.captions.texts)
+        texts = _of_texts(model, [*benchmark.captions.texts, *benchmark.pairs.texts], name, 8 * batch_size)
+        pictures = _of_pictures(model, benchmark.pictures, f"{name}, pictures", batch_size)
+        painted = _of_pictures(model, benchmark.painted, f"{name}, painted pictures", batch_size)
+    count = len(benchmark.captions.texts)
     return in_one_space(name, SetVectors(pictures, painted, texts[:count], texts[count:]))
 
 
 def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
-    """The vectors themselves; `BadInput` where pictures and captions have different widths."""
+    """Return the vectors; `BadInput` where pictures and captions have different widths."""
     widths = {part.shape[-1] for part in (vectors.pictures, vectors.painted, vectors.captions)}
     if len(widths) > 1:
         got = f"{vectors.pictures.shape[-1]} and {vectors.captions.shape[-1]}"
@@ -98,24 +98,24 @@ def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
     return vectors
 
 
-def unit(made: Any, count: int, name: str, first: int = 0, *, sides: bool = False) -> NDArray[np.float32]:
-    """Vectors (count, d), an array or a tensor, scaled to length 1; `name` and the row of the first are for messages.
+def unit(vectors: Any, count: int, name: str, first: int = 0, *, sides: bool = False) -> NDArray[np.float32]:
+    """Scale a model's vectors (count, d), an array or a tensor, to length 1.
 
     Args:
-        made: what a model has given.
-        count: of things.
+        vectors: of `count` pictures or texts.
+        count: how many vectors are expected.
         name: of the model, for messages.
-        first: row of the first thing, for messages.
-        sides: whether (count, sides, d) will do, too.
+        first: row of the first vector, for messages.
+        sides: whether (count, sides, d) is allowed, too.
 
     Raises:
         BadInput: another shape or count, NaN or infinity, or a vector of length 0.
     """
-    values = made if isinstance(made, torch.Tensor) else torch.from_numpy(np.array(made, dtype=np.float32))
+    values = vectors if isinstance(vectors, torch.Tensor) else torch.from_numpy(np.array(vectors, dtype=np.float32))
     values = values.detach().float()
     if values.ndim not in (2, 2 + sides) or len(values) != count or not values.numel():
         raise BadInput("embeddings of another shape", file=name, got=tuple(values.shape),
-                       expected=f"({count}, d), a row a thing")  # fmt: skip
+                       expected=f"({count}, d), a row an input")  # fmt: skip
     for wrong, problem in (
         (~torch.isfinite(values).flatten(1).all(dim=1), "NaN or infinite value in an embedding"),
         ((values == 0).all(dim=-1).reshape(count, -1).any(dim=1), "an embedding of length 0 has no direction"),
@@ -136,23 +136,23 @@ def _of_texts(model: Embedder, texts: Sequence[str], name: str, batch_size: int)
     return vectors[[places[text] for text in texts]]
 
 
-def stream_pictures(asked: PictureSet, name: str) -> Iterator[tuple[int, Image.Image]]:
-    """(row, picture) in the order of the shards; `name` is for the progress bar."""
-    rows = {picture: row for row, picture in enumerate(asked.names)}
-    images = Images(asked.folder)
-    for picture, data in tqdm(images.stream(), total=len(images.names), desc=name, unit="image", mininterval=5):
-        yield rows[picture], read_rgb(data, picture, asked.folder)
+def stream_pictures(pictures: PictureSet, description: str) -> Iterator[tuple[int, Image.Image]]:
+    """Stream (row, picture) in the order of the shards, with a progress bar."""
+    rows = {name: row for row, name in enumerate(pictures.names)}
+    images = Images(pictures.folder)
+    for name, data in tqdm(images.stream(), total=len(images.names), desc=description, unit="image", mininterval=5):
+        yield rows[name], read_rgb(data, name, pictures.folder)
 
 
-def _of_pictures(model: Embedder, asked: PictureSet, name: str, batch_size: int) -> Vectors:
+def _of_pictures(model: Embedder, pictures: PictureSet, name: str, batch_size: int) -> Vectors:
     order: list[int] = []
 
-    def pictures() -> Iterator[Image.Image]:
-        for row, picture in stream_pictures(asked, name):
+    def images() -> Iterator[Image.Image]:
+        for row, image in stream_pictures(pictures, name):
             order.append(row)
-            yield picture
+            yield image
 
-    encoded = _encoded(model.encode_images, in_groups(pictures(), batch_size), batch_size, name, sides=True)
+    encoded = _encoded(model.encode_images, in_groups(images(), batch_size), batch_size, name, sides=True)
     vectors = np.empty_like(encoded)
     vectors[order] = encoded
     return vectors

@@ -25,19 +25,19 @@ _LIBRARIES = ("torch", "transformers", "open_clip_torch", "sentence-transformers
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
-def _check_hub_name(where: str, file: str) -> None:
+def _check_hub_name(source: str, file: str) -> None:
     """Refuse what is neither a folder with this file nor a name that the hub could have."""
-    folder = Path(where)
+    folder = Path(source)
     if folder.is_dir() and not (folder / file).is_file():
         raise BadInput("no configuration", file=folder / file)
-    if not folder.is_dir() and not _HUB_NAME.fullmatch(where):
-        raise BadInput("no such folder", field="--model", got=where, expected="a folder, or the hub's OWNER/NAME")
+    if not folder.is_dir() and not _HUB_NAME.fullmatch(source):
+        raise BadInput("no such folder", field="--model", got=source, expected="a folder, or the hub's OWNER/NAME")
 
 
-def _check_hf(where: str) -> None:
-    _check_hub_name(where, _HF_CONFIG)
-    if Path(where).is_dir() and not _is_trained(Path(where)):
-        transformers_kind(Path(where))
+def _check_hf(source: str) -> None:
+    _check_hub_name(source, _HF_CONFIG)
+    if Path(source).is_dir() and not _is_trained(Path(source)):
+        transformers_kind(Path(source))
 
 
 def transformers_kind(folder: Path) -> str:
@@ -48,29 +48,28 @@ def transformers_kind(folder: Path) -> str:
     kind = config.get("model_type") if isinstance(config, dict) else None
     if kind in KINDS:
         return str(kind)
-    problem = "not a model of pictures and texts that is known"
+    problem = "a model of another kind than those of pictures and texts"
     for tower, other in (("vision", "text"), ("text", "vision")):
         if isinstance(kind, str) and kind.endswith(f"_{tower}_model"):
             problem = f"a model without a {other} tower"
     raise BadInput(problem, file=folder / _HF_CONFIG, field="model_type", got=kind, choices=KINDS)
 
 
-def _check_open_clip(where: str) -> None:
-    """Names are looked up in open_clip's lists; close ones are told."""
+def _check_open_clip(source: str) -> None:
+    """Refuse a folder without weights, and a name that open_clip's lists lack, with close ones."""
     import open_clip
 
-    folder = Path(where)
+    folder = Path(source)
     if folder.is_dir():
         require_offline(folder)
         if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.iterdir()):
             raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")
         return
-    configuration, _, tag = where.partition("/")
-    by_lower = {name.lower(): name for name in open_clip.list_models()}
-    if configuration not in by_lower.values():
-        near = get_close_matches(configuration.lower(), by_lower, n=5, cutoff=0.5)
-        raise BadInput("no such configuration of open_clip", field="--model", got=configuration,
-                       choices=[by_lower[name] for name in near] or sorted(by_lower.values()))  # fmt: skip
+    configuration, _, tag = source.partition("/")
+    names = open_clip.list_models()
+    if configuration not in names:
+        choices = get_close_matches(configuration, names, n=5, cutoff=0.5) or names
+        raise BadInput("no such configuration of open_clip", field="--model", got=configuration, choices=choices)
     tags = open_clip.list_pretrained_tags_by_model(configuration)
     if tag not in tags:
         expected = f"open_clip:{configuration}/TAG" if tags else "a configuration with released weights"
@@ -78,59 +77,59 @@ def _check_open_clip(where: str) -> None:
                        choices=tags)  # fmt: skip
 
 
-def _load_open_clip(where: str) -> Any:
+def _load_open_clip(source: str) -> Any:
     import open_clip
 
     from trivium.decorrelation.benchmark.libraries import OpenClipModel
 
-    if Path(where).is_dir():
-        name, text, options = f"local-dir:{where}", require_offline(Path(where)), {}
+    if Path(source).is_dir():
+        name, text, options = f"local-dir:{source}", require_offline(Path(source)), {}
     else:
-        name, _, tag = where.partition("/")
+        name, _, tag = source.partition("/")
         text = open_clip.get_model_config(name)["text_cfg"]
         # open_clip only warns where weights were trained with another activation than the configuration says.
         quick = bool(open_clip.get_pretrained_cfg(name, tag).get("quick_gelu"))
         options = {"pretrained": tag, "force_quick_gelu": quick}
     network, _, prepare, tokenize = load_open_clip(
-        name, where, text, require_pretrained=True, pretrained_text=False, **options
+        name, source, text, require_pretrained=True, pretrained_text=False, **options
     )
-    return OpenClipModel(network, prepare, tokenize)
+    return OpenClipModel(network, prepare, tokenize, source)
 
 
-def _load_hf(where: str) -> Any:
+def _load_hf(source: str) -> Any:
     from trivium.decorrelation.benchmark.libraries import load_hugging_face
 
-    folder = model_folder(where)
+    folder = model_folder(source)
     return _load_trained(folder) if _is_trained(folder) else load_hugging_face(folder, transformers_kind(folder))
 
 
-def _load_sentence_transformers(where: str) -> Any:
+def _load_sentence_transformers(source: str) -> Any:
     from trivium.decorrelation.benchmark.libraries import SentenceTransformersModel
 
-    return SentenceTransformersModel(model_folder(where, _OWNERS["sentence_transformers"]))
+    return SentenceTransformersModel(model_folder(source, _OWNERS["sentence_transformers"]))
 
 
-def _read_npy(where: str) -> Any:
+def _read_npy(source: str) -> Any:
     from trivium.decorrelation.benchmark.npy import KeptEmbeddings
 
-    return KeptEmbeddings(Path(where))
+    return KeptEmbeddings(Path(source))
 
 
 def _is_trained(folder: Path) -> bool:
-    """Whether a graph has saved a model there: its configuration names the kind."""
+    """Whether a graph has saved a model in the folder: its configuration names the kind."""
     config = read_json(folder / _HF_CONFIG) if (folder / _HF_CONFIG).is_file() else None
     return isinstance(config, dict) and "kind" in config
 
 
-def _check_trained(where: str) -> None:
-    if not _is_trained(Path(where)):
-        raise BadInput("no model of a graph", file=Path(where), expected="a folder of models/decorrelation/cells")
+def _check_trained(source: str) -> None:
+    if not _is_trained(Path(source)):
+        raise BadInput("no model of a graph", file=Path(source), expected="a folder of models/decorrelation/cells")
 
 
-def _load_trained(where: str | Path) -> Any:
-    from trivium.decorrelation.benchmark.trained import TrainedModel
+def _load_trained(source: str | Path) -> Any:
+    from trivium.decorrelation.benchmark.answers import TrainedModel
 
-    return TrainedModel(Path(where))
+    return TrainedModel(Path(source))
 
 
 @dataclass(frozen=True)
@@ -138,10 +137,9 @@ class Family:
     """One kind of models.
 
     Attributes:
-        file: that a folder of it has; a graph's is known by the kind that its configuration names.
+        file: that a folder of it has; a graph's is recognised by the kind that its configuration names.
         check: refuses what can be refused before anything is downloaded or loaded, by `BadInput`.
-        load: an `Embedder` in float32 on its device, or what has vectors and answers already (`TrainedModel`,
-            `KeptEmbeddings`); its `note` says what to know of its results.
+        load: an `Embedder` in float32 on its device, or what answers a set itself (`TrainedModel`, `KeptEmbeddings`).
     """
 
     file: str
@@ -152,7 +150,7 @@ class Family:
 FAMILIES = {  # in the order in which a folder is looked at: that of sentence-transformers may hold config.json, too
     "open_clip": Family(CONFIG, _check_open_clip, _load_open_clip),
     "sentence_transformers": Family(
-        _MODULES, lambda where: _check_hub_name(where, _MODULES), _load_sentence_transformers
+        _MODULES, lambda source: _check_hub_name(source, _MODULES), _load_sentence_transformers
     ),
     "hf": Family(_HF_CONFIG, _check_hf, _load_hf),
     "npy": Family("pictures.npy", _read_npy, _read_npy),
@@ -162,59 +160,49 @@ FAMILIES = {  # in the order in which a folder is looked at: that of sentence-tr
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model as it was asked for: its name on the leaderboard, a name of `FAMILIES`, and what that loads."""
+    """A model's name on the leaderboard, the name of its family in `FAMILIES`, and what that loads."""
 
     name: str
     family: str
-    where: str
+    source: str
 
     def load(self) -> Any:
         """See `Family.load`."""
-        return FAMILIES[self.family].load(self.where)
+        return FAMILIES[self.family].load(self.source)
 
     def identity(self) -> list[Any]:
         """What tells this model from any other: its files, the revision on the hub, versions of libraries."""
-        folder = Path(self.where)
+        folder = Path(self.source)
         if not folder.is_dir() and self.family in ("hf", "sentence_transformers"):
-            folder = model_folder(self.where, _OWNERS.get(self.family, ""))
+            folder = model_folder(self.source, _OWNERS.get(self.family, ""))
         files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
-        stated = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
-        return [self.family, self.where, stated, [version(name) for name in _LIBRARIES]]
+        states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
+        return [self.family, self.source, states, [version(name) for name in _LIBRARIES]]
 
 
-def split_name(wanted: str) -> tuple[str, str]:
-    """(name, model) of `NAME=MODEL`; the name is empty where none was given."""
-    name, equals, rest = wanted.partition("=")
-    return (name, rest) if equals and name and not re.search(r"[:/\\]", name) else ("", wanted)
-
-
-def local_folder(model: str) -> Path | None:
-    """The folder that `FAMILY:FOLDER` or a folder's own path means; None where there is no such folder."""
-    places = (Path(model), Path(model.partition(":")[2] or model))
-    return next((place for place in places if place.is_dir()), None)
-
-
-def find_model(wanted: str) -> NamedModel:
-    """The model of `FAMILY:WHERE`, of a folder, or of `NAME=` and one of these; checked as far as can be done quickly.
+def find_model(text: str) -> NamedModel:
+    """The model of `FAMILY:SOURCE`, of a folder, or of `NAME=` and one of these; checked as far as is quick.
 
     Raises:
-        BadInput: no such family, a folder that no family knows, or what its family refuses.
+        BadInput: no such family, a folder that belongs to no family, or what its family refuses.
     """
-    name, rest = split_name(wanted)
-    family, colon, where = rest.partition(":")
+    name, equals, rest = text.partition("=")
+    if not (equals and name) or re.search(r"[:/\\]", name):
+        name, rest = "", text
+    family, colon, source = rest.partition(":")
     folder = Path(rest)
     if folder.is_dir():
-        family, where = _family_of(folder), rest
+        family, source = _family_of(folder), rest
     elif not colon:
         choices = [f"{family}:" for family in sorted(FAMILIES)]
         raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
                        expected="a folder, or KIND:MODEL", choices=choices)  # fmt: skip
     if family not in FAMILIES:
         raise BadInput("no such kind of model", field="--model", got=family, choices=sorted(FAMILIES))
-    if not where:
+    if not source:
         raise BadInput("a kind of model without a model", field="--model", got=rest, expected=f"{family}:MODEL")
-    FAMILIES[family].check(where)
-    return NamedModel(name or (folder.resolve().name if folder.is_dir() else rest), family, where)
+    FAMILIES[family].check(source)
+    return NamedModel(name or (folder.resolve().name if folder.is_dir() else rest), family, source)
 
 
 def _family_of(folder: Path) -> str:
@@ -224,4 +212,4 @@ def _family_of(folder: Path) -> str:
         if (folder / kind.file).is_file():
             return family
     files = dict.fromkeys(kind.file for kind in FAMILIES.values())
-    raise BadInput("a folder without a model that is known", file=folder, expected=f"one of {', '.join(files)}")
+    raise BadInput("a folder without a model of any kind", file=folder, expected=f"one of {', '.join(files)}")

@@ -6,28 +6,33 @@
 `my_model` is an `Embedder`; what a text may be, `family.py` says.
 """
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import yaml
 from scipy.stats import rankdata, spearmanr
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.decorrelation.benchmark.answers import SetAnswers, answer
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
 from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, read_captions, write_captions
-from trivium.decorrelation.benchmark.embedder import Embedder, Precision
-from trivium.decorrelation.benchmark.family import NamedModel, find_model, local_folder, split_name
+from trivium.decorrelation.benchmark.embedder import Embedder, Precision, embed
+from trivium.decorrelation.benchmark.family import NamedModel, find_model
 from trivium.decorrelation.benchmark.hub import model_folder
-from trivium.decorrelation.benchmark.kept import ask_kept
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
 from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
 from trivium.prompting.asking import EndpointModel
 
+T = TypeVar("T")
 TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
 UNKNOWN = "Nothing is known of whether its training sets hold this test."
 
@@ -35,14 +40,15 @@ UNKNOWN = "Nothing is known of whether its training sets hold this test."
 def known_training(model: str, dataset: str) -> list[str]:
     """What is known of the training sets of such as `open_clip:ViT-B-32/openai`, and a public data set's test."""
     name = model.lower()
-    fits = (each for each in TRAININGS if dataset in each["datasets"] and re.search(each["models"], name))
-    return [each["note"] for each in fits] or [UNKNOWN]
+    entries = (entry for entry in TRAININGS if dataset in entry["datasets"] and re.search(entry["models"], name))
+    return [entry["note"] for entry in entries] or [UNKNOWN]
 
 
-_EMBEDDED = "ECCV Caption's and CxC's measures are by its embeddings (ITC) alone, without its matching head."
 _CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")
 PAIRED = "pair_both"
+_HEADS = {"  ODmAP@1": "odmap@1", "     @5": "odmap@5", "    @10": "odmap@10",
+          "  still named (less is better)": "still_named", "  pairs": PAIRED, "   R@1": RANKED[1]}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,14 @@ class BoardRow:
 
     Attributes:
         model: its name.
-        source: what was asked for, or the class of a Python object.
+        source: where it comes from, or the class of a Python object.
         scores: its values.
         odmap_rank, recall_rank: from 1, by the means of RANKED; equal means share a rank.
         looks: how many models it leads by ODmAP@1, with an interval of the difference above 0, that it does not lead by
             R@1, less those of which the reverse is true; below 0 it repeats.
         behind: how far it is behind the first by ODmAP@1, and the interval of this difference over pictures; None for
             the first.
-        notes: of its training sets, and of what it is.
+        notes: of its training sets.
     """
 
     model: str
@@ -73,10 +79,10 @@ class BoardRow:
 
 @dataclass(frozen=True, repr=False)
 class Leaderboard:
-    """What was found.
+    """Models, captioners and vision-language models that were asked one set.
 
     Attributes:
-        asked: the set.
+        benchmark: the set.
         rows: by ODmAP@1, the best first.
         chance: {measure: expected of a random order, or of guessing}.
         failed: {model or captioner: why it could not be asked}.
@@ -84,12 +90,12 @@ class Leaderboard:
         vlms: {name: what a vision-language model says is there}.
     """
 
-    asked: BenchmarkSet
+    benchmark: BenchmarkSet
     rows: tuple[BoardRow, ...]
     chance: Mapping[str, float]
     failed: Mapping[str, str]
-    captioners: Mapping[str, CaptionerScores] = field(default_factory=dict)
-    vlms: Mapping[str, VlmScores] = field(default_factory=dict)
+    captioners: Mapping[str, CaptionerScores]
+    vlms: Mapping[str, VlmScores]
 
     @property
     def scores(self) -> dict[str, Scores]:
@@ -109,20 +115,18 @@ class Leaderboard:
         if not self.rows:
             return ""
         width = max(len("random order"), *(len(row.model) for row in self.rows))
-        heads = ("ODmAP@1", "@5", "@10", "still named (less is better)", "pairs", "R@1")
-        names = ("odmap@1", "odmap@5", "odmap@10", "still_named", PAIRED, "image_to_text_r@1")
-        widths = (9, 7, 7, 30, 7, 6)
 
-        def figures(values: Sequence[float | None]) -> str:
-            cells = ("" if value is None else f"{100 * value:.1f}" for value in values)
-            return "".join(f"{cell:>{space}}" for cell, space in zip(cells, widths, strict=True))
+        def line(name: str, cells: Iterable[str]) -> str:
+            return f"{name:{width}}" + "".join(f"{cell:>{len(head)}}" for head, cell in zip(_HEADS, cells, strict=True))
 
-        heading = "".join(f"{head:>{space}}" for head, space in zip(heads, widths, strict=True))
-        lines = [f"{'model':{width}}{heading}  rank, by R@1"]
+        def percents(means: Iterable[float | None]) -> list[str]:
+            return ["" if mean is None else f"{100 * mean:.1f}" for mean in means]
+
+        lines = [line("model", _HEADS) + "  rank, by R@1"]
         for row in self.rows:
-            means = [row.scores.mean(name) for name in names]
-            lines.append(f"{row.model:{width}}{figures(means)}  {row.odmap_rank:4}{row.recall_rank:9}")
-        lines.append(f"{'random order':{width}}{figures([self.chance.get(name) for name in names])}".rstrip())
+            ranks = f"  {row.odmap_rank:4}{row.recall_rank:9}"
+            lines.append(line(row.model, percents(map(row.scores.mean, _HEADS.values()))) + ranks)
+        lines.append(line("random order", percents(map(self.chance.get, _HEADS.values()))).rstrip())
         return "\n".join(lines)
 
 
@@ -133,7 +137,6 @@ def odmap(
     released: str | Path | None = None,
     dataset: str | None = None,
     filling: str | None = None,
-    positives: str | Path | None = None,
     captioners: Mapping[str, Captions | str] | None = None,
     vlms: Sequence[EndpointModel] = (),
     questions: int | None = None,
@@ -141,14 +144,14 @@ def odmap(
     precision: Precision = "float32",
     candidates: int | None = None,
     cache: str | Path | None = None,
-    told: Callable[[str], None] | None = None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> Leaderboard:
     """Ask models a released set, or the test queries of a built project.
 
     Args:
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
-            the latter. What an object calls its `source` is told as such, and its `note` is shown.
-        project, released, dataset, filling, positives, cache: see `open_set`.
+            the latter.
+        project, released, dataset, filling, cache: see `open_set`.
         captioners: {name: an object with `caption`, a folder or hub name of a BLIP captioner, or a `.jsonl` file of
             captions}.
         vlms: vision-language models, which are asked in words; see `ask_vlm`.
@@ -156,103 +159,119 @@ def odmap(
         batch_size: pictures at a time.
         precision: that networks compute in.
         candidates: how many a matching head scores again, at least 10; 0: none; None: as many as in the graph.
-        told: takes a line a model that is done.
+        report: takes a line a model that is done.
 
     Raises:
-        BadInput: no model, one name twice, one that is not known by its name, no such set, or every model failed. A
-            folder that cannot be read, or a model that fails later, is listed in `failed`, and the others stand.
+        BadInput: no model, one name twice, a model that `find_model` refuses, no such set, or every model failed. A
+            model that fails later is listed in `failed`, and the others stand.
         Exception: whatever a Python object raises.
     """
     if not models and not captioners and not vlms:
         raise BadInput("no model", field="--model")
-    say = told or (lambda line: None)
+    named = _find_models(models)
+    benchmark = open_set(project, released, dataset=dataset, filling=filling, cache=cache)
     failed: dict[str, str] = {}
 
-    def fail(name: str, why: str) -> None:
-        failed[name] = why
-        say(f"{name} cannot be asked: {why}")
-
-    given = _find_models(models, fail)
-    asked = open_set(project, released, dataset=dataset, filling=filling, positives=positives, cache=cache)
-    scores: dict[str, Scores] = {}
-    notes: dict[str, tuple[str, ...]] = {}
-    for name, chosen in given.items():
+    def attempt(name: str, ask: Callable[[], T], *, own: bool) -> dict[str, T]:
+        """{name: what `ask` returns}, empty where it fails; what an object of the caller's own raises goes on."""
         try:
-            loaded: Any = chosen.load() if isinstance(chosen, NamedModel) else chosen
-            scores[name] = score(asked, *ask_kept(loaded, chosen, asked, name, batch_size, precision, candidates))
-            notes[name] = _notes(asked, chosen, loaded)
-            say(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
+            return {name: ask()}
         except BadInput as error:
-            fail(name, str(error))
+            failed[name] = str(error)
         except Exception as error:  # of a library: hours of the others would be lost
-            if not isinstance(chosen, NamedModel):
+            if own:
                 raise
-            fail(name, f"{type(error).__name__}: {error}")
+            failed[name] = f"{type(error).__name__}: {error}"
+        report(f"{name} cannot be asked: {failed[name]}")
+        return {}
+
+    scores: dict[str, Scores] = {}
+    for name, model in named.items():
+        ask = partial(_ask, model, benchmark, name, batch_size, precision, candidates)
+        for answers in attempt(name, ask, own=not isinstance(model, NamedModel)).values():
+            scores[name] = score(benchmark, answers)
+            report(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
     written: dict[str, CaptionerScores] = {}
     for name, captioner in (captioners or {}).items():
-        try:
-            written[name] = chair(asked, _captions(captioner, asked, name, batch_size))
-        except BadInput as error:
-            fail(name, str(error))
+        describe = partial(_describe, captioner, benchmark, name, batch_size)
+        written |= attempt(name, describe, own=not isinstance(captioner, str))
     answered: dict[str, VlmScores] = {}
     for vlm in vlms:
-        try:
-            answered[vlm.label] = words = ask_vlm(asked, vlm, questions)
-            say(f"{vlm.label}: {words.asked - words.unreadable} of {words.asked} answers say yes or no")
-        except BadInput as error:
-            fail(vlm.label, str(error))
+        answered |= attempt(vlm.label, partial(ask_vlm, benchmark, vlm, questions), own=False)
+        if words := answered.get(vlm.label):
+            report(f"{vlm.label}: {words.questions - words.unreadable} of {words.questions} answers say yes or no")
     if not (scores or written or answered):
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
-    sources = {name: _source(model) for name, model in given.items()}
-    rows = rank(asked, scores, sources, notes) if scores else ()
-    return Leaderboard(asked, rows, by_chance(asked), failed, written, answered)
+    rows = rank(benchmark, scores, named) if scores else ()
+    return Leaderboard(benchmark, rows, by_chance(benchmark), failed, written, answered)
 
 
-def _find_models(
-    models: Mapping[str, Embedder | str] | Sequence[str], fail: Callable[[str, str], None]
-) -> dict[str, Embedder | NamedModel]:
-    """{name: model}; a folder that cannot be read fails alone. Raises `BadInput` as `odmap`."""
-    given: dict[str, Embedder | NamedModel] = {}
-    failed: set[str] = set()
-    for name, model in models.items() if isinstance(models, Mapping) else ((None, each) for each in models):
-        problem = None
+def _find_models(models: Mapping[str, Embedder | str] | Sequence[str]) -> dict[str, Embedder | NamedModel]:
+    """{name: model}; raises `BadInput` as `odmap`."""
+    named: dict[str, Embedder | NamedModel] = {}
+    for name, model in models.items() if isinstance(models, Mapping) else ((None, model) for model in models):
+        chosen: Any = find_model(model) if isinstance(model, str) else model
+        name = name or chosen.name
+        if name in named:
+            raise BadInput("two models of one name", field="--model", got=name, expected="NAME=MODEL")
+        named[name] = chosen
+    return named
+
+
+def _ask(
+    model: Any,
+    benchmark: BenchmarkSet,
+    name: str,
+    batch_size: int,
+    precision: Precision,
+    candidates: int | None,
+) -> SetAnswers:
+    """The answers of a model, of one that was chosen by its name from the cache where it has answered before.
+
+    Args:
+        model: an `Embedder`, or what `find_model` found, which is loaded where the cache lacks its answers.
+        benchmark: the set.
+        name: of the model, for messages.
+        batch_size, precision, candidates: see `embed` and `answer`.
+
+    Raises:
+        BadInput: see `embed` and `NamedModel.load`; or a damaged file in the cache.
+    """
+    if not isinstance(model, NamedModel):
+        return answer(benchmark, embed(model, benchmark, name, batch_size, precision), model, batch_size, candidates)
+    key = hashlib.sha256(json.dumps([model.identity(), precision, candidates]).encode()).hexdigest()[:16]
+    file = benchmark.kept / f"{key}.npz"
+    if file.is_file():
         try:
-            chosen: Embedder | NamedModel = find_model(model) if isinstance(model, str) else model
-            shown = name or (chosen.name if isinstance(chosen, NamedModel) else type(chosen).__name__)
-        except BadInput as error:
-            own, rest = split_name(str(model))
-            folder = local_folder(rest)
-            if folder is None:
-                raise
-            shown, problem = name or own or folder.resolve().name, str(error)
-        if shown in given or shown in failed:
-            raise BadInput("two models of one name", field="--model", got=shown, expected="NAME=MODEL")
-        if problem is None:
-            given[shown] = chosen
-        else:
-            failed.add(shown)
-            fail(shown, problem)
-    return given
+            with np.load(file, allow_pickle=False) as parts:
+                return SetAnswers(**parts)
+        except (OSError, ValueError, TypeError) as error:
+            raise BadInput(f"a damaged file of answers: {error}", file=file, expected="remove it") from None
+    loaded = model.load()
+    if hasattr(loaded, "answer"):  # a model of a graph, or vectors that another tool has made
+        answers: SetAnswers = loaded.answer(benchmark)
+    else:
+        answers = _ask(loaded, benchmark, name, batch_size, precision, candidates)
+    with write_atomically(file) as path, path.open("wb") as stream:
+        np.savez(stream, **asdict(answers))
+    return answers
 
 
-def _captions(captioner: Captions | str, asked: BenchmarkSet, name: str, batch_size: int) -> Sequence[str]:
-    if not isinstance(captioner, str):
-        return write_captions(captioner, asked, name, batch_size)
-    if captioner.endswith(".jsonl"):
-        return read_captions(Path(captioner), asked)
-    from trivium.decorrelation.captions.captioner import Captioner
+def _describe(captioner: Captions | str, benchmark: BenchmarkSet, name: str, batch_size: int) -> CaptionerScores:
+    """Judge what a captioner writes, or has written."""
+    if isinstance(captioner, str) and captioner.endswith(".jsonl"):
+        return chair(benchmark, read_captions(Path(captioner), benchmark))
+    if isinstance(captioner, str):
+        from trivium.decorrelation.captions.captioner import Captioner
 
-    loaded = Captioner(model_folder(captioner), beams=1, max_tokens=_CAPTION_TOKENS)
-    return write_captions(loaded, asked, name, batch_size)
+        captioner = Captioner(model_folder(captioner), beams=1, max_tokens=_CAPTION_TOKENS)
+    return chair(benchmark, write_captions(captioner, benchmark, name, batch_size))
 
 
 def rank(
-    asked: BenchmarkSet,
-    scores: Mapping[str, Scores],
-    sources: Mapping[str, str],
-    notes: Mapping[str, tuple[str, ...]],
+    benchmark: BenchmarkSet, scores: Mapping[str, Scores], models: Mapping[str, Embedder | NamedModel]
 ) -> tuple[BoardRow, ...]:
-    """The rows of models that were all asked `asked`; of equal ones the first that was given comes first."""
+    """The rows of models that were asked the set; of equal ones the first that was given comes first."""
     names = list(scores)
     by_odmap, by_recall = (
         rankdata([-scores[name].values[measure].mean() for name in names], method="min").astype(int)
@@ -260,23 +279,26 @@ def rank(
     )
     order = np.argsort(by_odmap, kind="stable").tolist()
     best = scores[names[order[0]]].values[RANKED[0]]
-    looks = _looks(asked, list(scores.values()))
+    looks = _looks(benchmark, list(scores.values()))
     rows = []
     for place in order:
         name, own = names[place], scores[names[place]]
         lost = best - own.values[RANKED[0]]
-        behind = None if place == order[0] else (float(lost.mean()), interval(asked, lost, own.pictures[RANKED[0]]))
+        bounds = interval(benchmark, lost, benchmark.queries.pictures)
+        behind = None if place == order[0] else (float(lost.mean()), bounds)
         ranks = int(by_odmap[place]), int(by_recall[place])
-        rows.append(BoardRow(name, sources[name], own, *ranks, looks[place], behind, notes[name]))
+        source = _source(models[name])
+        notes = () if benchmark.invented else tuple(known_training(source, benchmark.dataset))
+        rows.append(BoardRow(name, source, own, *ranks, looks[place], behind, notes))
     return tuple(rows)
 
 
-def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
+def _looks(benchmark: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
     looks = [0] * len(scores)
     for one, other in permutations(range(len(scores)), 2):
-        ahead, behind = scores[one], scores[other]
-        bounds = interval(asked, ahead.values[RANKED[0]] - behind.values[RANKED[0]], ahead.pictures[RANKED[0]])
-        if bounds is not None and bounds[0] > 0 and ahead.values[RANKED[1]].mean() <= behind.values[RANKED[1]].mean():
+        ahead, behind = scores[one].values, scores[other].values
+        bounds = interval(benchmark, ahead[RANKED[0]] - behind[RANKED[0]], benchmark.queries.pictures)
+        if bounds is not None and bounds[0] > 0 and ahead[RANKED[1]].mean() <= behind[RANKED[1]].mean():
             looks[one] += 1
             looks[other] -= 1
     return looks
@@ -284,11 +306,6 @@ def _looks(asked: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
 
 def _source(model: Embedder | NamedModel) -> str:
     if isinstance(model, NamedModel):
-        return f"{model.family}:{Path(model.where).name if Path(model.where).is_dir() else model.where}"
-    return getattr(model, "source", None) or f"Python: {type(model).__name__}"
-
-
-def _notes(asked: BenchmarkSet, model: Embedder | NamedModel, loaded: Any) -> tuple[str, ...]:
-    known = [] if asked.invented else known_training(_source(model), asked.dataset)
-    matched = asked.positives is not None and getattr(loaded, "match", None) is not None
-    return tuple(note for note in (getattr(loaded, "note", ""), *[_EMBEDDED] * matched, *known) if note)
+        folder = Path(model.source)
+        return f"{model.family}:{folder.name if folder.is_dir() else model.source}"
+    return f"Python: {type(model).__name__}"

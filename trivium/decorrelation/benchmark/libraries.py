@@ -50,14 +50,19 @@ KINDS = {
 }
 
 
+def _check_tokens(ids: torch.Tensor, words: int, source: Path | str) -> None:
+    """Refuse ids (n, l) of a tokenizer that has more words than the network has embeddings."""
+    if ids.numel() and int(ids.max()) >= words:
+        raise BadInput("the tokenizer is of another network: it gives a token that has no embedding", file=source,
+                       got=int(ids.max()), expected=f"at most {words - 1}, by the network's vocabulary")  # fmt: skip
+
+
 class HuggingFaceModel:
     """A network of transformers with two towers.
 
     Raises:
         BadInput: configuration, safetensors, tokenizer or preparation is missing in the folder, or does not fit.
     """
-
-    note = ""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
         import transformers
@@ -74,6 +79,7 @@ class HuggingFaceModel:
         self._device = pick_device()
         self._network: Any = network.to(self._device)
         text = getattr(network.config, "qformer_config", network.config.text_config)
+        self._folder, self._words = folder, text.vocab_size
         self._lower = text.vocab_size == _LOWER_CASE
         longest = min(kind.longest or text.max_position_embeddings, text.max_position_embeddings)
         self._padding = {"padding": "max_length" if kind.full else True, "truncation": True, "max_length": longest}
@@ -92,11 +98,12 @@ class HuggingFaceModel:
         return self._prepare(images=list(images), return_tensors="pt").to(self._device)
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        given = [text.lower() for text in texts] if self._lower else list(texts)
-        inputs = self._tokenizer(given, return_tensors="pt", **self._padding).to(self._device)
+        cased = [text.lower() for text in texts] if self._lower else list(texts)
+        inputs = self._tokenizer(cased, return_tensors="pt", **self._padding)
+        _check_tokens(inputs["input_ids"], self._words, self._folder)
         if not self._types:
             inputs.pop("token_type_ids", None)
-        return inputs
+        return inputs.to(self._device)
 
 
 class BlipModel(HuggingFaceModel):
@@ -107,8 +114,7 @@ class BlipModel(HuggingFaceModel):
 
     def __init__(self, folder: Path, kind: Kind) -> None:
         super().__init__(folder, kind)
-        known = self._tokenizer.get_vocab().get("[ENC]")
-        self._enc = self._network.config.text_config.vocab_size - 1 if known is None else known
+        self._enc = self._tokenizer.get_vocab().get("[ENC]", self._words - 1)
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, d)."""
@@ -124,11 +130,11 @@ class BlipModel(HuggingFaceModel):
         patches = self._network.vision_model(**self._pixels(images)).last_hidden_state
         pairs = [(picture, text) for picture, own in enumerate(texts) for text in own]
 
-        def score(some: Sequence[tuple[int, str]]) -> torch.Tensor:
-            inputs = self._tokens([text for _, text in some])
+        def score(batch: Sequence[tuple[int, str]]) -> torch.Tensor:
+            inputs = self._tokens([text for _, text in batch])
             inputs["input_ids"][:, 0] = self._enc
-            beside = patches[[picture for picture, _ in some]]
-            states = self._network.text_encoder(**inputs, encoder_hidden_states=beside).last_hidden_state
+            images = patches[[picture for picture, _ in batch]]
+            states = self._network.text_encoder(**inputs, encoder_hidden_states=images).last_hidden_state
             return self._network.itm_head(states[:, 0])[:, 1].float().cpu()
 
         scores = torch.cat(list(halving_batches(pairs, _PAIRS, score))).numpy() if pairs else np.zeros(0, np.float32)
@@ -138,21 +144,19 @@ class BlipModel(HuggingFaceModel):
 class Blip2Model(HuggingFaceModel):
     """BLIP-2's retrieval head: a picture has a vector for each query of its Q-Former, a text has one."""
 
-    note = "By its retrieval head (ITC): the best of a picture's query vectors counts."
-
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, queries, d)."""
         states = self._network.vision_model(**self._pixels(images)).last_hidden_state
         queries = self._network.query_tokens.expand(len(states), -1, -1)
-        found = self._network.qformer(query_embeds=queries, encoder_hidden_states=states)
-        return self._network.vision_projection(found.last_hidden_state)
+        output = self._network.qformer(query_embeds=queries, encoder_hidden_states=states)
+        return self._network.vision_projection(output.last_hidden_state)
 
     def encode_texts(self, texts: Sequence[str]) -> torch.Tensor:
         """(n, d)."""
         inputs = self._tokens(texts)
         words = self._network.embeddings(input_ids=inputs["input_ids"])
-        found = self._network.qformer(query_embeds=words, query_length=0, attention_mask=inputs["attention_mask"])
-        return self._network.text_projection(found.last_hidden_state[:, 0])
+        output = self._network.qformer(query_embeds=words, query_length=0, attention_mask=inputs["attention_mask"])
+        return self._network.text_projection(output.last_hidden_state[:, 0])
 
 
 def load_hugging_face(folder: Path, kind: str) -> HuggingFaceModel:
@@ -161,12 +165,12 @@ def load_hugging_face(folder: Path, kind: str) -> HuggingFaceModel:
 
 
 class OpenClipModel:
-    """A network of open_clip with both towers, its preparation and its tokenizer."""
+    """A network of open_clip with both towers, its preparation and its tokenizer; `source` is for messages."""
 
     def __init__(
-        self, network: Any, prepare: Callable[..., torch.Tensor], tokenize: Callable[..., torch.Tensor]
+        self, network: Any, prepare: Callable[..., torch.Tensor], tokenize: Callable[..., torch.Tensor], source: str
     ) -> None:
-        self._device = pick_device()
+        self._device, self._source = pick_device(), source
         self._network, self._prepare, self._tokenize = network.to(self._device), prepare, tokenize
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
@@ -175,7 +179,10 @@ class OpenClipModel:
 
     def encode_texts(self, texts: Sequence[str]) -> torch.Tensor:
         """(n, d)."""
-        return self._network.encode_text(self._tokenize(list(texts)).to(self._device))
+        ids = self._tokenize(list(texts))
+        if words := getattr(getattr(self._network, "text", self._network), "vocab_size", None):
+            _check_tokens(ids, words, self._source)
+        return self._network.encode_text(ids.to(self._device))
 
 
 class SentenceTransformersModel:

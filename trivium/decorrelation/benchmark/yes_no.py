@@ -14,7 +14,7 @@ import base64
 import random
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import validate
-from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
+from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.prompting.answer_cache import AnswerCache, key_of
 from trivium.prompting.asking import Chat, EndpointModel, ask_all
@@ -32,7 +32,6 @@ from trivium.prompting.asking import Chat, EndpointModel, ask_all
 KINDS = {"there": True, "painted_out": False, "partner": False, "random": False}  # whether yes is right
 _QUESTION = "Is there {article} {name} in the picture? Answer yes or no."
 _WORD = re.compile(r"\b(yes|no|not)\b", re.IGNORECASE)
-_MIMES = {b"\xff\xd8": "jpeg", b"\x89P": "png", b"RI": "webp", b"GI": "gif", b"BM": "bmp"}
 _ANSWERS = "endpoint_answers"
 
 
@@ -48,34 +47,32 @@ class Question:
 
 @dataclass(frozen=True)
 class VlmScores:
-    """What a model answered.
+    """How often a model said yes.
 
     Attributes:
         yes: {kind: (questions,) whether it said yes}, without questions that it did not answer.
-        pictures: {kind: the picture of each}.
         intervals: {kind: of the share of yes, over pictures}.
-        asked, unreadable: how many questions there were, and how many answers say neither yes nor no.
+        questions, unreadable: how many questions there were, and how many answers say neither yes nor no.
+        pope: {figure: value}; see `pope`.
     """
 
     yes: Mapping[str, NDArray[np.bool_]]
-    pictures: Mapping[str, NDArray[np.int64]]
     intervals: Mapping[str, Interval]
-    asked: int
+    questions: int
     unreadable: int
-    pope: Mapping[str, float | None] = field(default_factory=dict)
+    pope: Mapping[str, float | None]
 
     def rate(self, kind: str) -> float | None:
-        """Share of yes; None where nothing was asked."""
+        """Share of yes; None where no question of the kind was answered."""
         return float(self.yes[kind].mean()) if len(self.yes[kind]) else None
 
 
 class _Chats(Mapping[str, Chat]):
     """The chats by key; a picture is read when its chat is asked for."""
 
-    def __init__(self, asked: BenchmarkSet, questions: Mapping[str, Question]) -> None:
-        self._asked, self._questions, self._lock = asked, questions, Lock()  # several threads ask
-        parts = {"there": asked.pictures, "painted_out": asked.painted}
-        self._images = {kind: Images(part.folder) for kind, part in parts.items()}
+    def __init__(self, benchmark: BenchmarkSet, questions: Mapping[str, Question]) -> None:
+        self._benchmark, self._questions, self._lock = benchmark, questions, Lock()  # several threads ask
+        self._whole, self._painted = Images(benchmark.pictures.folder), Images(benchmark.painted.folder)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._questions)
@@ -85,20 +82,21 @@ class _Chats(Mapping[str, Chat]):
 
     def __getitem__(self, key: str) -> Chat:
         question = self._questions[key]
-        part = "there" if question.kind == "there" else "painted_out"
+        images = self._whole if question.kind == "there" else self._painted
         with self._lock:
-            data = self._images[part].read(_picture(self._asked, question))
-        address = f"data:image/{_MIMES.get(data[:2], 'jpeg')};base64,{base64.b64encode(data).decode('ascii')}"
+            data = images.read(_picture(self._benchmark, question.kind, question.query))
+        kind = PICTURE_TYPES.get(data[:2], "jpeg")
+        address = f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
         parts = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": text_of(question.name)}]
         return [{"role": "user", "content": parts}]
 
 
-def _picture(asked: BenchmarkSet, question: Question) -> str:
+def _picture(benchmark: BenchmarkSet, kind: str, query: int) -> str:
     """The name of the picture that a question is about."""
-    if question.kind != "there":
-        return asked.painted.names[question.query]
-    owner = int(asked.queries.pictures[question.query])
-    return asked.pictures.names[asked.pictures.owners.index(owner)]
+    if kind != "there":
+        return benchmark.painted.names[query]
+    owner = int(benchmark.queries.pictures[query])
+    return benchmark.pictures.names[benchmark.pictures.owners.index(owner)]
 
 
 def text_of(name: str) -> str:
@@ -106,31 +104,32 @@ def text_of(name: str) -> str:
     return _QUESTION.format(article="an" if name[0].lower() in "aeiou" else "a", name=name)
 
 
-def questions_of(asked: BenchmarkSet, model: EndpointModel, most: int | None = None, seed: int = 0) -> list[Question]:
+def questions_of(
+    benchmark: BenchmarkSet, model: EndpointModel, most: int | None = None, seed: int = 0
+) -> list[Question]:
     """All questions about a set, or about `most` of its queries, which are drawn.
 
     The key of an answer is made of the model, its settings, the set, the picture and the class: the same question
     about a whole picture is asked once, whatever was painted out of it.
     """
-    rows = list(range(len(asked.queries.ids)))
+    queries = benchmark.queries
+    rows = list(range(len(queries.ids)))
     if most is not None and most < len(rows):
         rows = sorted(random.Random(seed).sample(rows, most))
-    named = asked.named_by_people()
+    named = benchmark.named_by_people()
     questions = []
     for row in rows:
-        present = asked.queries.present[row]
-        gone, partner = asked.queries.class_names[row], asked.partners[row]
+        gone, partner = queries.class_names[row], benchmark.partners[row]
         about = {"there": gone, "painted_out": gone}
-        nowhere = ~(present | named[row])
-        if partner is not None and nowhere[asked.classes.index(partner)]:
+        absent = ~(queries.present[row] | named[row])
+        if partner is not None and absent[benchmark.classes.index(partner)]:
             about["partner"] = partner
-        others = nowhere & ~asked.queries.removed[row]
-        free = [name for name, flag in zip(asked.classes, others, strict=True) if flag and name != partner]
-        if free:
-            about["random"] = random.Random(f"{seed}:{asked.queries.ids[row]}").choice(free)
+        flags = absent & ~queries.removed[row]
+        others = [name for name, flag in zip(benchmark.classes, flags, strict=True) if flag and name != partner]
+        if others:
+            about["random"] = random.Random(f"{seed}:{queries.ids[row]}").choice(others)
         for kind, name in about.items():
-            question = Question(kind, row, name, "")
-            parts = [asked.fingerprint, kind == "there", _picture(asked, question), text_of(name)]
+            parts = [benchmark.fingerprint, kind == "there", _picture(benchmark, kind, row), text_of(name)]
             key = key_of(model.model, [{"role": "user", "content": parts}], model.sampling)
             questions.append(Question(kind, row, name, key))
     return questions
@@ -142,36 +141,36 @@ def read_answer(text: str) -> bool | None:
     return None if word is None else word[1].lower() == "yes"
 
 
-def ask_vlm(asked: BenchmarkSet, model: EndpointModel, most: int | None = None) -> VlmScores:
-    """Ask a model behind an endpoint; every answer is kept beside the set's embeddings, and paid for once.
+def ask_vlm(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = None) -> VlmScores:
+    """Ask a model behind an endpoint; every answer is kept in the set's cache, and paid for once.
 
     Args:
-        asked: the set.
+        benchmark: the set.
         model: which, where, and at which pace.
         most: about so many queries; None: all.
 
     Raises:
         BadInput: the endpoint fails, what came before is kept; or no answer says yes or no.
     """
-    questions = questions_of(asked, model, most)
-    cache = AnswerCache(asked.kept / _ANSWERS)
-    replies, _ = ask_all(model, _Chats(asked, {question.key: question for question in questions}), cache)
-    said: dict[str, list[tuple[bool, int]]] = {kind: [] for kind in KINDS}
-    unreadable = 0
+    questions = questions_of(benchmark, model, most)
+    cache = AnswerCache(benchmark.kept / _ANSWERS)
+    replies, _ = ask_all(model, _Chats(benchmark, {question.key: question for question in questions}), cache)
+    answers: dict[str, list[tuple[bool, int]]] = {kind: [] for kind in KINDS}
     for question in questions:
         reply = replies.get(question.key)
         answer = read_answer(reply.content) if reply is not None else None
-        if answer is None:
-            unreadable += 1
-        else:
-            said[question.kind].append((answer, int(asked.queries.pictures[question.query])))
+        if answer is not None:
+            answers[question.kind].append((answer, int(benchmark.queries.pictures[question.query])))
+    unreadable = len(questions) - sum(map(len, answers.values()))
     if unreadable == len(questions):
         example = next((reply.content for reply in replies.values()), None)
         raise BadInput("no answer says yes or no", file=model.endpoint, field=model.model, got=example)
-    yes = {kind: np.array([answer for answer, _ in of], bool) for kind, of in said.items()}
-    pictures = {kind: np.array([picture for _, picture in of], np.int64) for kind, of in said.items()}
-    bounds = {kind: interval(asked, yes[kind].astype(float), pictures[kind]) for kind in KINDS}
-    return VlmScores(yes, pictures, bounds, len(questions), unreadable, pope(yes["there"], yes["painted_out"]))
+    yes = {kind: np.array([answer for answer, _ in pairs], bool) for kind, pairs in answers.items()}
+    bounds = {
+        kind: interval(benchmark, yes[kind].astype(float), np.array([picture for _, picture in pairs], np.int64))
+        for kind, pairs in answers.items()
+    }
+    return VlmScores(yes, bounds, len(questions), unreadable, pope(yes["there"], yes["painted_out"]))
 
 
 def pope(there: NDArray[np.bool_], gone: NDArray[np.bool_]) -> dict[str, float | None]:
