@@ -118,8 +118,8 @@ scale: $(BIN)/.ready  ## merge the settings of scales/S.yaml into params.yaml: m
 doctor: $(BIN)/.ready  ## say what this machine has and lacks, and what each lack means; S=pilot: what real data needs besides
 	@python -m trivium doctor $(if $(S),--scale "$(S)")
 
-plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it starts: make plan S=paper; on other machines: M="1xH200 20x16cores"
-	@python -m trivium plan $(if $(S),--scale "$(S)") $(if $(M),--machines $(M))
+plan: $(BIN)/.ready  ## say what each stage downloads and costs, before it starts: make plan S=paper
+	@python -m trivium plan $(if $(S),--scale "$(S)")
 
 thorough: $(BIN)/.ready  ## test the claims in three worlds, and run all seeds, grids and sweeps that are out of date; P=kvqae for one pipeline
 	@python -m trivium thorough $(if $(P),--pipelines $(P))

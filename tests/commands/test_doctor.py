@@ -10,7 +10,6 @@ import pytest
 
 from trivium.commands import doctor, plan
 from trivium.commands.plan import plan_files
-from trivium.vision import onnx_session
 
 ROOT = Path(__file__).parents[2]
 PLANNED = cache(plan_files)
@@ -20,7 +19,6 @@ PLANNED = cache(plan_files)
 def findings(monkeypatch):
     for name in ("_first_line", "_answer"):
         monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
-    monkeypatch.setattr(onnx_session, "check_gpu", lambda: None)
     monkeypatch.setattr(plan, "plan_files", PLANNED)
 
     def look(root=ROOT, scale="pilot"):
@@ -43,7 +41,7 @@ def test_whether_the_bits_are_the_committed_ones(tmp_path, told, state):
         (tmp_path / "cpuinfo").write_text(told)
     finding = doctor._bits(tmp_path / "cpuinfo")
     assert finding.state == state
-    assert ("run.portable: x86" in finding.meaning) == ("AMD" in finding.found)
+    assert ("run.portable: x86" in finding.meaning) == ("AMD" in finding.result)
     assert ("that is expected" in finding.meaning) == (state == "lacks")
 
 
@@ -77,7 +75,7 @@ def test_without_a_scale_it_says_within_seconds_what_the_sample_needs(monkeypatc
 def test_absent_token_says_what_it_costs(findings, monkeypatch):
     monkeypatch.delenv("HF_TOKEN", raising=False)
     finding = findings()["HF_TOKEN"]
-    assert (finding.state, finding.found) == ("lacks", "not set")
+    assert (finding.state, finding.result) == ("lacks", "not set")
     assert "gated" in finding.meaning
 
 
@@ -99,15 +97,15 @@ def test_a_driver_is_compared_with_the_cuda_of_torch(driver, state, findings, mo
 
 
 def test_a_scale_wants_a_gpu_and_room(findings, monkeypatch):
-    planned, _ = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml")
-    costs = [cost for cost in planned if not cost.apart]
+    planned = plan_files(ROOT / "params.yaml", ROOT / "dvc.yaml", ROOT / "scales/paper.yaml")
+    costs = [cost for cost in planned if not cost.is_apart]
     disk, memory = sum(cost.cells * cost.disk for cost in costs), max(cost.memory for cost in costs)
     monkeypatch.setattr(doctor, "_gpu", lambda: (doctor.Finding("GPU", "has", "one"), ""))
     monkeypatch.setattr(doctor, "free_space", lambda _: (disk + 1) * 1e9)
     monkeypatch.setattr(doctor.psutil, "virtual_memory", lambda: namedtuple("Memory", "total")((memory + 1) * 2**30))
     found = findings(scale="paper")["S=paper"]
     assert (found.state, found.meaning) == ("has", "")
-    assert f"{disk:.0f} GB of disk, {memory:.0f} GiB of memory" in found.found
+    assert f"{disk:.0f} GB of disk, {memory:.0f} GiB of memory" in found.result
     monkeypatch.setattr(doctor, "_gpu", lambda: (doctor.Finding("GPU", "lacks", "none"), ""))
     monkeypatch.setattr(doctor, "free_space", lambda _: (disk - 1) * 1e9)
     found = findings(scale="paper")["S=paper"]
@@ -120,13 +118,12 @@ def test_missing_program_and_package(findings, monkeypatch, project):
         '[project]\ndependencies = ["numpy>=2"]\n[project.optional-dependencies]\n'
         'kvqae = ["trivium[graph]", "no-such-package[extra]>=1"]\nmteb = ["another-one"]'
     )
-    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr(doctor, "_first_line", lambda *_: "")
     monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
     found = findings(project)
     assert found["packages"].state == "needs"
-    assert found["packages"].found == "missing: no-such-package"
+    assert found["packages"].result == "missing: no-such-package"
     assert found["git"].state == "needs"
-    assert found["chromium"].state == "lacks"
     assert found["uv"].state == "needs"
     assert "in-painting" not in found
 

@@ -1,18 +1,13 @@
-"""What people bring: which of it lies in their folders, and what stops without it. `trivium doctor` shows it."""
+"""The lines of `trivium doctor` about what people bring: what lies in their folders, and what stops without it."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from trivium.commands.delg import AFTER, LISTS, images_of, missing_features
-from trivium.commands.finding import Finding, judge
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images
 from trivium.core.parameters import read_parameters, used_values
-from trivium.kvqae.rerankers.local_features import SIDES
-from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.sources.pins import REQUESTED, Pins
 
 STOPS = {
@@ -26,10 +21,25 @@ PHOTOGRAPHS = {"flickr30k": ("images/",)}
 OPTIONAL = {("calor", "syntax.conllu"): "complexity.syntax.parser cannot be conllu"}
 # `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
 SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
+State = Literal["has", "lacks", "needs"]
+
+
+class Finding(NamedTuple):
+    """A line of `trivium doctor`: `has` it, `lacks` it (something works less well or not), or `needs` it."""
+
+    name: str
+    state: State
+    result: str
+    meaning: str = ""
+
+
+def judge(name: str, is_there: bool, result: str, meaning: str, *, needed: bool = False) -> Finding:
+    """A finding whose meaning is shown only where something is missing."""
+    return Finding(name, "has", result) if is_there else Finding(name, "needs" if needed else "lacks", result, meaning)
 
 
 def examine_brought(root: Path) -> Iterator[Finding]:
-    """What no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool.
+    """Look for what no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool.
 
     Args:
         root: the project's folder.
@@ -48,35 +58,18 @@ def examine_brought(root: Path) -> Iterator[Finding]:
     except PackageNotFoundError:
         yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
     folder = used_values(parameters, "complexity.syntax.stanza_folder")
-    there = (root / folder / "resources.json").is_file()
+    has_models = (root / folder / "resources.json").is_file()
     needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
-    yield judge(
-        "stanza", there, f"{'' if there else 'no '}models in {folder}", f"{needed}; its message has the command"
-    )
-    yield _delg(root, Path(used_values(parameters, "world.local.kvqae_models")))
-
-
-def _delg(root: Path, brought: Path) -> Finding:
-    """Features of DELG's own tool for the images that RRT compares, or an extractor in their place."""
-    if (root / brought / "rrt" / "extractor" / "extractor.json").is_file():
-        return Finding("DELG", "has", f"an extractor in {brought}/rrt")
-    needs = "RRT takes them with world.kvqae: hub, where kvqae.rrt.use is true (docs/kvqae-formats.md)"
-    if not all((root / LISTS / f"{side}.txt").is_file() and images_of(root, side).is_dir() for side in SIDES):
-        found = "not known which images need features"
-        return Finding("DELG", "lacks", found, f"kvqae-local_features lists them; {needs}")
-    counts = {side: missing_features(root, side, Images(images_of(root, side)).names) for side in SIDES}
-    lacking = [f"{len(missing)} of {total} images of {side}" for side, (missing, total) in counts.items() if missing]
-    if lacking:
-        found = f"no files in {brought}/delg for {', '.join(lacking)}"
-        advice = "`python -m trivium delg` asks for them, but for pictures that cannot be read"
-        return Finding("DELG", "lacks", found, f"{advice}; {needs}")
-    model = root / "models" / "kvqae" / "rrt"
-    left_out = f"RRT is left out still. {AFTER}" if model.is_dir() and is_left_out(model) else ""
-    return Finding("DELG", "has", f"files in {brought}/delg for all images that RRT compares", left_out)
+    result = f"{'' if has_models else 'no '}models in {folder}"
+    yield judge("stanza", has_models, result, f"{needed}; its message has the command")
+    brought = root / used_values(parameters, "world.local.kvqae_models")
+    has_features = (brought / "rrt/extractor/extractor.json").is_file() or any(brought.glob("delg/*/*.delg_global"))
+    needed = "RRT is left out with world.kvqae: hub; `python -m trivium delg` asks for them (docs/kvqae-formats.md)"
+    yield judge("DELG", has_features, f"{'' if has_features else 'no '}features in {brought}", needed)
 
 
 def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Finding]:
-    """Sets that are given on request only: what of each the user's folder holds, and what the lack means now.
+    """Look for sets that are given on request only: what the user's folders hold, and what a lack means.
 
     Args:
         root: the project's folder, from which `world.local` counts.
@@ -93,15 +86,15 @@ def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Fin
         folder, files = Path(world["local"][name]), (*(source.files or ()), *PHOTOGRAPHS.get(name, ()))
         absent = [file for file in files if not _is_there(root / folder, file)]
         if missing := [file for file in absent if (name, file) not in OPTIONAL]:
-            said = f"world.{name} is {world[name]}: {STOPS[name]}"
+            meaning = f"world.{name} is {world[name]}: {STOPS[name]}"
             if world[name] == "sample":
-                said = f"world.{name} is sample and needs none; at scale paper it is local: {STOPS[name]}"
-            said += f"; ask at {source.page or source.url or ''}"
-            yield Finding(f"request: {name}", "lacks", f"{folder} lacks {', '.join(missing)}", said)
+                meaning = f"world.{name} is sample and needs none; at scale paper it is local: {STOPS[name]}"
+            meaning += f"; ask at {source.page or source.url or ''}"
+            yield Finding(f"request: {name}", "lacks", f"{folder} lacks {', '.join(missing)}", meaning)
         else:
-            there = ", ".join(file for file in files if (name, file) not in OPTIONAL)
-            without = "; ".join(f"no {file}: {OPTIONAL[name, file]}" for file in absent)
-            yield Finding(f"request: {name}", "has", f"{folder} holds {there}", without)
+            present = ", ".join(file for file in files if (name, file) not in OPTIONAL)
+            meaning = "; ".join(f"no {file}: {OPTIONAL[name, file]}" for file in absent)
+            yield Finding(f"request: {name}", "has", f"{folder} holds {present}", meaning)
 
 
 def _is_there(folder: Path, file: str) -> bool:

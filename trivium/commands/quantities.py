@@ -11,12 +11,10 @@ import yaml
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.formats.questions import SPLITS
 from trivium.sources.pins import Pins
 
 ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("plan.yaml").read_text(encoding="utf-8"))
 SOURCES = ("sample", "hub", "local")
-QUESTIONS = ("viquae", "triviaqa")
 
 
 class Quantities:
@@ -45,10 +43,6 @@ class Quantities:
                 self.names |= columns["part"]
             if chosen == "local":
                 self.names |= columns.get("local", {})
-        if self.parameter("world.kvqae") == "local":
-            self.names |= count_folder(
-                Path(self.parameter("world.local.kvqae")), self.value("kvqae.knowledge_base.words")
-            )
         self.names["sweep_passages"] = max(self.parameter("kvqae.read.sweep_passages"))
         self.names |= self._complexity() | self._decorrelation()
 
@@ -66,7 +60,7 @@ class Quantities:
             BadInput: it names what is neither a quantity nor a parameter.
         """
         if isinstance(text, list):  # the first that is not null
-            text = next(one for one in text if self.parameter(one) is not None or one == text[-1])
+            text = next(term for term in text if self.parameter(term) is not None or term == text[-1])
         total = 0.0
         for term in str(text).split(" + "):
             product = 1.0
@@ -83,23 +77,23 @@ class Quantities:
             return cells
         if word in self.names:
             return self.value(self.names[word])
-        found = self.parameter(word)
-        if found is None:
+        value = self.parameter(word)
+        if value is None:
             raise BadInput("no such parameter", field=word)
-        if isinstance(found, list | Mapping):
-            return len(found)
-        return 1.0 if isinstance(found, str) else float(found)
+        if isinstance(value, list | Mapping):
+            return len(value)
+        return 1.0 if isinstance(value, str) else float(value)
 
     def _complexity(self) -> dict[str, float]:
         """What follows from the readers that are fetched and trained, and from the kind of frame parser."""
         models, trained = (self.parameter(f"complexity.{key}") for key in ("base_models.models", "finetune.run"))
         sources = Pins().sources
-        found = {
+        is_linear = self.parameter("complexity.frame_parser.kind") == "linear"
+        return {
             "fetched_readers_gb": sum(sources[name].bytes for name in models if name in sources) / 1e9,
             "fetched_reader": fmean(float(ESTIMATES["readers"][name]) for name in trained),
+            **({"parser": 1e5} if is_linear else {}),
         }
-        is_linear = self.parameter("complexity.frame_parser.kind") == "linear"
-        return found | ({"parser": 1e5} if is_linear else {})
 
     def _decorrelation(self) -> dict[str, float]:
         """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""
@@ -132,29 +126,3 @@ class Quantities:
             "blips": sum(cell["model"] == "blip" for cell in cells.values()),
             "matchers_gb": models * self.value("matchers_fetched"),
         }
-
-
-def count_folder(folder: Path, words: float) -> dict[str, float]:
-    """Count what lies in a user's folder for KVQAE (docs/kvqae-formats.md), whose passages have so many words."""
-    file = folder / "articles.jsonl"
-    if not file.is_file():
-        return {}
-    articles = _lines(file)
-    passages = articles + file.stat().st_size / 6 / words  # 6 bytes a word
-    pictures = [path for path in (folder / "images").rglob("*") if path.is_file()]
-    questions, triviaqa = (sum(_lines(folder / name / f"{split}.jsonl") for split in SPLITS) for name in QUESTIONS)
-    return {
-        **dict.fromkeys(("articles", "kb_articles"), articles),
-        **dict.fromkeys(("passages", "kb_passages"), passages),
-        "questions": questions,
-        "triviaqa": triviaqa,
-        "images": articles + questions,
-        "image_gb": sum(path.stat().st_size for path in pictures) / 1e9,
-    }
-
-
-def _lines(path: Path) -> int:
-    if not path.is_file():
-        return 0
-    with path.open("rb") as lines:
-        return sum(1 for _ in lines)

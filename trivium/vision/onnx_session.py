@@ -8,7 +8,6 @@ from pathlib import Path
 
 import onnxruntime
 import torch
-from onnx import TensorProto, helper
 
 from trivium.core.errors import BadInput
 
@@ -45,18 +44,6 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
             "with CUDA_VISIBLE_DEVICES= (empty) everything runs on the processor",
         )
     return session
-
-
-def check_gpu() -> None:
-    """Open a model that does nothing on the GPU.
-
-    Raises:
-        BadInput: ONNX Runtime cannot use it.
-    """
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("input", "output")]
-    graph = helper.make_graph([helper.make_node("Identity", ["input"], ["output"])], "nothing", ends[:1], ends[1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    open_session(model.SerializeToString(), torch.device("cuda"))
 
 
 def _why_not() -> str:
