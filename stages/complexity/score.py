@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.scoring import systems
-from trivium.complexity.scoring.table1 import FRAME_COLUMNS, Asked, ScoreParameters, row_of, score, scores_table
+from trivium.complexity.scoring.table1 import FRAME_COLUMNS, QuestionTable, ScoreParameters, row_of, score, scores_table
 from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
@@ -32,34 +32,33 @@ def main(
 ) -> dict[str, float]:
     """Write every answer's scores (Parquet), the means by frame (CSV), and the questions in SQuAD's format."""
     examples = read_examples(questions, texts)
-    ids, references = [each.id for each in examples], [each.answer_text for each in examples]
-    frames, elements = [each.frame.frame for each in examples], [each.answer_element for each in examples]
-    of_text = [each.text.id for each in examples]
-    ran = systems.prompted(prompted, parameters.prompted, ids)
-    every = [
-        *systems.trained(
-            predictions, {name: parameters.readers[name] for name in parameters.run}, parameters.seeds, ids
-        ),
-        *ran,
+    ids, references = [row.id for row in examples], [row.answer_text for row in examples]
+    frames, elements = [row.frame.frame for row in examples], [row.answer_element for row in examples]
+    readers = {name: parameters.readers[name] for name in parameters.run}
+    endpoints = systems.prompted(prompted, parameters.prompted, ids)
+    models = [
+        *systems.trained(predictions, readers, parameters.seeds, ids),
+        *endpoints,
         *systems.brought(brought, ids),
         *systems.baselines(examples, parameters.seed),
     ]
-    systems.check_names(every)
-    baseline = score(next(system for system in every if system.model == BASELINE), references).by_question("rouge_l")
-    asked = Asked(references, frames, elements, of_text, baseline)
-    found = list(context.engine.map(partial(row_of, asked, parameters), every, description="models"))
+    systems.check_names(models)
+    baseline = score(next(system for system in models if system.model == BASELINE), references).by_question("rouge_l")
+    of_text = [row.text.id for row in examples]
+    table = QuestionTable(references, frames, elements, of_text, baseline)
+    rows = list(context.engine.map(partial(row_of, table, parameters), models, description="models"))
     metrics = {
         "questions": float(len(examples)),
         "texts": float(len(set(of_text))),
         "frames": float(len(set(frames))),
         "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
         "mangled_references": float(np.mean([mangled(reference) for reference in references])),
-        "prompted_not_run": float(len(parameters.prompted) - len(ran)),
+        "prompted_not_run": float(len(parameters.prompted) - len(endpoints)),
     }
-    for row in found:
+    for row in rows:
         metrics |= {f"{row.scored.system.model}_{name}": value for name, value in row.metrics.items()}
-    write_table(out, scores_table([row.scored for row in found]))
-    means = ({"model": row.scored.system.model, **frame} for row in found for frame in row.frames)
+    write_table(out, scores_table([row.scored for row in rows]))
+    means = ({"model": row.scored.system.model, **frame} for row in rows for frame in row.frames)
     write_csv(out_frames, FRAME_COLUMNS, means)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics

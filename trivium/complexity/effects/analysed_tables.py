@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
 from trivium.core.tables import read_schema, read_table
 from trivium.measures.effects import NEITHER, NO, YES
 
@@ -33,25 +32,19 @@ def schema(
         others: what the other readings of factors say, whose columns are `<name>_other`.
     """
     fields = [(name, pa.string()) for name in _LABELS] + [(name, pa.bool_()) for name in names]
-    told = {_NAMES: json.dumps(names)} | ({_OTHERS: json.dumps(others)} if others else {})
-    return pa.schema([*fields, *(columns or {}).items()]).with_metadata(told)
+    metadata = {_NAMES: json.dumps(names)} | ({_OTHERS: json.dumps(others)} if others else {})
+    return pa.schema([*fields, *(columns or {}).items()]).with_metadata(metadata)
 
 
 def read_others(path: Path) -> dict[str, str]:
-    """What the other readings of factors say, by factor; those that were asked for."""
-    others: dict[str, str] = json.loads((read_schema(path).metadata or {}).get(_OTHERS, b"{}"))
+    """What the other readings of factors say, by factor; of those that have one."""
+    others: dict[str, str] = json.loads(read_schema(path).metadata.get(_OTHERS, b"{}"))
     return others
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """What each factor of a table says, in the order of their columns.
-
-    Raises:
-        BadInput: the file does not tell.
-    """
-    names: dict[str, str] = json.loads((read_schema(path).metadata or {}).get(_NAMES, b"{}"))
-    if not names:
-        raise BadInput("no names of the factors", file=path, expected="a file of stage complexity-factors")
+    """What each factor of a table says, in the order of their columns."""
+    names: dict[str, str] = json.loads(read_schema(path).metadata[_NAMES])
     return names
 
 
@@ -73,11 +66,7 @@ def coded(values: list[bool | None]) -> NDArray[np.int8]:
 
 
 def read_factors(path: Path) -> FactorTable:
-    """Read the output of stage complexity-factors.
-
-    Raises:
-        BadInput: the file does not tell its factors, or columns are missing.
-    """
+    """Read the output of stage complexity-factors."""
     names = tuple(read_names(path))
     columns: Mapping[str, list] = read_table(path, [*_LABELS, *names]).to_pydict()
     texts, frames, elements = (np.array(columns[name], dtype=np.str_) for name in _LABELS[1:])
@@ -117,26 +106,15 @@ def model_means(trainings: NDArray[np.float64], of_model: NDArray[np.intp]) -> N
 
 
 def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
-    """Read the output of stage complexity-score; the trivial baselines are left out.
-
-    Raises:
-        BadInput: columns are missing, a training lacks the score of an example, or there is no model.
-    """
+    """Read the output of stage complexity-score; the trivial baselines are left out."""
     columns = read_table(path, ["id", "model", "kind", "seed", measure]).to_pydict()
-    found: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    scores: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     baselines: dict[str, None] = {}
     for name, model, kind, seed, value in zip(*columns.values(), strict=True):
         if kind == BASELINE:
             baselines[model] = None
         else:
-            found[model][seed][name] = value
-    if not found:
-        raise BadInput("no model's scores", file=path, expected="rows of a kind other than 'baseline'")
-    for model, seeds in found.items():
-        for seed, scores in seeds.items():
-            if lacking := [name for name in ids if name not in scores]:
-                raise BadInput(f"model {model!r}, seed {seed}: examples without a score", file=path, got=len(lacking),
-                               expected=f"all {len(ids)}, such as {lacking[0]!r}")  # fmt: skip
-    trainings = [[scores[name] for name in ids] for seeds in found.values() for scores in seeds.values()]
-    of_model = np.repeat(np.arange(len(found)), [len(seeds) for seeds in found.values()])
-    return ScoreTable(tuple(found), np.array(trainings, dtype=np.float64), of_model, tuple(baselines))
+            scores[model][seed][name] = value
+    trainings = [[values[name] for name in ids] for seeds in scores.values() for values in seeds.values()]
+    of_model = np.repeat(np.arange(len(scores)), [len(seeds) for seeds in scores.values()])
+    return ScoreTable(tuple(scores), np.array(trainings, dtype=np.float64), of_model, tuple(baselines))

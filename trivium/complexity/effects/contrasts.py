@@ -25,11 +25,11 @@ def sides(scores: pa.Table, factor: str) -> tuple[list[str], NDArray[np.float64]
         scores: of one reader and training (`SCORES`).
         factor: of `FACTORS`.
     """
-    facts, there = np.array(scores["fact"].to_pylist(), dtype=object), scores[factor].to_pylist()
+    facts, flags = np.array(scores["fact"].to_pylist(), dtype=object), scores[factor].to_pylist()
     values, means = scores["score"].to_numpy(), []
-    about = np.array([flag is not None for flag in there], dtype=bool)
+    about = np.array([flag is not None for flag in flags], dtype=bool)
     names, member = np.unique(facts[about].astype(str), return_inverse=True)
-    present = np.array([flag for flag in there if flag is not None], dtype=bool)
+    present = np.array([flag for flag in flags if flag is not None], dtype=bool)
     for side in (~present, present):
         counts = np.bincount(member[side], minlength=len(names))
         means.append(np.bincount(member[side], values[about][side], len(names)) / counts)

@@ -45,7 +45,7 @@ def effect_rows(
         resamples, confidence, seed: of the bootstrap.
     """
     alike = np.full(len(clusters), "")
-    found: dict[tuple[str, str], Row] = {}
+    tested: dict[tuple[str, str], Row] = {}
     trainings = [np.atleast_2d(of) for of in scores.values()]
     of_model = np.repeat(np.arange(len(trainings)), [len(of) for of in trainings])
     large = large_enough(np.stack(list(factors.values())), smallest_set)
@@ -54,11 +54,11 @@ def effect_rows(
         effects = analyse(np.concatenate(trainings), table, risk=risk, smallest_set=smallest_set, resamples=resamples,
                           confidence=confidence, seed=seed, of_model=of_model)  # fmt: skip
         rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
-        found = {(row["model"], row["factor"]): row for row in rows}
+        tested = {(row["model"], row["factor"]): row for row in rows}
     nothing: Row = dict.fromkeys(COLUMNS) | dict.fromkeys(_VERDICTS, False)
     sizes = {name: {"yes": int((code == YES).sum()), "no": int((code == NO).sum())} for name, code in factors.items()}
     return [
-        found.get((model, name), nothing | {"model": model, "factor": name} | sizes[name])
+        tested.get((model, name), nothing | {"model": model, "factor": name} | sizes[name])
         for model in scores
         for name in factors
     ]

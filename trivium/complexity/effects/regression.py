@@ -92,26 +92,26 @@ def _regression(
     covariance is Liang and Zeger's, (X'X)⁻¹ Σ_g X_g'e_g e_g'X_g (X'X)⁻¹ · G/(G - 1) · (n - 1)/(n - k) for G clusters,
     n examples, k columns with the dummies.
     """
-    found = np.full((5, len(scores), len(factors)), np.nan)
+    result = np.full((5, len(scores), len(factors)), np.nan)
     if not len(factors):
-        return found
+        return result
     raw = np.vstack([factors == YES, uncounted(factors).T]).astype(np.float64)
     column = _less_means(raw, elements)
     every = range(len(factors))
-    told = [at for at in every if _told_apart(raw[at], column[at], column[[other for other in every if other != at]])]
-    kept = list(told)
+    apart = [at for at in every if _told_apart(raw[at], column[at], column[[other for other in every if other != at]])]
+    kept = list(apart)
     for at in range(len(raw)):
-        if at not in told and _told_apart(raw[at], column[at], column[kept]):
+        if at not in apart and _told_apart(raw[at], column[at], column[kept]):
             kept.append(at)
     design = column[kept]
     clusters, left = int(texts.max()) + 1, scores.shape[1] - len(kept) - int(elements.max()) - 1
-    if not told or clusters < 2 or left < 1:
-        return found
+    if not apart or clusters < 2 or left < 1:
+        return result
     weights = np.linalg.solve(design @ design.T, design)  # (columns, examples): coefficients are weights @ scores
     values = _less_means(100 * scores, elements)
     coefficient = (weights @ values.T).T
     residual = values - coefficient @ design
-    influence = residual[:, None] * weights[: len(told)]  # (models, told, examples)
+    influence = residual[:, None] * weights[: len(apart)]  # (models, factors, examples)
 
     def error(groups: NDArray[np.intp], number: int) -> NDArray[np.float64]:
         order = np.argsort(groups, kind="stable")
@@ -122,15 +122,15 @@ def _regression(
 
     from scipy.special import stdtr, stdtrit  # its import takes a fifth of a second
 
-    estimate = coefficient[:, : len(told)]
+    estimate = coefficient[:, : len(apart)]
     by_text = error(texts, clusters)
     reach = stdtrit(clusters - 1, (1 + confidence) / 2) * by_text
     with np.errstate(divide="ignore", invalid="ignore"):  # equal scores: 0 / 0
-        found[0][:, told], found[1][:, told], found[2][:, told] = estimate, estimate - reach, estimate + reach
-        found[3][:, told] = 2 * stdtr(clusters - 1, -np.abs(estimate / by_text))
+        result[0][:, apart], result[1][:, apart], result[2][:, apart] = estimate, estimate - reach, estimate + reach
+        result[3][:, apart] = 2 * stdtr(clusters - 1, -np.abs(estimate / by_text))
         if (number := int(frames.max()) + 1) > 1:
-            found[4][:, told] = 2 * stdtr(number - 1, -np.abs(estimate / error(frames, number)))
-    return found
+            result[4][:, apart] = 2 * stdtr(number - 1, -np.abs(estimate / error(frames, number)))
+    return result
 
 
 def uncounted(factors: NDArray[np.int8]) -> NDArray[np.float64]:

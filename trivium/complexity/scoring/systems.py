@@ -1,6 +1,6 @@
-"""The answers of every model in the tables, wherever they come from, and those that need no reading (complexity.md §2).
+"""The answers of every model in the tables, and of trivial baselines that need no reading (complexity.md §2).
 
-A model has to beat these before its score says anything (issue of trivial solutions). One that only knows what *kind*
+A model has to beat the baselines before its score says anything. One that only knows what *kind*
 of span an element takes is shown by `same_group_donors`: its own answers, moved to other questions with the same answer
 element.
 """
@@ -25,9 +25,9 @@ ALONE = -1
 
 def best_overlap_sentence(question: str, text: str) -> str:
     """The sentence with the most distinct content words of the question; the first one at equality, "" without any."""
-    asked = content_stems(question)
+    stems = content_stems(question)
     candidates = [span.of(text) for span in sentences(text)]
-    return max(candidates, key=lambda sentence: len(asked & content_stems(sentence)), default="")
+    return max(candidates, key=lambda sentence: len(stems & content_stems(sentence)), default="")
 
 
 def random_span(text: str, length: int, rng: np.random.Generator) -> str:
@@ -57,16 +57,8 @@ def same_group_donors(groups: Sequence[str], rng: np.random.Generator) -> NDArra
 
 NO_SEED = -1
 # Columns that stand beside the models' in the tables of stage partition.
-RESERVED = (
-    "core_elements",
-    "elements",
-    "entropy",
-    "examples",
-    "frame",
-    "mean",
-    "occurrences",
-    "other_elements",
-    "triggers",
+RESERVED = frozenset(
+    ["core_elements", "elements", "entropy", "examples", "frame", "mean", "occurrences", "other_elements", "triggers"]
 )
 
 
@@ -86,33 +78,16 @@ class System:
 
 
 def trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids: Sequence[str]) -> list[System]:
-    """The fine-tuned readers: `<folder>/<name>/seed-<n>.jsonl`; `BadInput` when one is not there."""
-    systems = []
-    for name, kind in readers.items():
-        files = {seed: folder / name / f"seed-{seed}.jsonl" for seed in seeds}
-        for file in files.values():
-            if not file.is_file():
-                raise BadInput("no answers of this reader", file=file, expected="the output of stage complexity-answer")
-        systems.append(System(name, kind, {seed: read_predictions(file, ids) for seed, file in files.items()}))
-    return systems
+    """The fine-tuned readers: `<folder>/<name>/seed-<n>.jsonl`."""
+    return [
+        System(name, kind, {seed: read_predictions(folder / name / f"seed-{seed}.jsonl", ids) for seed in seeds})
+        for name, kind in readers.items()
+    ]
 
 
 def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
-    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not.
-
-    Raises:
-        BadInput: there are answers of a model that is not among the names: it ran, and no table would show it.
-    """
+    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not."""
     files = {name: folder / f"{name}.jsonl" for name in names}
-    for file in sorted(set(folder.glob("*.jsonl")) - set(files.values())):
-        raise BadInput(
-            "answers of a prompted model that is not scored",
-            file=file,
-            field="complexity.prompt.models",
-            got=file.stem,
-            expected="every model of complexity.prompt.models that has an endpoint",
-            choices=names,
-        )
     return [
         System(name, "prompted", {NO_SEED: read_predictions(file, ids)})
         for name, file in files.items()
@@ -135,25 +110,24 @@ def baselines(examples: Sequence[Example], seed: int) -> list[System]:
     rng = np.random.default_rng(seed)
     lengths = rng.permutation([max(1, len(words(example.answer_text))) for example in examples])
     answers = {
-        "best_overlap_sentence": {each.id: best_overlap_sentence(each.question, each.text.text) for each in examples},
+        "best_overlap_sentence": {row.id: best_overlap_sentence(row.question, row.text.text) for row in examples},
         "random_span": {
-            each.id: random_span(each.text.text, int(length), rng)
-            for each, length in zip(examples, lengths, strict=True)
+            row.id: random_span(row.text.text, int(length), rng) for row, length in zip(examples, lengths, strict=True)
         },
     }
     return [
-        System(name, "baseline", {NO_SEED: Predictions(given, missing=0, unknown=0, empty=0)})
-        for name, given in answers.items()
+        System(name, "baseline", {NO_SEED: Predictions(own, missing=0, unknown=0, empty=0)})
+        for name, own in answers.items()
     ]
 
 
 def check_names(systems: Sequence[System]) -> None:
-    """`BadInput` when two models have one name, or one has that of a column."""
+    """Refuse (`BadInput`) two models of one name, and the name of a column of the tables."""
     kinds: dict[str, str] = {}
     for system in systems:
         if system.model in RESERVED:
             raise BadInput(f"no name for a model ({system.kind}): tables have a column of it", field="model",
-                           got=system.model, expected=f"none of {', '.join(RESERVED)}")  # fmt: skip
+                           got=system.model, expected=f"none of {', '.join(sorted(RESERVED))}")  # fmt: skip
         if system.model in kinds:
             raise BadInput(
                 f"two models of one name, {kinds[system.model]} and {system.kind}", field="model", got=system.model

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from trivium.complexity.scoring.systems import ALONE, System, same_group_donors
 from trivium.core.parameters import Parameters
@@ -24,8 +24,8 @@ MEASURES = ("rouge_l", "rouge_l_paper", "em", "f1")
 
 
 def _kinds(models: Mapping[str, Any]) -> dict[str, str]:
-    """The kind of each model, from what it is told."""
-    return {name: told["kind"] if isinstance(told, Mapping) else told for name, told in models.items()}
+    """The kind of each model, from its settings."""
+    return {name: model["kind"] if isinstance(model, Mapping) else model for name, model in models.items()}
 
 
 class ScoreParameters(Parameters):
@@ -50,12 +50,6 @@ class ScoreParameters(Parameters):
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
     resamples: int = Field(ge=100, description="Bootstrap draws of texts")
     seed: int = Field(ge=0, description="Of baselines, shuffles, permutations and draws")
-
-    @model_validator(mode="after")
-    def _known_readers(self) -> "ScoreParameters":
-        if unknown := sorted(set(self.run) - set(self.readers)):
-            raise ValueError(f"run: no kind of {', '.join(unknown)}; there are {', '.join(self.readers)}")
-        return self
 
 
 @dataclass(frozen=True)
@@ -133,7 +127,7 @@ def summarize(
             metrics[f"{measure}_sd"] = float(means.std(ddof=1))
     metrics["rouge_l_low"], metrics["rouge_l_high"] = interval(scored.by_question("rouge_l"))
     for count in ("missing", "empty", "unknown"):
-        metrics[count] = float(sum(getattr(each, count) for each in scored.system.by_seed.values()))
+        metrics[count] = float(sum(getattr(answers, count) for answers in scored.system.by_seed.values()))
     if scored.system.kind != "baseline":
         gain = scored.by_question("rouge_l") - baseline
         metrics["over_baseline"] = float(gain.mean())
@@ -180,7 +174,7 @@ def frame_means(
         {
             "frame": frame,
             "questions": int((labels == frame).sum()),
-            **{measure: float(each[labels == frame].mean()) for measure, each in values.items()},
+            **{measure: float(scores[labels == frame].mean()) for measure, scores in values.items()},
         }
         for frame in sorted(set(frames))
     ]
@@ -242,7 +236,7 @@ def spread_by_chance(
     _, text = np.unique(np.asarray(texts), return_inverse=True)
     size = np.bincount(text)
     places = np.lexsort((text, size[text]))  # text after text, those of one size together
-    blocks = [places[size[text[places]] == each].reshape(-1, each) for each in np.unique(size)]
+    blocks = [places[size[text[places]] == count].reshape(-1, count) for count in np.unique(size)]
     if all(len(set(number[block.ravel()])) == 1 for block in blocks):
         return None
     counts = np.bincount(number)
@@ -262,8 +256,8 @@ def spread_by_chance(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What all models are asked, question by question.
+class QuestionTable:
+    """The questions that all models answer, in order.
 
     Attributes:
         references: the reference answers.
@@ -280,7 +274,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """What the tables say about a model.
+    """A model's rows of Table 1 and Figure 2.
 
     Attributes:
         scored: every answer's scores.
@@ -293,13 +287,15 @@ class Row:
     metrics: dict[str, float]
 
 
-def row_of(asked: Asked, parameters: ScoreParameters, system: System) -> Row:
+def row_of(questions: QuestionTable, parameters: ScoreParameters, system: System) -> Row:
     """Score a model; what is drawn depends on the seed alone, not on other models."""
-    scored = score(system, asked.references)
+    scored = score(system, questions.references)
     by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
-    metrics = summarize(scored, asked.baseline, asked.texts, parameters)
-    metrics |= spread(by_measure[parameters.figure_2], asked.frames, asked.texts, seed=parameters.seed)
+    metrics = summarize(scored, questions.baseline, questions.texts, parameters)
+    metrics |= spread(by_measure[parameters.figure_2], questions.frames, questions.texts, seed=parameters.seed)
     if system.kind != "baseline":
-        value = shuffled(system, asked.references, asked.elements, shuffles=parameters.shuffles, seed=parameters.seed)
+        value = shuffled(
+            system, questions.references, questions.elements, shuffles=parameters.shuffles, seed=parameters.seed
+        )
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
-    return Row(scored, frame_means(by_measure, asked.frames, parameters.figure_2), metrics)
+    return Row(scored, frame_means(by_measure, questions.frames, parameters.figure_2), metrics)
