@@ -127,7 +127,7 @@ def test_it_learns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_resumes_to_the_bit_whoever_draws_the_pairs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], workers: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     whole, metrics = train(tmp_path / "whole")
     monkeypatch.setattr(rrt_training, "feeders", lambda: workers)
@@ -144,7 +144,6 @@ def test_resumes_to_the_bit_whoever_draws_the_pairs(
         with pytest.raises(KeyboardInterrupt):
             train(tmp_path / "parts")
     resumed, again = train(tmp_path / "parts")
-    assert ("s for pairs" in capfd.readouterr().out) == bool(workers)
     assert metrics == again
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 

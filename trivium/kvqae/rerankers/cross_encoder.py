@@ -29,13 +29,9 @@ PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 def load_cross_encoder(
     folder: Path, *, new_perceptron: bool = False
 ) -> tuple[BertForSequenceClassification, BertTokenizer]:
-    """A cross-encoder and its tokenizer, from a Hugging Face folder with safetensors.
+    """Load a cross-encoder and its tokenizer from a Hugging Face folder (see `load_pretrained`).
 
-    `new_perceptron`: start from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
-
-    Raises:
-        BadInput: not such a folder, or weights that are missing or do not fit its configuration and one output (the
-            layer is named).
+    With `new_perceptron` from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
     """
     return load_pretrained(
         BertForSequenceClassification,
@@ -74,13 +70,10 @@ def score_pairs(
     max_tokens: int,
     batch: int,
 ) -> NDArray[np.float64]:
-    """Relevance of each (question text, passage id), (pairs,): any real number, higher is better.
+    """Score each pair of question text and passage id, (pairs,): any real number, higher is better.
 
-    Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The order
-    plays no role. The model is left in evaluation mode.
-
-    Raises:
-        BadInput: more tokens than positions.
+    Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The model is
+    left in evaluation mode.
     """
     check_positions(model, max_tokens)
     model.eval()
@@ -104,19 +97,19 @@ def score_pairs(
 
 
 def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
-    """The run's whole lists, one a question, in the order of their pairs' scores; equal ones keep the run's order."""
+    """Re-rank a run of these questions by its pairs' scores; equal ones keep the run's order."""
     rows, columns = np.nonzero(run.documents != PADDING)
     passages = run.documents[rows, columns].tolist()
     scores = np.full(run.documents.shape, np.nan)
-    asked = [questions[row].text for row in rows.tolist()]
-    scores[rows, columns] = score(list(zip(asked, passages, strict=True)))
+    texts = [questions[row].text for row in rows.tolist()]
+    scores[rows, columns] = score(list(zip(texts, passages, strict=True)))
     return reorder(run, scores)
 
 
 def score_by_shards(
     folder: Path, pairs: Sequence[Pair], texts: PassageTexts, *, max_tokens: int, batch: int, engine: Engine
 ) -> NDArray[np.float64]:
-    """`score_pairs` by the cross-encoder in `folder`, wherever `engine` says; see `pair_shards`."""
+    """Score pairs by the cross-encoder of a folder, in `pair_shards` on the engine; as `score_pairs`."""
     ordered = _longest_first(pairs, texts)
     score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
@@ -129,7 +122,7 @@ def score_by_shards(
 def score_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, batch: int
 ) -> NDArray[np.float64]:
-    """`score_pairs` by the cross-encoder in `folder`."""
+    """Score a shard by `score_pairs` with the cross-encoder of a folder."""
     return score_pairs(*_loaded(folder), *shard, max_tokens=max_tokens, batch=batch)
 
 
@@ -141,6 +134,6 @@ def _loaded(folder: Path) -> tuple[BertForSequenceClassification, BertTokenizer]
 
 
 def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:
-    """Each pair once, such that those of similar length are scored together."""
+    """Sort distinct pairs by the length of their texts."""
     lengths = {pair: len(pair[0]) + sum(map(len, texts[pair[1]])) for pair in pairs}
     return sorted(lengths, key=lambda pair: (-lengths[pair], pair))

@@ -38,7 +38,7 @@ def validation_mrr(
     qrels: Qrels,
     parameters: QuestionTrainingParameters,
 ) -> float:
-    """Mean reciprocal rank of the questions' lists when they are re-ranked."""
+    """Compute the mean reciprocal rank of the questions' re-ranked lists."""
     score = partial(
         score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
     )
@@ -60,7 +60,7 @@ class CrossEncoderTrainingParameters(QuestionTrainingParameters):
 
 
 def loss_of(model: BertForSequenceClassification, pairs_of: PairsOf, sampled: Sampled) -> torch.Tensor:
-    """Sum of these questions' losses; of each the same number of passages, the first one relevant."""
+    """Sum these questions' losses; of each the same number of passages, the first one relevant."""
     pairs = pairs_of(
         [example.question.text for example, ids in sampled for _ in ids],
         [passage for _, ids in sampled for passage in ids.tolist()],
@@ -81,21 +81,20 @@ def train_cross_encoder(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """The task of both stages: read, train, export.
+    """Train a cross-encoder from a folder to a folder, as a task.
 
-    Returns:
-        What `train` and `split_by_relevance` return; `questions_with_few_irrelevant`, dropped as they cannot fill
-        `passages`; and `initial_validation_mrr`, of the lists before re-ranking. Beside it the points of a task.
+    Questions with too few irrelevant passages to fill `passages` are dropped and counted. `initial_validation_mrr` is
+    that of the lists before re-ranking.
 
     Raises:
-        BadInput: see `load_cross_encoder`, `KeptPairs`, `train`; no question to train on.
+        BadInput: no question to train on.
     """
     torch.manual_seed(parameters.seed)
     model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
     check_positions(model, parameters.max_tokens)
     torch.nn.Module.to(model, pick_device())
-    asked, lists, texts = source.read({"train": parameters.depth, "validation": parameters.validation_passages})
-    with_relevant, counts = split_by_relevance(asked["train"], lists["train"], texts)
+    splits, lists, texts = source.read({"train": parameters.depth, "validation": parameters.validation_passages})
+    with_relevant, counts = split_by_relevance(splits["train"], lists["train"], texts)
     examples = [example for example in with_relevant if len(example.irrelevant) >= parameters.passages - 1]
     if not examples:
         raise BadInput(
@@ -104,7 +103,7 @@ def train_cross_encoder(
             got=f"{len(with_relevant)} with a relevant passage, none of them with enough others",
             expected=f"a relevant passage and {parameters.passages - 1} others among the best {parameters.depth}",
         )
-    questions = asked["validation"][: parameters.validation_questions]
+    questions = splits["validation"][: parameters.validation_questions]
     initial = lists["validation"].select(question.id for question in questions)
     qrels = judged(questions, initial, texts)
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)

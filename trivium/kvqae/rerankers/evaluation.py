@@ -19,7 +19,7 @@ from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 
 
 def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str, Block]:
-    """Tables 5 and 6: of images and of texts a row a re-ranker in use; brought runs as they are."""
+    """List the blocks of Tables 5 and 6, with a row for each re-ranker in use; brought runs as they are."""
     names = tuple(rerankers)
     texts, faces, whole = (that_see(names, what) for what in ("text", "face", "whole"))
     passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial", *brought)
@@ -69,14 +69,15 @@ COMPARED = (
 def split_by_overlap(
     questions: dict[str, list[str]], entity_of: dict[str, str | None], lists: dict[str, Path]
 ) -> dict[str, list[str]]:
-    """The questions about known and unknown entities, for each list, `identities` and `landmarks`, that there is.
+    """Split persons and non-persons by whether a list, `identities` or `landmarks`, has the question's entity.
 
     `questions` has the ids of subsets, `entity_of` the Wikidata id of each question's entity.
     """
     split = {}
     for name, whom, subset in (("identities", "persons", "persons"), ("landmarks", "landmarks", "non_persons")):
         if lists[name].is_file():
-            known = read_entities(lists[name])
-            split[f"{whom}_known"] = [question for question in questions[subset] if entity_of[question] in known]
-            split[f"{whom}_unknown"] = [question for question in questions[subset] if entity_of[question] not in known]
+            entities = read_entities(lists[name])
+            ids = questions[subset]
+            split[f"{whom}_known"] = [question for question in ids if entity_of[question] in entities]
+            split[f"{whom}_unknown"] = [question for question in ids if entity_of[question] not in entities]
     return split

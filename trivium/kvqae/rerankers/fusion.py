@@ -7,7 +7,7 @@ which no normalisation changes, so it has none here; `default_minimum` comes bef
 has no part in a fusion.
 
 Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
-the picture, and alone it forgets what the picture told.
+the picture, and alone it forgets the evidence of the picture.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each fusion takes, of the re-rankers in use; the images' comes first, as others take it."""
+    """List the systems of each fusion, of the re-rankers in use; the images' comes first, as others take it."""
     names = tuple(name for name in rerankers if RERANKERS[name].fused)
     texts, images = that_see(names, "text"), that_see(names, "face", "whole")
     return {
@@ -64,7 +64,7 @@ class PositionFusion(BaseModel):
     def parts(
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
     ) -> NDArray[np.float64]:
-        """What each system gives to each candidate, (systems, queries, n); `by` plays no role."""
+        """Compute each system's contribution to each candidate, (systems, queries, n); `by` plays no role."""
         learned = [np.array(self.probabilities[system]) for system in systems]
         falling = [np.maximum.accumulate(shares[::-1])[::-1] for shares in learned]
         alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
@@ -87,12 +87,10 @@ class LinearFusion(BaseModel):
     def parts(
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
     ) -> NDArray[np.float64]:
-        """What each system gives to each candidate, (systems, queries, n).
+        """Compute each system's contribution to each candidate, (systems, queries, n).
 
-        Args:
-            candidates: of the systems' runs.
-            systems: their names, in the order of the candidates.
-            by: z-scores take these scales, one a system, instead of those of the candidates themselves.
+        `systems` are in the order of the candidates. z-scores take the scales `by`, one a system, instead of those of
+        the candidates themselves.
         """
         if by is not None and self.normalization == "z_score":
             normalized = standardize(candidates, by)
@@ -106,25 +104,25 @@ _FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator
 
 
 def fuse(fusion: Fusion, runs: Mapping[str, Run], name: str = "") -> Run:
-    """Fuse the systems' runs about the same queries: a candidate's score is the sum of what the systems give to it."""
+    """Fuse the systems' runs about the same queries: a candidate's score is the sum of the systems' contributions."""
     candidates = gather(list(runs.values()))
     scores = fusion.parts(candidates, list(runs)).sum(axis=0)
     return Run.from_scores(candidates.queries, candidates.documents, scores, name=name)
 
 
 def read_choice(path: Path, names: Iterable[str]) -> dict[str, Fusion]:
-    """The chosen fusions of these names, as stage `kvqae-rerank_fuse` wrote them."""
+    """Read the chosen fusions of these names, as stage `kvqae-rerank_fuse` wrote them."""
     choice = read_json(path)
     return {name: _FUSION.validate_python(choice[name]["chosen"]) for name in names}
 
 
 def read_lists(path: Path, name: str) -> Run:
-    """One system's run; empty where no question has a face, say, or a picture."""
+    """Read one system's run; it is empty where no question has a face, say, or a picture."""
     return read_run(path, name) if path.stat().st_size else Run.from_dict({}, name=name)
 
 
 def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
-    """The runs over the same queries: these, or else all that any of the runs has."""
+    """Bring the runs to the same queries: these, or else all that any of the runs has."""
     if queries is None:
         queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
     queries = tuple(queries)
@@ -132,12 +130,12 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
 
 
 def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
-    """The runs that have a list for any query; all of them where none has one."""
+    """Keep the runs that have a list for any query; all of them where none has one."""
     return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
 
 
 def keep_initial(run: Run, initial: Run) -> Run:
-    """The run, but a query without a list has its initial one; both are about the same queries in the same order."""
+    """Give each query without a list its initial one; both runs are about the same queries in the same order."""
     none = (run.documents == PADDING).all(axis=1, keepdims=True)
     width = max(run.documents.shape[1], initial.documents.shape[1])
 
@@ -150,20 +148,17 @@ def keep_initial(run: Run, initial: Run) -> Run:
 
 
 def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
-    """Lists that hold the same passages: what a system did not return follows at its lowest score, lower ids first.
+    """Fill up lists about the same queries: what a system did not return follows at its lowest score, lower ids first.
 
     A system without any list for a query gets none. So ranks are among all passages to order, as the paper's
     `1 - (r - 1) / K` counts them, and PosFuse learns of the positions that returned too little.
-
-    Args:
-        runs: about the same queries.
     """
     candidates = gather(list(runs.values()))
-    known = candidates.documents != PADDING
+    present = candidates.documents != PADDING
     filled = {}
     for (name, run), scores, ranks in zip(runs.items(), candidates.scores, candidates.ranks, strict=True):
         length = ranks.max(axis=1, initial=0, keepdims=True)
-        missing = (ranks == 0) & known & (length > 0)
+        missing = (ranks == 0) & present & (length > 0)
         places = np.where(missing, length + missing.cumsum(axis=1), ranks)
         order = np.argsort(np.where(places == 0, np.iinfo(places.dtype).max, places), axis=1, kind="stable")
         lowest = np.fmin.reduce(scores, axis=1, initial=np.nan, keepdims=True)

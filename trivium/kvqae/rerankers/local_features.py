@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
@@ -41,13 +42,10 @@ SIDES = ("kb", "questions")  # whose images they are: folders of features, of DE
 
 
 def candidate_images(runs: Iterable[Run], depth: int, articles: Path, passages: Path) -> list[str]:
-    """Names of the images of the articles whose passages are among the best `depth` of a list; sorted, each once."""
+    """List the images of the articles whose passages are among the best `depth` of a run; sorted, each once."""
     article_of = ArticlePassages(passages).article_of
-    found: set[int] = set()
-    for run in runs:
-        best = first(run, depth).documents
-        found.update(article_of[best[best != PADDING]].tolist())
-    images = read_table(articles, ["image"])["image"].take(sorted(found))
+    best = np.concatenate([first(run, depth).documents.ravel() for run in runs])
+    images = read_table(articles, ["image"])["image"].take(np.unique(article_of[best[best != PADDING]]))
     return sorted({name for name in images.to_pylist() if name is not None})
 
 
@@ -56,8 +54,8 @@ def write_list(path: Path, names: Iterable[str]) -> None:
     lines = list(names)
     if broken := [name for name in lines if not name or set(name) & {"\n", "\r"}]:
         raise BadInput("image name that is no line of text", file=path, got=broken[0])
-    with write_atomically(path) as beside:
-        beside.write_text("".join(f"{name}\n" for name in lines), encoding="utf-8")
+    with write_atomically(path) as file:
+        file.write_text("".join(f"{name}\n" for name in lines), encoding="utf-8")
 
 
 def read_list(path: Path) -> list[str]:
@@ -83,7 +81,7 @@ class LocalFeaturesParameters(Parameters):
 def _extractor(
     folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
 ) -> Extractor:
-    """Loaded once a process; a worker keeps to one CPU thread."""
+    """Load the extractor once a process; a worker keeps to one CPU thread."""
     if in_worker():
         import cv2
 
@@ -93,7 +91,7 @@ def _extractor(
 
 
 def _flaws(folder: Path) -> Path:
-    """Where the folder of a shard has beside it how many of its images have each flaw."""
+    """The file beside a shard's folder that counts its images by flaw."""
     return folder.with_suffix(".flaws.json")
 
 
@@ -116,12 +114,12 @@ def describe_shard(
     if only is not None:
         table = table.filter(pa.array([name in only for name in table["name"].to_pylist()], pa.bool_()))
     names, data = table["name"].to_pylist(), table["data"]
-    found = [extract.describe(name, image.as_py()) for name, image in zip(names, data, strict=True)]
-    described = [None if isinstance(each, str) else each for each in found]
+    results = [extract.describe(name, image.as_py()) for name, image in zip(names, data, strict=True)]
+    described = [None if isinstance(result, str) else result for result in results]
     features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
-    flaws = Counter(flaw for each in found if isinstance(each, Description) for flaw in each.flaws)
+    flaws = Counter(flaw for result in results if isinstance(result, Description) for flaw in result.flaws)
     write_json(_flaws(folder), flaws)  # first: a folder that is there is complete
-    write_features(folder, features, [each if isinstance(each, str) else None for each in found])
+    write_features(folder, features, [result if isinstance(result, str) else None for result in results])
     return folder
 
 
@@ -155,24 +153,15 @@ def describe_images(
 
 
 def write_compared_images(
-    *,
-    runs: Path,
-    questions: Path,
-    articles: Path,
-    passages: Path,
-    depth: int,
-    out: Path,
+    *, runs: Path, questions: Path, articles: Path, passages: Path, depth: int, out: Path
 ) -> dict[str, float]:
-    """Write `kb.txt` and `questions.txt`, names of the images that comparing the lists of the folder `runs` takes.
-
-    They are written where RRT is left out, too: they say what it would take.
-    """
-    read = (read_run(runs / f"{split}.trec") for split in RERANKED)
-    asked = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
-    shown = sorted({question.image for question in asked if question.image is not None})
-    lists = {"kb": candidate_images(read, depth, articles, passages), "questions": shown}
-    with write_atomically(out) as beside:
-        beside.mkdir()
+    """Write `kb.txt` and `questions.txt`, names of the images that RRT compares for the runs of a folder."""
+    initial = (read_run(runs / f"{split}.trec") for split in RERANKED)
+    of_splits = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
+    shown = sorted({question.image for question in of_splits if question.image is not None})
+    lists = {"kb": candidate_images(initial, depth, articles, passages), "questions": shown}
+    with write_atomically(out) as folder:
+        folder.mkdir()
         for name, images in lists.items():
-            write_list(beside / f"{name}.txt", images)
+            write_list(folder / f"{name}.txt", images)
     return {f"{name}_images": float(len(images)) for name, images in lists.items()}

@@ -19,8 +19,8 @@ _ID = re.compile(r"Q[1-9][0-9]*")
 def write_entities(path: Path, entities: Iterable[str], comment: str) -> None:
     """Write a list, sorted by number, below one line of comment."""
     lines = [f"# {comment}", *sorted(entities, key=lambda entity: int(entity[1:]))]
-    with write_atomically(path) as beside:
-        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with write_atomically(path) as file:
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_entities(path: Path) -> frozenset[str]:
@@ -29,12 +29,12 @@ def read_entities(path: Path) -> frozenset[str]:
     Raises:
         BadInput: a line is not a Wikidata id, or the file is not UTF-8.
     """
-    found = set()
+    entities = set()
     for row, line in read_lines(path):
         entity = line.partition("#")[0].strip()
         if not entity:
             continue
         if not _ID.fullmatch(entity):
             raise BadInput("not a Wikidata id", file=path, row=row, got=entity, expected="such as Q42")
-        found.add(entity)
-    return frozenset(found)
+        entities.add(entity)
+    return frozenset(entities)

@@ -1,4 +1,4 @@
-"""What a re-ranker of passages is, and how one is found by its name (kvqae.md §4).
+"""The interface of re-rankers of passages, and their registry (kvqae.md §4).
 
 A re-ranker is a module of `members/` with one subclass of `Reranker`. Its name is the module's; a line of that name in
 `kvqae.rerankers` puts it to use. It also names its runs and its rows. Nothing else lists it. Those that look at the
@@ -33,12 +33,7 @@ class RerankerSettings(Parameters):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What every re-ranker may read beside what its settings name.
-
-    Attributes:
-        questions: folder with `{split}.jsonl`.
-        question_images: folder of shards.
-    """
+    """What every re-ranker may read beside its settings; questions are `{split}.jsonl`, images shards."""
 
     questions: Path
     question_images: Path
@@ -54,13 +49,10 @@ class Reranker(ABC):
 
     Attributes:
         name: of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
-        label, row, symbol: what sentences call it, tables its row, and what stands for it in other rows' formulae.
-        sees: what it compares: texts, faces, or whole pictures.
+        label, row, symbol: its name in sentences and in tables, and its symbol in other rows' formulae.
+        sees: whether it compares texts, faces, or whole pictures.
         fused: whether the fusions take its lists.
         Settings: of its entry.
-
-    Raises:
-        BadInput: what it reads is not there, or does not fit.
     """
 
     name: ClassVar[str]
@@ -78,11 +70,7 @@ class Reranker(ABC):
     def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
         """Re-rank a split's initial run, a TREC file; returns the new one, and counts.
 
-        A question that it has nothing to say about gets no list, and of the passages only those stand in a list that it
-        could judge: whoever fuses lists fills them up.
-
-        Raises:
-            BadInput: the run is not about the split's questions, or has a passage that the knowledge base lacks.
+        Questions and passages that it cannot score are left out; whoever fuses lists fills them up.
         """
 
 
@@ -96,14 +84,10 @@ Rerankers = Annotated[
 
 
 def reranker_settings(name: str, values: Mapping[str, Any]) -> Any:
-    """Check a re-ranker's entry in `kvqae.rerankers`.
-
-    Raises:
-        BadInput: no such re-ranker, or see `validate`.
-    """
+    """Check a re-ranker's entry in `kvqae.rerankers`; see `validate`."""
     return validate(RERANKERS[name].Settings, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 
 def that_see(names: Iterable[str], *what: str) -> tuple[str, ...]:
-    """Those of the re-rankers that compare one of these things, in the order given."""
+    """Select the re-rankers that compare texts, faces or whole pictures, as told, in their order."""
     return tuple(name for name in names if RERANKERS[name].sees in what)

@@ -25,14 +25,13 @@ from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Fea
 SIZES = ("global_dimension", "layers", "heads", "hidden")
 
 
-def build_rrt(*, global_dimension: int, layers: int, heads: int, hidden: int) -> RerankingTransformer:
-    """A network of these sizes with random weights."""
-    sizes = {"global_dimension": global_dimension, "layers": layers, "heads": heads, "hidden": hidden}
+def build_rrt(**sizes: int) -> RerankingTransformer:
+    """Make a network of these `SIZES` with random weights."""
     return RerankingTransformer(width=LOCAL_DIMENSION, scales=SCALES, **sizes)
 
 
 def load_rrt(folder: Path) -> RerankingTransformer:
-    """The network of a folder with `config.json` and `model.safetensors`, on the GPU if there is one.
+    """Load the network of a folder with `config.json` and `model.safetensors`, on the GPU if there is one.
 
     Raises:
         BadInput: a size is missing or impossible, or the weights are of another size (the layer is named).
@@ -51,10 +50,10 @@ def load_rrt(folder: Path) -> RerankingTransformer:
 
 def save_rrt(model: RerankingTransformer, folder: Path) -> None:
     """Write `config.json` and `model.safetensors`; the folder is complete or absent."""
-    with write_atomically(folder) as beside:
-        beside.mkdir(parents=True)
-        write_json(beside / CONFIG, model.sizes)
-        save_weights(model, beside / WEIGHTS)
+    with write_atomically(folder) as target:
+        target.mkdir(parents=True)
+        write_json(target / CONFIG, model.sizes)
+        save_weights(model, target / WEIGHTS)
 
 
 def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder: Path) -> None:
@@ -66,7 +65,7 @@ def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder
 
 
 def stored(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
-    """The features of these images as they are stored, padded to the most local descriptors among them."""
+    """Gather the features of these images as stored, padded to the most local descriptors among them."""
     counts = features.counts[rows]
     most = max(1, int(counts.max(initial=0)))
     present = np.arange(most) < counts[:, None]
@@ -75,8 +74,8 @@ def stored(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
 
 
 def widened(images: Described, device: torch.device) -> Described:
-    """Stored features as the network takes them, on its device: they travel before they are widened."""
-    overall, local, scales, present = (each.to(device, non_blocking=True) for each in images)
+    """Move stored features to the device and widen them there to the types that the network takes."""
+    overall, local, scales, present = (tensor.to(device, non_blocking=True) for tensor in images)
     return Described(overall.float(), local.float(), scales.long(), present)
 
 
@@ -88,13 +87,13 @@ def score_pairs(
     *,
     batch: int,
 ) -> NDArray[np.float64]:
-    """The logit of "same" of each pair, (n,).
+    """Compute the logit of "same" of each pair, (n,).
 
     Args:
         model: from `load_rrt`.
         queries, targets: features of the images on either side.
         pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
-        batch: pairs scored together; halved when GPU memory runs out. Scores do not depend on it.
+        batch: pairs scored together; halved when GPU memory runs out.
 
     Raises:
         BadInput: a score is not finite; the message names the images.
@@ -109,7 +108,7 @@ def score_pairs(
 
     def launch(images: tuple[Described, Described]) -> Leaving:
         with torch.inference_mode(), autocast(device):
-            return Leaving(model(*(widened(each, device) for each in images)))
+            return Leaving(model(*(widened(side, device) for side in images)))
 
     def collect(_: object, leaving: Leaving) -> NDArray[np.float32]:
         return leaving.arrived()[0].numpy()
@@ -140,7 +139,7 @@ class Base:
 
 
 def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which image pairs a run asks for; each stands once, however many passages its article has.
+    """List the image pairs that a run needs; each stands once, however many passages its article has.
 
     `images` is (queries,), the row of each question's image, -1 without a readable one.
 
@@ -148,12 +147,12 @@ def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArra
         (pairs, 2) rows of question images and article images; (queries, depth) number of the pair of each passage, -1
         where one of the images is missing.
     """
-    there = run.documents != PADDING
-    articles = base.article_of[np.where(there, run.documents, 0)]
-    targets = np.where(there, base.image_of[articles], -1)
-    asked = np.broadcast_to(images[:, None], targets.shape)
-    both = (asked >= 0) & (targets >= 0)
-    pairs, numbers = np.unique(np.stack([asked[both], targets[both]], axis=1), axis=0, return_inverse=True)
+    ranked = run.documents != PADDING
+    articles = base.article_of[np.where(ranked, run.documents, 0)]
+    targets = np.where(ranked, base.image_of[articles], -1)
+    queries = np.broadcast_to(images[:, None], targets.shape)
+    both = (queries >= 0) & (targets >= 0)
+    pairs, numbers = np.unique(np.stack([queries[both], targets[both]], axis=1), axis=0, return_inverse=True)
     places = np.full(targets.shape, -1, np.int64)
     places[both] = numbers.reshape(-1)
     return pairs, places
@@ -169,13 +168,10 @@ def rerank(
     depth: int,
     batch: int,
 ) -> tuple[Run, dict[str, float]]:
-    """Rank the best `depth` passages of each question anew; `batch` image pairs are scored together.
+    """Re-rank the best `depth` passages of each question, scoring `batch` image pairs together; returns counts, too.
 
     A passage's score is its article's minus 1e-8 a position: passages of one article keep their order. A passage whose
     article has no readable image is left out, and so is every passage of a question without one.
-
-    Returns:
-        The run, and counts.
     """
     best = first(run, depth)
     pairs, places = image_pairs(best, images, base)
@@ -189,11 +185,11 @@ def rerank(
         for query, documents, row in zip(best.queries, best.documents, places, strict=True)
     }
     without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base.features.counts[pairs[:, 1]] == 0)
-    there = best.documents != PADDING
+    present = best.documents != PADDING
     counts: dict[str, float] = {
         "questions_without_image": int((images < 0).sum()),
-        "passages": int(there.sum()),
-        "passages_without_image": int((there & (images >= 0)[:, None] & (places < 0)).sum()),
+        "passages": int(present.sum()),
+        "passages_without_image": int((present & (images >= 0)[:, None] & (places < 0)).sum()),
         "pairs": len(pairs),
         "pairs_without_locals": int(without_locals.sum()),
     }

@@ -17,11 +17,7 @@ def leave_out(folder: Path) -> None:
 
 
 def is_left_out(folder: Path) -> bool:
-    """Whether a model's folder says that there is no network.
-
-    Raises:
-        BadInput: no such file, or it is not JSON.
-    """
+    """Whether a model's folder says that there is no network."""
     return read_json(folder / CONFIG) == _LEFT_OUT
 
 

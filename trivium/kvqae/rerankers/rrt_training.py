@@ -5,7 +5,7 @@ nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out
 landmark that any training pair shows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,7 @@ class Landmarks:
 
     @classmethod
     def of(cls, features: FeatureFolder, landmarks: Rows, rows: Rows, nearest: int) -> "Landmarks":
-        """Arrange the images of `rows`, but those alone of their landmark; `landmarks` has the number of each image's.
+        """Arrange the images of `rows` whose landmark has another one; `landmarks` has the number of each image's.
 
         Raises:
             BadInput: fewer than two landmarks with two images.
@@ -65,51 +65,50 @@ class Landmarks:
         return cls(rows, positives, nearest_others(features.overall[rows], place, nearest))
 
     def draw(self, pairs: int, rng: np.random.Generator) -> tuple[Rows, NDArray[np.float32]]:
-        """(pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do.
+        """Draw (pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do.
 
-        Some images are near very many others and would be seen in negative pairs above all: then a network tells the
-        pairs apart by one image alone. So each positive pair is of an image of a negative one, and sides are chance.
+        Each positive pair has an image of a negative one, on a random side: else images that are near many others
+        would stand in negative pairs above all, and a network would tell the pairs apart by one image alone.
         """
         half = pairs // 2
         anchors = rng.choice(len(self.rows), half)
         others = np.array([rng.choice(self.negatives[image]) for image in anchors])
         negative = np.stack([anchors, others], axis=1)
-        seen = negative[np.arange(half), np.arange(half) % 2]
-        positive = np.stack([seen, [rng.choice(self.positives[image]) for image in seen]], axis=1)
+        again = negative[np.arange(half), np.arange(half) % 2]
+        positive = np.stack([again, [rng.choice(self.positives[image]) for image in again]], axis=1)
         drawn = rng.permuted(np.concatenate([positive, negative]), axis=1)
         return self.rows[drawn], np.repeat(np.array([1, 0], np.float32), half)
 
 
 def nearest_others(overall: NDArray[np.float16], landmarks: Rows, count: int, chunk: int = 1024) -> Rows:
-    """The nearest images (cosine) of other landmarks, (n, ≤ count), nearest first.
+    """Find the nearest images (cosine) of other landmarks, (n, ≤ count), nearest first.
 
-    `overall` is (n, g), global descriptors of length 1, `landmarks` (n,); so many images as `chunk` are compared with
-    all others at a time. Fewer than `count` where there are not so many images of other landmarks.
+    `overall` is (n, g), global descriptors of length 1, `landmarks` (n,); `chunk` images are compared at a time.
     """
     device = pick_device()
     vectors = torch.from_numpy(overall.astype(np.float32)).to(device)
     labels = torch.from_numpy(landmarks).to(device)
     count = min(count, len(landmarks) - int(np.bincount(landmarks).max()))
-    found = []
+    parts = []
     for start in range(0, len(vectors), chunk):
         cosines = vectors[start : start + chunk] @ vectors.T
         cosines[labels[start : start + chunk, None] == labels] = -torch.inf
-        found.append(cosines.topk(count, dim=1).indices.cpu().numpy())
-    return np.concatenate(found)
+        parts.append(cosines.topk(count, dim=1).indices.cpu().numpy())
+    return np.concatenate(parts)
 
 
 def split_landmarks(landmarks: Rows, readable: NDArray[np.bool_], held_out: float, seed: int) -> tuple[Rows, Rows]:
-    """Rows of the training images and of the held-out ones: a landmark's images are all on one side."""
+    """Split rows into training and held-out images: a landmark's images are all on one side."""
     shown = np.unique(landmarks)
     chosen = np.random.default_rng([seed, 0]).permutation(shown)[: max(1, round(held_out * len(shown)))]
-    held = np.isin(landmarks, chosen)
-    return np.flatnonzero(~held & readable), np.flatnonzero(held & readable)
+    is_held_out = np.isin(landmarks, chosen)
+    return np.flatnonzero(~is_held_out & readable), np.flatnonzero(is_held_out & readable)
 
 
 def validate(
     model: RerankingTransformer, features: FeatureFolder, pairs: Rows, same: NDArray[np.float32], batch: int
 ) -> dict[str, float]:
-    """`validation_auc` (ties count half) and `validation_accuracy` (logit above 0 means "same")."""
+    """Compute `validation_auc` (ties count half) and `validation_accuracy` (logit above 0 means "same")."""
     scores = score_pairs(model, features, features, pairs, batch=batch)
     positive, negative = scores[same == 1], np.sort(scores[same == 0])
     below = np.searchsorted(negative, positive, side="left") + np.searchsorted(negative, positive, side="right")
@@ -128,7 +127,7 @@ class Pairs(NamedTuple):
 
 
 def stored_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]) -> Pairs:
-    """What was drawn, with its features."""
+    """Gather the features of drawn pairs."""
     return Pairs(stored(features, pairs[:, 0]), stored(features, pairs[:, 1]), torch.from_numpy(same))
 
 
@@ -137,11 +136,11 @@ def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int)
     device = model.classifier.weight.device
 
     def share(part: slice) -> torch.Tensor:
-        sides = (Described(*(each[part] for each in side)) for side in (pairs.left, pairs.right))
+        sides = (Described(*(tensor[part] for tensor in side)) for side in (pairs.left, pairs.right))
         with autocast(device):
             logits = model(*(widened(side, device) for side in sides))
-        wanted = pairs.same[part].to(device)
-        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="sum") / len(pairs.same)
+        same = pairs.same[part].to(device)
+        return functional.binary_cross_entropy_with_logits(logits, same, reduction="sum") / len(pairs.same)
 
     return add_gradient(len(pairs.same), together, share)
 
@@ -159,12 +158,6 @@ def train_rrt(
     """Train on the features of photographs and the number of each one's landmark, as a task; the last weights are kept.
 
     Where a GPU trains, processes draw the next pairs and gather their features meanwhile.
-
-    Returns:
-        `loss`, `validation_auc`, `validation_accuracy`, `training_images`, `held_out_images`, and the points of a task.
-
-    Raises:
-        BadInput: too few landmarks, a loss that is not finite, or a checkpoint of another size.
     """
     described = FeatureFolder.read(features)
     torch.manual_seed(seed)
@@ -173,11 +166,11 @@ def train_rrt(
     if parameters.sharpness is not None:
         model.begin_as_matcher(parameters.sharpness)
     model.to(pick_device())
-    training, held = (
+    training, held_out = (
         Landmarks.of(described, landmarks, rows, parameters.hard_negatives)
         for rows in split_landmarks(landmarks, described.counts >= 0, parameters.held_out, seed)
     )
-    validation = held.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
+    validation = held_out.draw(parameters.validation_pairs, np.random.default_rng([seed, 2]))
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=parameters.learning_rate, weight_decay=parameters.weight_decay, fused=True
     )
@@ -186,11 +179,8 @@ def train_rrt(
     def batch(step: int) -> Pairs:
         return stored_pairs(described, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
 
-    def batches(first: int) -> Iterator[Pairs]:
-        feed = Feed(lambda number: batch(first + number), parameters.steps - first, workers := feeders(), ahead=1)
-        yield from feed
-        if workers:
-            print(f"re-ranker: waited {feed.waited:.1f} of {feed.taken:.1f} s for pairs")
+    def batches(first: int) -> Iterable[Pairs]:
+        return Feed(lambda number: batch(first + number), parameters.steps - first, feeders(), ahead=1)
 
     progress = train(
         model,
@@ -210,13 +200,13 @@ def train_rrt(
             lambda: validate(model, described, *validation, parameters.batch), parameters.validate_every
         ),
     )
-    counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held.rows))}
+    counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held_out.rows))}
     save_rrt(model, out)
     return {"loss": progress.loss, **progress.scores, **counts}, log.points
 
 
 class LandmarkTrainingParameters(LocalFeaturesParameters):
-    """What training on photographs needs, of section `kvqae.rrt`; they are described as images are."""
+    """Part of section `kvqae.rrt` that training on photographs needs; they are described as images are."""
 
     elsewhere: ClassVar = {**LocalFeaturesParameters.elsewhere, "most": "kvqae.local_features.most"}
     seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
@@ -231,10 +221,10 @@ def train_on(
     context: Context,
     out: Path,
 ) -> dict[str, float]:
-    """Describe the photographs of a folder of shards by the extractor of another, and train on their landmarks.
+    """Describe the photographs of a folder of shards by an extractor, and train on their landmarks.
 
     Raises:
-        BadInput: a photograph has no landmark in `landmark_of`; see `train_rrt`.
+        BadInput: a photograph has no landmark in `landmark_of`.
     """
     folder = context.work / "features"
     metrics = describe_images(

@@ -49,7 +49,7 @@ def mean_mrr(run: Run, qrels: Qrels) -> float:
 
 
 def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
-    """PosFuse learned from these runs, then each normalisation with every weighting of the grid."""
+    """Try PosFuse, learned from these runs, then each normalisation with every weighting of the grid."""
     posfuse = PositionFusion.learn(runs, qrels)
     tried = [Tried(posfuse, mean_mrr(fuse(posfuse, runs), qrels))]
     for name in NORMALIZATIONS:
@@ -60,29 +60,22 @@ def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
 
 
 def best(tried: Sequence[Tried]) -> Tried:
-    """The highest MRR; of equals the first."""
+    """Choose the fusion with the highest MRR; of equals the first."""
     return max(tried, key=lambda way: way.mrr)
 
 
 def choose(
     runs: Mapping[str, Run], qrels: Qrels, systems: Mapping[str, Sequence[str]], step: float
 ) -> tuple[dict[str, Choice], dict[str, list[Tried]]]:
-    """The choice for each of `systems_of`, and all that was tried.
+    """Choose the fusion for each of `systems_of` on validation; returns all that was tried, too.
 
-    Args:
-        runs: by system, about the judged queries.
-        qrels: of the validation split.
-        systems: what each fusion takes.
-        step: of the grid of weights.
-
-    Returns:
-        What was tried has the names of `systems_of`, but `text_image_over_{method}` for text and image over images
-        fused by this method.
+    `runs` are by system, about the judged queries. What was tried has the names of `systems_of`, but
+    `text_image_over_{method}` for text and image over images fused by this method.
     """
 
     def lists_of(name: str, image: Run | None = None) -> dict[str, Run]:
-        known = runs if image is None else {**runs, "image": image}
-        return default_minimum(with_lists({system: known[system] for system in systems[name]}))
+        by_name = runs if image is None else {**runs, "image": image}
+        return default_minimum(with_lists({system: by_name[system] for system in systems[name]}))
 
     images = lists_of("image")
     image_ways = try_all(images, qrels, step)
@@ -107,7 +100,7 @@ def choose(
 
 
 def describe(choices: Mapping[str, Choice]) -> tuple[dict[str, Any], dict[str, float]]:
-    """The choices as JSON, and their numbers as flat metrics."""
+    """Describe the choices as JSON, and their numbers as flat metrics."""
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
     for name, (ours, papers, tried) in choices.items():

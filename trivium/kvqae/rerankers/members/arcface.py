@@ -17,7 +17,7 @@ SYSTEM = "arcface"
 
 
 def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
-    """Features of the knowledge base's images and, for each passage, its article's image there.
+    """Read the features of the knowledge base's images and, for each passage, the row of its article's image.
 
     -1 where the article is not about a human or shows no face: faces are compared with faces of humans only, as in
     retrieval.
@@ -48,9 +48,9 @@ def rerank(
     scores = np.zeros(images.shape)
     for row, face in enumerate(faces.astype(np.float64)):
         shown = images[row] >= 0
-        found = base_faces[images[row, shown]].astype(np.float64)
-        lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(face)
-        scores[row, shown] = (found * face).sum(axis=1) / lengths
+        targets = base_faces[images[row, shown]].astype(np.float64)
+        lengths = np.linalg.norm(targets, axis=1) * np.linalg.norm(face)
+        scores[row, shown] = (targets * face).sum(axis=1) / lengths
     scores -= STEP * np.arange(images.shape[-1])
     return Run.from_scores(initial.queries, documents, scores, name=SYSTEM)
 
@@ -74,11 +74,11 @@ class ArcFace(Reranker):
         initial = read_run_over(file, routes["question"].to_pylist())
         initial = first(initial.select(served["question"].to_pylist()), self.depth)
         ranked = rerank(initial, self.faces[served["image"].to_numpy()], self.base_faces, self.image_of)
-        there, kept = initial.documents != PADDING, ranked.documents != PADDING
+        kept = ranked.documents != PADDING
         return ranked, {
             "questions": float(routes.num_rows),
             "questions_with_face": float(served.num_rows),
             "questions_without_result": float((~kept.any(axis=1)).sum()),
-            "passages": float(there.sum()),
+            "passages": float((initial.documents != PADDING).sum()),
             "passages_with_face": float(kept.sum()),
         }

@@ -42,10 +42,10 @@ class Rrt(Reranker):
         """By the network's scores; a passage whose article has no readable image is left out."""
         from trivium.kvqae.rerankers.rrt import rerank
 
-        asked = read_questions(self.inputs.questions / f"{split}.jsonl")
+        questions = read_questions(self.inputs.questions / f"{split}.jsonl")
         if self.left_out:
-            return Run.from_dict({}, name=self.name), {"questions_left_out": float(len(asked))}
-        run = read_run_over(file, [question.id for question in asked])
-        images = self.features.rows(pa.array([question.image for question in asked], pa.string()))
+            return Run.from_dict({}, name=self.name), {"questions_left_out": float(len(questions))}
+        run = read_run_over(file, [question.id for question in questions])
+        images = self.features.rows(pa.array([question.image for question in questions], pa.string()))
         depth, batch = self.settings.depth, self.settings.batch
         return rerank(run, images, self.features, self.base, self.network, depth=depth, batch=batch)

@@ -23,8 +23,8 @@ class Text(Reranker):
         from trivium.kvqae.reader.inputs import texts_of
         from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_by_shards
 
-        asked = read_questions(self.inputs.questions / f"{split}.jsonl")
-        whole = read_run_over(file, [question.id for question in asked])
+        questions = read_questions(self.inputs.questions / f"{split}.jsonl")
+        whole = read_run_over(file, [question.id for question in questions])
         initial = first(whole, self.settings.depth)
         score = partial(
             score_by_shards,
@@ -34,11 +34,11 @@ class Text(Reranker):
             batch=self.inputs.batch,
             engine=self.inputs.engine,
         )
-        reranked = rerank_run(asked, initial, score)
-        found = (initial.documents != PADDING).sum(axis=1)
+        reranked = rerank_run(questions, initial, score)
+        lengths = (initial.documents != PADDING).sum(axis=1)
         return follow(reranked, whole), {
-            "questions": float(len(asked)),
-            "pairs": float(found.sum()),
-            "questions_without_passage": float((found == 0).sum()),
-            "questions_with_few_passages": float(((found > 0) & (found < self.settings.depth)).sum()),
+            "questions": float(len(questions)),
+            "pairs": float(lengths.sum()),
+            "questions_without_passage": float((lengths == 0).sum()),
+            "questions_with_few_passages": float(((lengths > 0) & (lengths < self.settings.depth)).sum()),
         }
