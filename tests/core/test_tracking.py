@@ -98,7 +98,7 @@ def test_points_come_while_a_training_goes_on(place, monkeypatch):
         tracker.log(1, loss=2.0)
         _, children = runs_of(place)
         assert history(place, children["repro"][0], "loss") == [(1, 2.0)]
-        tracker.send(2, {"loss": 1.0})
+        tracker.log(2, loss=1.0)
         assert history(place, children["repro"][0], "loss") == [(1, 2.0), (2, 1.0)]
 
 

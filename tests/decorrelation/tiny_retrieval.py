@@ -17,7 +17,6 @@ from trivium.decorrelation.models.kind import ModelSettings
 from trivium.decorrelation.regions.removal_table import write_removals
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Removal, removal_id
-from trivium.nets.device import gathered
 
 SIDE, DIMENSION, BUCKETS = 4, 6, 32
 
@@ -73,7 +72,7 @@ class TinyModel:
         return normalize(self.module["texts"](tokens["counts"]), dim=1)
 
     def contrast(self, images, texts, *, pictures, progress):
-        scores = gathered(images) @ gathered(texts).T * self.module["scale"].weight.exp()
+        scores = images @ texts.T * self.module["scale"].weight.exp()
         right = torch.arange(len(scores))
         return (
             torch.nn.functional.cross_entropy(scores, right) + torch.nn.functional.cross_entropy(scores.T, right)

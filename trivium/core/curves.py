@@ -22,7 +22,7 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class Curves:
-    """What is logged, in one file. It can be pickled: in a training of several processes the first one keeps it.
+    """What is logged, in one file.
 
     Attributes:
         file: gets a JSON array a line, the step and the values by name. It need not exist.

@@ -5,7 +5,6 @@ where it runs on the stage's machine, and with its result where it runs elsewher
 that lies here; its own stay there, so that a training whose worker is lost starts anew.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +12,6 @@ from typing import Protocol
 import torch
 
 from trivium.core.atomic import write_atomically
-from trivium.core.curves import Curves
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
@@ -36,24 +34,12 @@ class Curve:
         self._tracker = tracker
         self.points: list[Point] = []
 
-    @property
-    def curves(self) -> Curves | None:
-        """Where points are kept for the stage's table, by whichever process has them first; None: nowhere here."""
-        return self._tracker.curves if self._tracker else None
-
     def __call__(self, step: int, **values: float) -> None:
         """Track a point, or keep it."""
         if self._tracker is None:
             self.points.append((step, values))
         else:
             self._tracker.log(step, **values)
-
-    def pass_on(self, step: int, values: Mapping[str, float]) -> None:
-        """Track a point that `curves` has, where there are any, or keep it."""
-        if self._tracker is None:
-            self.points.append((step, dict(values)))
-        else:
-            self._tracker.send(step, values)
 
     def __reduce__(self) -> tuple[type["Curve"], tuple[None]]:
         return Curve, (None,)

@@ -116,10 +116,6 @@ class Tracker:
         """One point of one or more curves; values that are not finite are left out."""
         if self.curves is not None:
             self.curves.keep(step, values)
-        self.send(step, values)
-
-    def send(self, step: int, values: Mapping[str, float]) -> None:
-        """One point for MLflow alone."""
         if not self.stage:
             return
         now = int(time.time() * 1000)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, softmax
 from transformers import BlipForImageTextRetrieval
 
-from trivium.nets.device import autocast, gathered
+from trivium.nets.device import autocast
 
 
 class BlipEncoders(nn.Module):
@@ -148,9 +148,9 @@ class BlipTraining(nn.Module):
 
     @torch.no_grad()
     def _enqueue(self, images: Tensor, texts: Tensor, pictures: Tensor) -> None:
-        """The oldest entries make room; the same on every process."""
+        """The oldest entries make room."""
         size = len(self.pictures)
-        images, texts, pictures = (gathered(each)[-size:] for each in (images, texts, pictures))
+        images, texts, pictures = images[-size:], texts[-size:], pictures[-size:]
         places = (self.place + torch.arange(len(pictures), device=pictures.device)) % size
         self.images[places], self.texts[places], self.pictures[places] = images, texts, pictures
         self.place.copy_((self.place + len(pictures)) % size)

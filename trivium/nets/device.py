@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-import torch.distributed
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from trivium.core.arithmetic import is_fast, is_portable
@@ -146,26 +145,3 @@ def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.nd
     """Indices in batches of similar length, longest first, so that memory trouble shows at once and padding is rare."""
     order = np.argsort(-np.asarray(lengths), kind="stable")
     return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-
-
-def gathered(local: torch.Tensor) -> torch.Tensor:
-    """Rows of every process one after the other, with their gradient; the tensor itself in a single process.
-
-    Every process then computes the loss of the whole batch. Backward adds up what all processes say about a row, so
-    the mean of the processes' weight gradients is the gradient of a single process with the whole batch.
-
-    Args:
-        local: (n, ...) rows of this process; n is the same in each.
-
-    Returns:
-        (processes · n, ...).
-    """
-    if not torch.distributed.is_initialized() or torch.distributed.get_world_size() == 1:
-        return local
-    from torch.distributed.nn.functional import all_gather
-
-    if not local.is_floating_point():  # ids have no gradient
-        parts = [torch.empty_like(local) for _ in range(torch.distributed.get_world_size())]
-        torch.distributed.all_gather(parts, local)
-        return torch.cat(parts)
-    return torch.cat(all_gather(local))

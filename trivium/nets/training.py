@@ -8,7 +8,6 @@ a checkpoint holds: so a training that was killed gives the weights of one that 
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -93,7 +92,6 @@ def train(
     name: str = "train",
     validation: Validation | None = None,
     saved: torch.nn.Module | None = None,
-    first: bool = True,
 ) -> Progress:
     """Train in place, at most for so many steps; goes on from the checkpoint in `work` if there is one.
 
@@ -115,7 +113,6 @@ def train(
         name: stands beside the bar of progress.
         validation: None: none, and the last weights are kept.
         saved: what a checkpoint holds, where this is not all of `model`.
-        first: whether this is the first of several processes, the one that writes and shows a bar.
 
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
@@ -127,13 +124,10 @@ def train(
     trained = [weights for group in optimizer.param_groups for weights in group["params"]]
     patience = validation.patience if validation else None
     ended = patience is not None and progress.waited >= patience
-    given = () if ended else batches(progress.steps)
-    with (
-        tqdm(given, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False)
-        if first
-        else nullcontext(given)
-    ) as left:  # the bar goes before an error is told
-        for batch in left:
+    left = () if ended else batches(progress.steps)
+    # The bar goes before an error is told.
+    with tqdm(left, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False) as bar:
+        for batch in bar:
             model.train()
             attempt = partial(_from_zero, model, gradient, batch)
             (loss, counts), progress.together = halving(progress.together, attempt, unit=unit)
@@ -152,7 +146,7 @@ def train(
             if validation and (validation.at_end if done == steps else done % validation.every == 0):
                 _validate(model, validation, progress, work, log)
             ended = patience is not None and progress.waited >= patience
-            if first and (done % checkpoint_every == 0 or done == steps or ended):
+            if done % checkpoint_every == 0 or done == steps or ended:
                 extra = asdict(progress)
                 save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
             if ended:

@@ -1,4 +1,4 @@
-"""Batches: how D and D' are mixed, epochs, parts of processes, pictures kept or decoded again."""
+"""Batches: how D and D' are mixed, epochs, pictures kept or decoded again."""
 
 from collections import Counter
 from itertools import chain
@@ -63,17 +63,17 @@ def test_the_same_seed_the_same_batches(pairs):
     assert shown_ids(first, 3) != shown_ids(other, 3)
 
 
-def batches_of(world, pairs, *, memory=10**6, augments=False, process=0, processes=1):
+def batches_of(world, pairs, *, memory=10**6, augments=False):
     model = TinyModel()
     model.augments = augments
     pictures = Pictures(model, Images(world / "raw" / "images"), Images(world / "painted" / "train"), memory)
     pictures.keep([*pairs.original, *pairs.painted])
     draws = Draws(pairs, 4, 0.5, seed=0)
-    return Batches(model, draws, pictures, seed=5, process=process, processes=processes)
+    return Batches(model, draws, pictures, seed=5)
 
 
 @pytest.mark.parametrize("augments", [False, True])
-def test_memory_workers_and_processes_change_nothing(world, pairs, augments):
+def test_memory_and_workers_change_nothing(world, pairs, augments):
     expected = list(batches_of(world, pairs, augments=augments).between(0, 4, workers=0))
     torch.manual_seed(8)
     few = batches_of(world, pairs, memory=40000, augments=augments)
@@ -82,10 +82,6 @@ def test_memory_workers_and_processes_change_nothing(world, pairs, augments):
             assert torch.equal(batch.pixels, other.pixels)
             assert torch.equal(batch.tokens["counts"], other.tokens["counts"])
             assert torch.equal(batch.pictures, other.pictures)
-    halves = [batches_of(world, pairs, augments=augments, process=process, processes=2) for process in (0, 1)]
-    for step, batch in enumerate(expected):
-        assert torch.equal(batch.pixels, torch.cat([half[step].pixels for half in halves]))
-        assert torch.equal(batch.pictures, torch.cat([half[step].pictures for half in halves]))
 
 
 def test_augmentation_draws_anew_at_each_visit_and_leaves_the_generator_alone(world, pairs):

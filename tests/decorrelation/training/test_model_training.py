@@ -1,20 +1,14 @@
-"""Training of a retrieval model: rates, resuming to the bit, mini-batches and processes that change nothing, errors."""
+"""Training of a retrieval model: rates, resuming to the bit, mini-batches that change nothing, errors."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
-from trivium.core import curves as harness
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.tasks import Curve
-from trivium.core.tracking import Tracker
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import add_gradient, halved, train
-from trivium.decorrelation.training.processes import place, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_pairs
 from trivium.formats.picture_corpora import read_corpus
 
@@ -42,22 +36,21 @@ def tiny(dropout=0.2):
     return TinyModel(dropout)
 
 
-def batches_of(model, world, options, process=0, processes=1):
+def batches_of(model, world, options):
     pairs = training_pairs(
         read_corpus(world / "raw"), world / "pairs.parquet", original="all", share=1.0, captions=1, seed=0
     )
     pictures = Pictures(model, Images(world / "raw" / "images"), Images(world / "painted" / "train"), 10**6)
     draws = Draws(pairs, options.batch_size, 0.5, seed=0)
-    return Batches(model, draws, pictures, seed=0, process=process, processes=processes)
+    return Batches(model, draws, pictures, seed=0)
 
 
 def run(model, world, work, curves=None, options=None, every=3, seed=0):
     work.mkdir(exist_ok=True)
-    here = place()
     options = options or settings()
     return train(
         model,
-        batches_of(model, world, options, here.index, here.count),
+        batches_of(model, world, options),
         options,
         steps=options.steps,
         seed=seed,
@@ -112,67 +105,3 @@ def test_dropout_draws_the_same_in_both_passes_of_a_mini_batch(world):
     assert len(drawn) == 4
     assert torch.equal(drawn[0], drawn[2])
     assert torch.equal(drawn[1], drawn[3])
-
-
-@dataclass
-class Job:
-    world: Path
-    work: Path
-
-
-def kept(work):
-    """The table of a training's stage, as it is kept."""
-    return harness.Curves(work / "curves.jsonl")
-
-
-def train_part(job, log):
-    model, reduced = tiny(0.0), []
-    with pytest.MonkeyPatch.context() as patch:
-        reduce = torch.distributed.all_reduce
-        patch.setattr(torch.distributed, "all_reduce", lambda *given: reduced.append(given) or reduce(*given))
-        metrics = run(model, job.world, job.work, log)
-    assert len(reduced) == (metrics["steps"] if place().count > 1 else 0)  # all gradients and the loss at once
-    if place().count > 1:
-        print("http://me:Sesame7opens@host")
-    if place().first:
-        model.save(job.work / "trained")
-        metrics["kept"] = len(kept(job.work).points()["loss"])  # before the stage's own process need know of it
-    return metrics
-
-
-def refuse_second(job, log):
-    if place().index == 1:
-        raise BadInput("not mine", field="job")
-    place().wait()
-    return {}
-
-
-def test_two_processes_train_as_one_with_the_whole_batch(world, tmp_path, capfd, monkeypatch):
-    (tmp_path / "two").mkdir()
-    (tmp_path / "one").mkdir()
-    curves, alone = kept(tmp_path / "two"), kept(tmp_path / "one")
-    sent = []
-    monkeypatch.setattr(Tracker, "send", lambda _, step, values: sent.append((step, values["loss"])))
-    metrics = run_in_processes(train_part, Job(world, tmp_path / "two"), Curve(Tracker(curves)), 2)
-    monkeypatch.undo()
-    printed = capfd.readouterr().out
-    assert "@host" in printed
-    assert "Sesame7opens" not in printed
-    expected = run_in_processes(train_part, Job(world, tmp_path / "one"), Curve(Tracker(curves=alone)), 1)
-    assert expected["kept"] == expected["steps"]
-    assert metrics == pytest.approx(expected, rel=1e-5)
-    assert alone.points().keys() == curves.points().keys()
-    for name, points in alone.points().items():
-        assert [step for step, _ in curves.points()[name]] == [step for step, _ in points]
-        assert [value for _, value in curves.points()[name]] == pytest.approx([value for _, value in points], rel=1e-4)
-    assert sent == curves.points()["loss"]
-    assert len(curves.file.read_text().strip().splitlines()) == len(sent)  # once, not by both processes
-    theirs, mine = (TinyModel.load(tmp_path / name / "trained").module for name in ("two", "one"))
-    for (name, one), other in zip(mine.state_dict().items(), theirs.state_dict().values(), strict=True):
-        assert torch.allclose(one, other, atol=1e-4), name
-
-
-@pytest.mark.slow  # imports torch twice more
-def test_bad_input_in_one_process_ends_all(tmp_path):
-    with pytest.raises(BadInput, match="field 'job': not mine"):
-        run_in_processes(refuse_second, Job(tmp_path, tmp_path), Curve(Tracker()), 2)

@@ -26,7 +26,7 @@ def tiny_is_clip(monkeypatch):
 
 def parameters(**changes):
     values = {
-        "checkpoint_every": 5, "memory": 10**6, "workers": 0, "threads": None, "processes": 1, "validation_pictures": 5,
+        "checkpoint_every": 5, "memory": 10**6, "workers": 0, "threads": None, "validation_pictures": 5,
         "validation_batch": 3, "models": {"clip": settings().model_dump()},
     }  # fmt: skip
     return TrainParameters.model_validate(values | changes)

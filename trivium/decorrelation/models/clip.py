@@ -21,7 +21,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import PlainPreparation
 from trivium.decorrelation.models.kind import ModelSettings
-from trivium.nets.device import autocast, gathered
+from trivium.nets.device import autocast
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 from trivium.nets.open_clip_folder import load_open_clip, require_offline
 from trivium.nets.weights import save_tokenizer, save_weights
@@ -101,7 +101,7 @@ class Clip:
         As in CLIP every other pair is a negative, also one of the same picture: `pictures` is not read.
         """
         scale = self.module.logit_scale.clamp(max=_HIGHEST_SCALE).exp()
-        loss: Tensor = self._loss(gathered(images), gathered(texts), scale)
+        loss: Tensor = self._loss(images, texts, scale)
         return loss
 
     def encode_images(self, pixels: Tensor) -> Tensor:

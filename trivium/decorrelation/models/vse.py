@@ -21,7 +21,6 @@ from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import IMAGENET, Preparation
 from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
 from trivium.decorrelation.models.treebank import treebank_words
-from trivium.nets.device import gathered
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 
@@ -203,8 +202,8 @@ class Vse:
         if self._settings is None:
             raise RuntimeError("a loaded model cannot train")
         return triplet_hinge(
-            gathered(images) @ gathered(texts).T,
-            gathered(pictures),
+            images @ texts.T,
+            pictures,
             margin=self._settings.margin,
             hardest=progress >= self._settings.warm_up,
         )

@@ -1,7 +1,7 @@
 """The batch of every training step: which pairs, their pictures decoded and prepared, their texts tokenised.
 
 Everything about a step follows from the seed and the step's number, so a training goes on where it was killed, and
-neither processes nor loader workers change what is drawn.
+loader workers do not change what is drawn.
 
 The loss is the paper's, plain contrast over the batch. Where an original and its painted picture meet in one, the full
 caption is a hard negative of the painted picture (what is missing is what it must learn to see), and the shortened
@@ -42,7 +42,7 @@ class Draws:
 
     Args:
         pairs: D and D'.
-        batch_size: of all processes together.
+        batch_size: pairs a step.
         synthetic_share: of a batch from D' when both are trained on; None: |D'| / (|D| + |D'|), counted in pairs.
         seed: of the order.
     """
@@ -69,7 +69,7 @@ class Draws:
         return math.floor(step * self._batch_size * self._share + 1e-9)
 
     def step(self, step: int) -> list[tuple[Shown, str]]:
-        """The pairs of a step in random order, so that each process gets some of both."""
+        """The pairs of a step in random order."""
         painted = range(self.painted_before(step), self.painted_before(step + 1))
         first = step * self._batch_size - painted.start
         original = range(first, first + self._batch_size - len(painted))
@@ -79,11 +79,11 @@ class Draws:
     def shown(self, steps: int) -> list[Shown]:
         """The pictures that so many steps see."""
         painted = self.painted_before(steps)
-        seen = []
+        pictures = []
         for source, count in enumerate((steps * self._batch_size - painted, painted)):
             first_epoch = range(min(count, len(self._sources[source])))
-            seen += [shown for shown, _ in self._drawn(source, first_epoch)]
-        return seen
+            pictures += [shown for shown, _ in self._drawn(source, first_epoch)]
+        return pictures
 
     def _drawn(self, source: int, places: range) -> Iterator[tuple[Shown, str]]:
         shown, turns = self._sources[source], self._turns[source]
@@ -111,18 +111,18 @@ class Pictures:
     def keep(self, shown: Iterable[Shown]) -> None:
         """Decode these once, shard after shard, until the memory is used up."""
         for source, painted in zip(self._sources, (False, True), strict=True):
-            wanted = {each.name: each.id for each in shown if (each.id < 0) == painted}
-            if source is None or not wanted or self._memory <= 0:
+            ids = {picture.name: picture.id for picture in shown if (picture.id < 0) == painted}
+            if source is None or not ids or self._memory <= 0:
                 continue
             for name, data in tqdm(source.stream(), desc="decode", unit="image", mininterval=5, leave=False):
-                if name not in wanted:
+                if name not in ids:
                     continue
                 kept = self._decode(name, data)
                 size = kept.nbytes if isinstance(kept, Tensor) else 3 * kept.width * kept.height
                 if size > self._memory:
                     return
                 self._memory -= size
-                self._kept[wanted[name]] = kept
+                self._kept[ids[name]] = kept
 
     def __call__(self, shown: Shown, seed: tuple[int, ...]) -> Tensor:
         """(3, h, w); what is drawn in preparing it follows from the seed."""
@@ -144,13 +144,10 @@ class Pictures:
 
 
 class Batches(Dataset[Batch]):
-    """Step → this process's part of its batch, one of equal parts; `seed` is of what is drawn in preparing pictures."""
+    """The batch of each step; `seed` is of what is drawn in preparing pictures."""
 
-    def __init__(
-        self, model: RetrievalModel, draws: Draws, pictures: Pictures, *, seed: int, process: int, processes: int
-    ) -> None:
-        self._model, self._draws, self._pictures = model, draws, pictures
-        self._seed, self._process, self._processes = seed, process, processes
+    def __init__(self, model: RetrievalModel, draws: Draws, pictures: Pictures, *, seed: int) -> None:
+        self._model, self._draws, self._pictures, self._seed = model, draws, pictures, seed
 
     @property
     def steps_an_epoch(self) -> int:
@@ -159,13 +156,11 @@ class Batches(Dataset[Batch]):
 
     def __getitem__(self, step: int) -> Batch:
         pairs = self._draws.step(step)
-        size = len(pairs) // self._processes
-        mine = range(self._process * size, (self._process + 1) * size)
+        pixels = [self._pictures(shown, (self._seed, step, place)) for place, (shown, _) in enumerate(pairs)]
         return Batch(
-            # in a process of the loader straight into memory that is shared
-            default_collate([self._pictures(pairs[place][0], (self._seed, step, place)) for place in mine]),
-            self._model.tokenize([pairs[place][1] for place in mine]),
-            torch.tensor([pairs[place][0].id for place in mine]),
+            default_collate(pixels),  # in a process of the loader straight into memory that is shared
+            self._model.tokenize([text for _, text in pairs]),
+            torch.tensor([shown.id for shown, _ in pairs]),
         )
 
     def between(self, first: int, last: int, workers: int) -> DataLoader[Batch]:

@@ -1,4 +1,4 @@
-"""One cell's training, from files to a saved model: what every process of it does (decorrelation.md §4)."""
+"""One cell's training, from files to a saved model (decorrelation.md §4)."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -22,12 +22,12 @@ from trivium.decorrelation.models.kind import KINDS, ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.decorrelation.training.batches import Batches, Draws, Pictures
 from trivium.decorrelation.training.model_training import train
-from trivium.decorrelation.training.processes import Place, place, processes_here, run_in_processes
 from trivium.decorrelation.training.training_pairs import training_captions, training_pairs
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
 from trivium.measures.recall import ranks_of_embeddings
+from trivium.nets.device import pick_device
 
 PARAMS = Path("params.yaml")  # where messages look
 
@@ -36,10 +36,9 @@ class TrainParameters(Parameters):
     """Section `decorrelation.train`."""
 
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    memory: int = Field(ge=0, description="Bytes of training pictures that a process keeps instead of decoding again")
-    workers: int = Field(ge=0, description="Processes that decode pictures ahead, for each GPU; 0: none besides")
+    memory: int = Field(ge=0, description="Bytes of training pictures that are kept instead of decoding them again")
+    workers: int = Field(ge=0, description="Processes that decode pictures ahead; 0: none besides")
     threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
-    processes: int | None = Field(ge=1, description="Training processes, null: one a GPU, one without any")
     validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
     validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
     models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by its kind")
@@ -61,7 +60,7 @@ class TrainParameters(Parameters):
 
 @dataclass(frozen=True)
 class TrainJob:
-    """What a training is told; picklable, so that every process gets it, and a worker elsewhere.
+    """A cell with its settings and inputs; picklable, so that a worker of a cluster can do it.
 
     `raw`, `pairs`, `painted` and `base`, the model's own folder, are inputs of the stage.
     """
@@ -83,56 +82,33 @@ class TrainJob:
 def train_job(
     checkpoints: Path, *, job: TrainJob, card: Callable[..., None], out: Path, log: Curve
 ) -> tuple[Metrics, list[Point]]:
-    """`run_training` in as many processes as the job says, as a task of the engine: on a cluster it has one GPU.
+    """Train, save and validate a cell's model, as a task of the engine; returns the stage's metrics and `log.points`.
 
     `card` writes the model's card, given its folder and `metrics`.
     """
-    processes = (job.parameters.processes or processes_here()) if job.steps else 1
-    metrics = run_in_processes(run_training, (job, checkpoints, out), log, processes)
-    card(out, metrics={name: value for name, value in metrics.items() if name.startswith("validation_")})
-    return metrics, log.points
-
-
-def run_training(told: tuple[TrainJob, Path, Path], log: Callable[..., None]) -> Metrics:
-    """Train as this process's part of the job; the first process validates and saves. Returns the stage's metrics.
-
-    `told` is the job, the folder for checkpoints, and the folder that gets the model; `log` takes a step and values.
-    """
-    job, checkpoints, out = told
     if job.parameters.threads is not None:
         torch.set_num_threads(job.parameters.threads)
-    here = place()
+    device = pick_device()
     corpus, raw = load_captions(job.raw), Images(job.raw / IMAGES)
     metrics: Metrics = {"steps": 0.0}
     # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
-    with sdpa_kernel(SDPBackend.MATH) if here.device.type == "cpu" else nullcontext():
+    with sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext():
         torch.manual_seed(job.cell.seed)
         model = start(job.cell.model, job.base, job.settings, training_captions(corpus))
         if job.steps:
-            torch.nn.Module.to(model.module, here.device)
-            metrics |= _train(job, checkpoints, model, corpus, raw, log, here)
-        if here.first:
-            with write_atomically(out) as beside:
-                model.save(beside)
-            torch.nn.Module.to(model.module.eval(), here.device)
-            validated = validation_recall(
-                model, corpus, raw, job.parameters.validation_pictures, job.parameters.validation_batch
-            )
-            log(max(1, job.steps), **{name: each for name, each in validated.items() if name == "validation_r@1"})
-            metrics |= validated
-    here.wait()
-    return metrics
+            torch.nn.Module.to(model.module, device)
+            metrics |= _train(job, checkpoints, model, corpus, raw, log)
+        with write_atomically(out) as path:
+            model.save(path)
+        torch.nn.Module.to(model.module.eval(), device)
+        pictures, batch = job.parameters.validation_pictures, job.parameters.validation_batch
+        validated = validation_recall(model, corpus, raw, pictures, batch)
+    log(max(1, job.steps), **{name: value for name, value in validated.items() if name == "validation_r@1"})
+    card(out, metrics=validated)
+    return metrics | validated, log.points
 
 
-def _train(
-    job: TrainJob,
-    checkpoints: Path,
-    model: RetrievalModel,
-    corpus: Corpus,
-    raw: Images,
-    log: Callable[..., None],
-    here: Place,
-) -> Metrics:
+def _train(job: TrainJob, checkpoints: Path, model: RetrievalModel, corpus: Corpus, raw: Images, log: Curve) -> Metrics:
     settings, cell = job.settings, job.cell
     pairs = training_pairs(
         corpus, job.pairs, original=cell.original, share=cell.share, captions=cell.captions_an_image, seed=cell.seed
@@ -144,7 +120,7 @@ def _train(
     pictures.keep(draws.shown(job.steps))
     metrics = train(
         model,
-        Batches(model, draws, pictures, seed=cell.seed, process=here.index, processes=here.count),
+        Batches(model, draws, pictures, seed=cell.seed),
         settings,
         steps=job.steps,
         seed=cell.seed,

@@ -12,7 +12,6 @@ from trivium.core.errors import BadInput
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel
 from trivium.decorrelation.models.kind import TrainingSettings
 from trivium.decorrelation.training.batches import Batch, Batches, seed_of
-from trivium.decorrelation.training.processes import Place, place
 from trivium.nets import training
 
 
@@ -45,16 +44,13 @@ def train(
 ) -> dict[str, float]:
     """Train in place; goes on from the checkpoint in `work` if there is one, to the same weights.
 
-    With several processes each trains on its part of every batch: losses over a batch see the embeddings of all, and
-    gradients are averaged. The weights stay the same everywhere.
-
     Args:
-        model: on the device of its process.
-        batches: this process's part of each step.
+        model: on its device.
+        batches: the batch of each step.
         settings: how fast, in which mini-batches.
         steps: optimiser steps.
         seed: of dropout and whatever else the loss draws.
-        work: folder for checkpoints; written by the first process.
+        work: folder for checkpoints.
         checkpoint_every: steps between them.
         workers: processes that decode pictures ahead.
         log: takes a step and values, for curves.
@@ -65,58 +61,36 @@ def train(
     Raises:
         BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
     """
-    here, module = place(), model.module
-    if settings.batch_size % here.count:
-        raise BadInput("does not divide among the processes", field="batch_size", got=settings.batch_size,
-                       expected=f"a multiple of {here.count}")  # fmt: skip
-    optimizer = optimiser_of(module, settings)
-    trained = optimizer.param_groups[0]["params"]
+    optimizer = optimiser_of(model.module, settings)
 
     def gradient(numbered: tuple[int, Batch], together: int) -> tuple[float, dict[str, float]]:
         step, batch = numbered
-        torch.manual_seed(seed_of(seed, step, here.index))
+        torch.manual_seed(seed_of(seed, step, 0))
         model.begin_step(step, steps, batches.steps_an_epoch)
         try:
-            return _averaged(trained, add_gradient(model, batch, step / steps, together), here), {}
+            return add_gradient(model, batch, step / steps, together), {}
         except torch.OutOfMemoryError:
-            if model.contrast is not None and here.count == 1:
+            if model.contrast is not None:
                 raise  # fewer pairs at a time will do
             better = "a smaller mini_batch_size (CLIP, VSE++) or batch_size, or gradient_checkpointing"
             got = f"{len(batch.pictures)} pairs"
             raise BadInput("a batch does not fit the GPU", got=got, expected=better) from None
 
     progress = training.train(
-        module,
+        model.module,
         optimizer,
         LambdaLR(optimizer, halved(steps, settings.halve_every)),
         steps=steps,
         batches=lambda first: enumerate(batches.between(first, steps, workers), first),
         gradient=gradient,
-        together=min(settings.mini_batch_size, settings.batch_size // here.count),
+        together=min(settings.mini_batch_size, settings.batch_size),
         unit="pairs",
         max_gradient_norm=settings.max_gradient_norm,
         work=work,
         checkpoint_every=checkpoint_every,
         log=log,
-        first=here.first,
     )
     return {"steps": float(steps), "loss": sum(progress.losses) / len(progress.losses)}
-
-
-def _averaged(trained: list[Tensor], loss: float, here: Place) -> float:
-    """Replace gradients by their mean over the processes, which meet once; returns the mean loss."""
-    if here.count == 1:
-        return loss
-    gradients = []
-    for weights in (some for some in trained if some.requires_grad):  # what is frozen for now has none
-        if weights.grad is None:
-            weights.grad = torch.zeros_like(weights)
-        gradients.append(weights.grad)
-    row = torch.cat([*(each.flatten() for each in gradients), torch.tensor([loss], device=here.device)])
-    *means, mean_loss = here.mean(row).split([*(each.numel() for each in gradients), 1])
-    for gradient, mean in zip(gradients, means, strict=True):
-        gradient.copy_(mean.view_as(gradient))  # in place: the optimiser wants the weights' own layout in memory
-    return float(mean_loss)
 
 
 def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together: int) -> float:
