@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 
 from trivium.bridges.decorrelated_encoders import (
     EntitiesParameters,
-    asked_entities,
     encode,
     measures,
     own_ranks,
+    question_entities,
     searched_entities,
     table,
 )
@@ -40,20 +40,19 @@ def main(
     knowledge = read_table(articles, ["wikidata_id", "image", "human"])
     knowledge = knowledge.filter(pc.is_valid(knowledge["image"]))
     entities, pictures = searched_entities(knowledge, ImageFeatures.read(kb_features))
-    asked = asked_entities(read_table(routing, ["question", "readable", "face"]), read_questions(questions))
-    for what, found, file in (("entity", entities, articles), ("question", asked, routing)):
-        if not found:
+    by_question = question_entities(read_table(routing, ["question", "readable", "face"]), read_questions(questions))
+    for what, rows, file in (("entity", entities, articles), ("question", by_question, routing)):
+        if not rows:
             raise BadInput(f"no {what} without a face to search", file=file)
-    owners = [entity for entity, _ in asked.values()]
-    shown = [image for _, image in asked.values()]
+    owners, question_pictures = map(list, zip(*by_question.values(), strict=True))
+    images = [(Images(kb_images), pictures), (Images(question_images), question_pictures)]
     values = {}
-    named = [(Images(kb_images), pictures), (Images(question_images), shown)]
-    for row, vectors in encode(parameters, named, context.engine, context.work).items():
-        base, queries = np.split(vectors, [len(pictures)])
+    for row, folder in parameters.rows().items():
+        base, queries = np.split(encode(folder, parameters, images, context.engine), [len(pictures)])
         values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
     made = table(values, parameters)
     searched = set(entities)
-    counts = {"questions": len(asked), "entities": len(entities), "entities_asked": len(set(owners))}
+    counts = {"questions": len(by_question), "entities": len(entities), "entities_asked": len(set(owners))}
     counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)
     write_json(out_table, {**counts, **made})
     columns = {f"{row}_{name}": column for row, of in values.items() for name, column in of.items()}

@@ -32,7 +32,7 @@ def given(monkeypatch, *claims):
 
 
 def rows(**changes):
-    told = {"where": {}, "better": {"row": "ours", "seed": "{training}"}, "other": {"row": "base"}}
+    told = {"shared": {}, "better": {"row": "ours", "seed": "{training}"}, "other": {"row": "base"}}
     return Claim("toy", "It is.", "M", "more", {"": Rows(TABLE, **told, item="picture", value="value", **changes)})
 
 
@@ -59,9 +59,8 @@ def test_a_rank_becomes_whether_it_is_high_enough(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"row": ["ours"] * 6}, "choices: ours"),
-        ({"seed": [0] * 6}, "choices: 0"),
-        ({"value": [float("nan")] * 6}, "none that is a number"),
+        ({"row": ["ours"] * 6}, "no such row"),
+        ({"seed": [0] * 6}, "no such row"),
         ({"picture": [7, 7, 10, 11, 7, 7]}, "other items"),
         ({"picture": [7, 7, 10, 10, 10, 7]}, "other items"),
     ],

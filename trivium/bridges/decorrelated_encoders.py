@@ -6,7 +6,6 @@ on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +19,6 @@ from pydantic import Field
 
 from trivium.core.engine import Engine, in_worker
 from trivium.core.image_shards import Images
-from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import Parameters
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
@@ -67,116 +65,102 @@ def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list
     `articles` has the columns wikidata_id, image and human of the knowledge base, `features` are of its images.
     """
     rows = features.rows(articles["image"])
-    known = (rows >= 0) & features.readable[rows]
-    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), pa.array(known)))
+    is_readable = (rows >= 0) & features.readable[rows]
+    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), pa.array(is_readable)))
     return chosen["wikidata_id"].to_pylist(), chosen["image"].to_pylist()
 
 
-def asked_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str, tuple[str, str]]:
-    """Question → (its entity, its image), for the questions whose image is readable and shows no face."""
+def question_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[str, tuple[str, str]]:
+    """{question: (its entity, its image)} of the questions whose image is readable and shows no face."""
     served = set(routing.filter(pc.and_(routing["readable"], pc.invert(routing["face"])))["question"].to_pylist())
     return {
-        each.id: (each.wikidata_id, each.image)
-        for each in questions
-        if each.id in served and each.wikidata_id and each.image
+        question.id: (question.wikidata_id, question.image)
+        for question in questions
+        if question.id in served and question.wikidata_id and question.image
     }
 
 
 def encode(
-    parameters: EntitiesParameters, named: Sequence[tuple[Images, Sequence[str]]], engine: Engine, work: Path
-) -> dict[str, NDArray[np.float32]]:
-    """Embed images by each encoder; every image is read, sent and decoded once for all of them.
+    folder: Path, parameters: EntitiesParameters, images: Sequence[tuple[Images, Sequence[str]]], engine: Engine
+) -> NDArray[np.float32]:
+    """Embed images by a CLIP encoder.
 
     Args:
+        folder: of the encoder.
         parameters: of the stage.
-        named: folders of images, and which of each; one at least.
+        images: folders of images, and the names of those to embed.
         engine: maps over batches of images, none of which are of two folders.
-        work: folder for the vectors.
 
     Returns:
-        by row of the table (images, dimension) of unit length, memory-mapped, in the order of the folders and names.
+        (images, dimension) of unit length, in the order of the folders and names.
     """
     from trivium.nets.device import pick_device
 
-    rows, size = parameters.rows(), parameters.batch_size
-    batches = [(images, names[at : at + size]) for images, names in named for at in range(0, len(names), size)]
+    size = parameters.batch_size
+    batches = [(stored, names[at : at + size]) for stored, names in images for at in range(0, len(names), size)]
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     together = BATCHES if on_gpu else 1
     parts = [batches[at : at + together] for at in range(0, len(batches), together)]
-    shards = ([[images.read(each) for each in names] for images, names in part] for part in parts)
-    folders = tuple(rows.values())
-    run = partial(_encode, folders=folders, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
-    count, start = sum(len(names) for _, names in named), 0
-    files = [work / f"vectors-{place}.npy" for place in range(len(rows))]
-    with ExitStack() as stack:
-        matrices: list[np.memmap] = []
-        for of_rows in engine.map(run, shards, description="images", on_gpu=on_gpu):
-            for file, vectors in zip(files[len(matrices) :], of_rows, strict=False):
-                matrices.append(stack.enter_context(write_matrix(file, count, vectors.shape[1], np.float32)))
-            for matrix, vectors in zip(matrices, of_rows, strict=True):
-                matrix[start : start + len(vectors)] = vectors
-            start += len(of_rows[0])
-    return {row: read_matrix(file) for row, file in zip(rows, files, strict=True)}
+    shards = ([[stored.read(name) for name in names] for stored, names in part] for part in parts)
+    run = partial(_encode, folder=folder, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+    return np.concatenate(list(engine.map(run, shards, description=f"images by {folder}", on_gpu=on_gpu)))
 
 
-def _encode(
-    batches: list[list[bytes]], *, folders: tuple[Path, ...], max_side: int, max_pixels: int
-) -> list[NDArray[np.float32]]:
-    """Embed batches of stored images by each encoder; where a GPU does, processes decode the next ones meanwhile."""
+def _encode(batches: list[list[bytes]], *, folder: Path, max_side: int, max_pixels: int) -> NDArray[np.float32]:
+    """Embed batches of stored images; where a GPU does, processes decode the next ones meanwhile."""
     from trivium.nets.feeding import Feed, feeders
 
-    encoders = _load(folders)
+    encoder = _load(folder)
 
-    def prepare(number: int) -> "list[torch.Tensor]":
-        images = [decode(each, max_side=max_side, max_pixels=max_pixels) for each in batches[number]]
-        return [encoder.prepare(images) for encoder in encoders]
+    def prepare(number: int) -> "torch.Tensor":
+        return encoder.prepare([decode(image, max_side=max_side, max_pixels=max_pixels) for image in batches[number]])
 
-    embedded = [
-        [encoder.embed(pictures) for encoder, pictures in zip(encoders, prepared, strict=True)]
-        for prepared in Feed(prepare, len(batches), feeders())
-    ]
-    return [np.concatenate(each) for each in zip(*embedded, strict=True)]
+    return np.concatenate([encoder.embed(prepared) for prepared in Feed(prepare, len(batches), feeders())])
 
 
 @lru_cache(maxsize=1)
-def _load(folders: tuple[Path, ...]) -> "list[PictureEmbedder]":
+def _load(folder: Path) -> "PictureEmbedder":
     import torch
 
     from trivium.nets.device import pick_device
 
     if in_worker():
         torch.set_num_threads(1)
-    return [Clip.load(folder, pick_device()) for folder in folders]
+    return Clip.load(folder, pick_device())
 
 
 def own_ranks(
-    queries: NDArray[np.float32], images: NDArray[np.float32], entities: Sequence[str], asked: Sequence[str], depth: int
-) -> NDArray[np.float64]:
+    queries: NDArray[np.float32],
+    images: NDArray[np.float32],
+    entities: Sequence[str],
+    owners: Sequence[str],
+    depth: int,
+) -> NDArray[np.float64]:  # fmt: skip
     """Rank of each question's own entity by cosine, infinite beyond `depth` or where it is not searched.
 
     An entity with several images counts by its best; ties go to the lower row.
     """
-    _, found = exact_search(queries, images, depth, cosine=True)
-    ranks = np.full(len(asked), np.inf)
-    for question, (entity, rows) in enumerate(zip(asked, found.tolist(), strict=True)):
+    _, ranked = exact_search(queries, images, depth, cosine=True)
+    ranks = np.full(len(owners), np.inf)
+    for question, (entity, rows) in enumerate(zip(owners, ranked.tolist(), strict=True)):
         places = [place for place, row in enumerate(rows, 1) if entities[row] == entity]
         if places:
             ranks[question] = places[0]
     return ranks
 
 
-def measures(ranks: NDArray[np.float64], asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """MRR, P@1 and Hits@20 of each entity, the mean over its questions; entities in the order of their names.
 
     Questions about one entity, often with one picture, are no independent draws: the entity is the unit of the test.
 
     Args:
         ranks: (questions,) rank of the only right entity.
-        asked: that entity.
+        owners: that entity.
     """
-    _, codes = np.unique(np.asarray(asked), return_inverse=True)
+    _, codes = np.unique(np.asarray(owners), return_inverse=True)
     of_question = {"mrr": 1 / ranks, "precision@1": ranks <= 1, f"hits@{HITS}": ranks <= HITS}
-    return {name: np.bincount(codes, weights=each) / np.bincount(codes) for name, each in of_question.items()}
+    return {name: np.bincount(codes, weights=of) / np.bincount(codes) for name, of in of_question.items()}
 
 
 def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:

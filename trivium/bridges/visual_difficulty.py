@@ -41,23 +41,23 @@ def kvqae_factors(
         overlaps: (questions,) of the question with the first passage; NaN where it is not defined.
         routing: by question, whether a face was found and whether the entity is a person.
     """
-    found = run.documents[:, 0] != PADDING
+    has_passage = run.documents[:, 0] != PADDING
     lengths = np.array([len(question.original_answer.split()) for question in questions], dtype=np.float64)
     codes: dict[str, NDArray] = {
         "vague_mention": np.array([vague_mention(question.text) for question in questions]),
         "not_a_person": np.array([not routing[question.id][1] for question in questions]),
         "no_face": np.array([not routing[question.id][0] for question in questions]),
-        "number_answer": np.array([any(map(str.isdigit, each.original_answer)) for each in questions]),
+        "number_answer": np.array([any(map(str.isdigit, question.original_answer)) for question in questions]),
         "no_relevant_passage": np.asarray(~relevant.any(axis=1)),
-        "first_not_relevant": np.where(found, ~relevant[:, 0], NEITHER),
+        "first_not_relevant": np.where(has_passage, ~relevant[:, 0], NEITHER),
     }
     cuts: dict[str, float] = {}
     for name, values, low in (("long_answer", lengths, False), ("low_overlap", overlaps, True)):
-        known = np.isfinite(values)
-        cut = even_cut(values[known]) if known.any() else None
+        is_defined = np.isfinite(values)
+        cut = even_cut(values[is_defined]) if is_defined.any() else None
         if cut is not None:
             cuts[name] = cut
-            codes[name] = np.where(known, values <= cut if low else values > cut, NEITHER)
+            codes[name] = np.where(is_defined, values <= cut if low else values > cut, NEITHER)
     return {name: code.astype(np.int8) for name, code in codes.items()}, cuts
 
 

@@ -35,18 +35,11 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
     parts = []
     for claim in CLAIMS[pipeline]:
         for part, source in claim.parts.items():
-            items, *sides = _find(folder, source, training)
+            read = {Rows: _of_rows, Cost: _of_factor, Reads: _of_reader}[type(source)]
+            items, *values = read(folder, source, training)
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
-            parts.append(pa.table([*same, items, *sides], schema=SCHEMA))
+            parts.append(pa.table([*same, items, *values], schema=SCHEMA))
     return pa.concat_tables(parts)
-
-
-def _find(folder: Path, source: Rows | Cost | Reads, training: int) -> list[NDArray]:
-    if isinstance(source, Rows):
-        return _of_rows(folder, source, training)
-    if isinstance(source, Cost):
-        return _of_factor(folder, source, training)
-    return _of_reader(folder, source, training)
 
 
 def _of_rows(folder: Path, source: Rows, training: int) -> list[NDArray]:
@@ -54,31 +47,21 @@ def _of_rows(folder: Path, source: Rows, training: int) -> list[NDArray]:
     file = folder / source.table
     (names, *better), (others, *other) = (_sums(file, source, training, side) for side in (source.better, source.other))
     if not np.array_equal(names, others) or not np.array_equal(better[1], other[1]):
-        raise BadInput(
-            "the two sides have other items",
-            file=file,
-            got=f"{better[1].sum():.0f} and {other[1].sum():.0f} values",
-            expected="the same of both",
-        )
+        raise BadInput("the two sides have other items", file=file, got=source.better, expected=source.other)
     return [names, *better, *other]
 
 
 def _sums(file: Path, source: Rows, training: int, side: Mapping[str, str]) -> list[NDArray]:
-    wanted = {name: text.format(training=training) for name, text in {**source.where, **side}.items()}
-    table = read_table(file, [*wanted, source.item, source.value])
-    chosen = np.ones(len(table), dtype=np.bool_)
-    for name, value in wanted.items():
-        column = np.array([str(text) for text in table[name].to_pylist()])
-        if not (column == value).any():
-            raise BadInput("no such row", file=file, field=name, got=value, choices=sorted(set(column.tolist())))
-        chosen &= column == value
-    values = np.array(table[source.value].to_numpy(zero_copy_only=False)[chosen], dtype=np.float64)
-    if not len(values) or not np.isfinite(values).all():
-        raise BadInput("no value, or none that is a number", file=file, field=source.value, got=str(wanted))
+    fields = {name: text.format(training=training) for name, text in {**source.shared, **side}.items()}
+    table = read_table(file, [*fields, source.item, source.value])
+    for name, text in fields.items():
+        table = table.filter(pc.equal(pc.cast(table[name], pa.string()), text))
+    if not table.num_rows:
+        raise BadInput("no such row", file=file, got=fields)
+    values = np.array(table[source.value].to_numpy(), dtype=np.float64)
     if source.top is not None:
         values = (values <= source.top).astype(np.float64)
-    items = np.array([str(item) for item in table[source.item].to_pylist()])[chosen]
-    names, member = np.unique(items, return_inverse=True)
+    names, member = np.unique(pc.cast(table[source.item], pa.string()).to_numpy(), return_inverse=True)
     return [names, np.bincount(member, weights=values), np.bincount(member).astype(np.float64)]
 
 

@@ -19,14 +19,14 @@ class Rows:
 
     Attributes:
         table: path of the Parquet file in the project.
-        where: what both sides' rows have, by column; `better`, `other`: what tells them apart.
+        shared: what both sides' rows have, by column; `better`, `other`: what tells them apart.
         item: column of what is resampled, whose values belong together.
         value: column of the measure.
         top: the value is a rank, and the measure whether it is at most this.
     """
 
     table: str
-    where: Mapping[str, str]
+    shared: Mapping[str, str]
     better: Mapping[str, str]
     other: Mapping[str, str]
     item: str
@@ -120,12 +120,12 @@ _COSTS = {
 def _of_questions(better: str, other: tuple[str, str, str], value: str) -> Rows:
     """Rows of KVQAE's values by question; readers that were fine-tuned stand there with the seed of that."""
     row, table, block = other
-    where = {"block": block} if block else {}
+    shared = {"block": block} if block else {}
     ours, theirs = (
         {"row": name, **({"seed": "{training}"} if table == "read" and name.startswith("few_shot") else {})}
         for name in (better, row)
     )
-    return Rows(f"metrics/kvqae/{table}_per_query.parquet", where, ours, theirs, "question", value)
+    return Rows(f"metrics/kvqae/{table}_per_query.parquet", shared, ours, theirs, "question", value)
 
 
 def _of_cells(group: str, kind: str, value: str, top: int | None) -> Rows:

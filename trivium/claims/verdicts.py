@@ -41,7 +41,7 @@ class Judged:
     readers: Mapping[str, ContrastMean] = field(default_factory=dict)  # of a cost: δ over all worlds and trainings
 
 
-def verdict(claim: Claim, found: Difference) -> Verdict:
+def verdict(claim: Claim, difference: Difference) -> Verdict:
     """What an interval says of a claim.
 
     More: it holds where the interval lies above 0, and does not where it lies below. A cost: the other way round, and
@@ -49,19 +49,19 @@ def verdict(claim: Claim, found: Difference) -> Verdict:
     None: it does not hold where the interval leaves out 0, and holds where it is within the margin.
     """
     if claim.expected == "none":
-        if found.low > 0 or found.high < 0:
+        if difference.low > 0 or difference.high < 0:
             return "does not hold"
-        return "holds" if max(-found.low, found.high) < claim.margin else "cannot tell"
+        return "holds" if max(-difference.low, difference.high) < claim.margin else "cannot tell"
     if claim.expected == "costs":
-        if found.high < 0:
+        if difference.high < 0:
             return "holds"
-        if -claim.margin < found.low < 0 <= found.high:
+        if -claim.margin < difference.low < 0 <= difference.high:
             return "no effect"
-        return "does not hold" if found.low > 0 else "cannot tell"
+        return "does not hold" if difference.low > 0 else "cannot tell"
     least = -claim.margin if claim.expected == "kept" else 0.0
-    if found.low > least:
+    if difference.low > least:
         return "holds"
-    return "does not hold" if found.high < least else "cannot tell"
+    return "does not hold" if difference.high < least else "cannot tell"
 
 
 def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator[Judged]:
@@ -73,8 +73,10 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
     """
     for claim in CLAIMS[pipeline]:
         worlds = tuple(_in_world(claim, world, tables) for world, tables in sorted(evidence.items()) if tables)
-        complete = {each.world: each.trainings for each in worlds} == dict.fromkeys(WORLDS[pipeline], len(TRAININGS))
-        verdicts: list[Verdict] = [each.verdict for each in worlds]
+        complete = {in_world.world: in_world.trainings for in_world in worlds} == dict.fromkeys(
+            WORLDS[pipeline], len(TRAININGS)
+        )
+        verdicts: list[Verdict] = [in_world.verdict for in_world in worlds]
         if not complete:
             verdicts.append("cannot tell")
         if claim.expected == "costs" and worlds:
