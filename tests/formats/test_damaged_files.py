@@ -23,7 +23,6 @@ from tests.decorrelation.tiny_corpus import entities_members, instances_tree, ka
 from tests.formats import (
     test_conllu,
     test_frame_corpora,
-    test_framenet_conll,
     test_framenet_xml,
     test_triviaqa,
     test_visual_questions,
@@ -37,7 +36,6 @@ from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import load_conllu
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
-from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
@@ -182,7 +180,6 @@ READERS = {
     "conllu": Reader("s.conllu", test_conllu.SYNTAX, lambda path: load_conllu(path, {"t": test_conllu.TEXT})),
     "framenet_full_text": Reader("f.xml", test_framenet_xml.GOOD, read_framenet),
     "framenet_lexical_unit": Reader("lu1.xml", test_framenet_xml.UNIT, read_framenet),
-    "framenet_tables": Reader("s.conll", test_framenet_conll.GOOD, read_framenet_conll),
     "framenet_frame": Reader("Losing.xml", FRAME, lambda path: list(read_core_types(path.parent).items())),
     "frame_texts": Reader("t.jsonl", [test_frame_corpora.text_record()], read_texts),
     "frame_questions": Reader("q.jsonl", test_frame_corpora.question_records(), _examples),

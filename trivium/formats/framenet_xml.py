@@ -197,7 +197,7 @@ class _Converter:
         places = Counter((element, rank) for _, rank, element in stretches)
         self.counts["elements_in_several_parts"] += sum(count > 1 for count in places.values())
         self.counts["elements_of_second_rank"] += sum(rank > 1 for _, rank, _ in stretches)
-        elements = place_elements(frame, stretches, self.core_types, self.counts)
+        elements = self._elements(frame, stretches)
         lemma, _, pos = name.rpartition(".")  # `perdre.v` is the verb perdre
         if not lemma.strip() or pos not in POS:
             annotated.refuse("no known part of speech", "luName", name, choices=POS)
@@ -223,22 +223,16 @@ class _Converter:
                 found[place] = None
         return sorted(found)
 
-
-def place_elements(
-    frame: str,
-    stretches: Sequence[tuple[Span, int, str]],
-    core_types: Mapping[tuple[str, str], str],
-    counts: Counter[str],
-) -> tuple[FrameElement, ...]:
-    """The elements of a frame, of stretches of the text with their rank and name; what is odd of them is counted."""
-    elements = []
-    for number, (span, rank, name) in enumerate(stretches):
-        others = (*stretches[:number], *stretches[number + 1 :])
-        counts["elements_overlapping"] += any(span.overlaps(other) for other, _, _ in others)
-        core = core_types.get((frame, name))
-        counts["elements_of_unknown_core_type"] += core is None
-        elements.append(FrameElement(name, span, core or "core", rank))
-    return tuple(elements)
+    def _elements(self, frame: str, stretches: Sequence[tuple[Span, int, str]]) -> tuple[FrameElement, ...]:
+        """The elements of a frame, of stretches with rank and name; what is odd of them is counted."""
+        elements = []
+        for number, (span, rank, name) in enumerate(stretches):
+            others = (*stretches[:number], *stretches[number + 1 :])
+            self.counts["elements_overlapping"] += any(span.overlaps(other) for other, _, _ in others)
+            core = self.core_types.get((frame, name))
+            self.counts["elements_of_unknown_core_type"] += core is None
+            elements.append(FrameElement(name, span, core or "core", rank))
+        return tuple(elements)
 
 
 def _text(sentence: Node) -> str:

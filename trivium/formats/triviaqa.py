@@ -14,7 +14,7 @@ from trivium.formats.json_fields import Field
 
 _DATA = re.compile(r'"Data"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
-_CHUNK = 1 << 20
+_CHUNK = 1 << 22  # bytes
 
 
 @dataclass(frozen=True)
@@ -61,61 +61,34 @@ def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
 
 def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
     """The elements of the array "Data", decoded one after the other from a window on the file."""
-    text = _Text(stream, path)
-    start = _DATA.search(text.window)
-    while start is None and text.more():
-        start = _DATA.search(text.window)
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+
+    def read() -> str:
+        data = stream.read(_CHUNK)
+        try:
+            return decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise BadInput(f"not UTF-8: {error.reason}", file=path) from None
+
+    window = read()
+    start = _DATA.search(window)
     if start is None:
         raise BadInput('no array "Data"', file=path, expected='TriviaQA\'s own format: {"Data": [...]}')
     place, row = start.end(), 1
     while True:
-        place = _skip(text.window, place)
-        if place == len(text.window):
-            text.drop(place)
-            place = 0
-            if not text.more():
-                raise BadInput("the file is cut short", file=path, row=row, expected='"]" after the last question')
-            continue
-        if text.window[place] == "]":
+        place = _BETWEEN.match(window, place).end()  # type: ignore[union-attr]
+        if window[place : place + 1] == "]":
             return
         try:
-            record, place = parse_element(text.window, place, path, row)
-        except json.JSONDecodeError as error:
-            text.drop(place)  # cut within a question: read on
-            place = 0
-            if not text.more():
-                raise BadInput(f"not JSON: {error.msg}", file=path, row=row) from None
-            continue
-        yield record
-        row += 1
-
-
-class _Text:
-    """A window on the text of a file that grows on demand, twice as much at each want of more."""
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self.window, self._stream, self._path, self._chunk = "", stream, path, _CHUNK
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self.more()
-
-    def more(self) -> bool:
-        """Read on; False at the end of the file."""
-        data = self._stream.read(self._chunk)
-        self._chunk = min(2 * self._chunk, 64 * _CHUNK)
-        try:
-            self.window += self._decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            raise BadInput(f"not UTF-8: {error.reason}", file=self._path) from None
-        return bool(data)
-
-    def drop(self, place: int) -> None:
-        """Forget what is before `place`."""
-        self.window = self.window[place:]
-
-
-def _skip(window: str, place: int) -> int:
-    match = _BETWEEN.match(window, place)
-    return match.end() if match else place
+            record, place = parse_element(window, place, path, row)
+        except json.JSONDecodeError as error:  # perhaps cut within a question
+            more = read()
+            if not more:
+                raise BadInput(f"not JSON, or cut short: {error.msg}", file=path, row=row) from None
+            window, place = window[place:] + more, 0
+        else:
+            yield record
+            row += 1
 
 
 def _question(record: Field) -> TriviaQuestion:

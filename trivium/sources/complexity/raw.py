@@ -15,7 +15,6 @@ from trivium.core.tables import write_json
 from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
-from trivium.formats.framenet_conll import read_framenet_conll
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.squad import SquadSet, read_squad
 from trivium.measures.french import KnownTexts
@@ -168,15 +167,14 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     """Take the questions, annotated texts and syntax (if any) of a user's folder into `out`, with `provenance.json`.
 
     The texts of a split are `frames/<split>.jsonl`, or a folder `frames/<split>/` of FrameNet's XML (full texts or
-    lexical units) or of Asfalda's tables, which is converted; core types are in `frames/frame/` if they are known.
+    lexical units), which is converted; core types are in `frames/frame/` if they are known.
 
     Returns:
         The file of each split's texts, still to be validated: the user's, or the one converted. And what conversion
         counted.
 
     Raises:
-        BadInput: a file is missing, is not the one that is pinned, a folder holds XML and tables, or see
-            `read_framenet` and `read_framenet_conll`.
+        BadInput: a file is missing, is not the one that is pinned, or see `read_framenet`.
     """
     frames = source / "frames"
     as_folder = [split for split in FRAME_SPLITS if (frames / split).is_dir()]
@@ -185,7 +183,6 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     require_files(source, files)
     files += ["syntax.conllu"] if (source / "syntax.conllu").is_file() else []
     converted = [path for split in (*as_folder, CORE_TYPES) for path in sorted((frames / split).glob("*.xml"))]
-    converted += [path for split in as_folder for path in sorted((frames / split).glob("*.conll"))]
     _record(
         source,
         out,
@@ -197,11 +194,7 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     core_types = read_core_types(frames / CORE_TYPES) if as_folder and (frames / CORE_TYPES).is_dir() else {}
     counts: dict[str, float] = {}
     for split in as_folder:
-        suffixes = {path.suffix for path in converted if path.parent == frames / split}
-        if len(suffixes) > 1:
-            raise BadInput("XML and tables in one folder", file=frames / split, got=suffixes, expected="one of them")
-        read = read_framenet_conll if suffixes == {".conll"} else read_framenet
-        texts, left = read(frames / split, core_types)
+        texts, left = read_framenet(frames / split, core_types)
         write_texts(out / "frames" / f"{split}.jsonl", texts)
         counts |= {f"calor_{split}_{name}": float(number) for name, number in left.items()}
     places = {split: (out if split in as_folder else source) / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS}
