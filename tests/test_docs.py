@@ -17,7 +17,7 @@ WHERE = [
     *(ROOT / "scales").glob("*.yaml"),
     *(ROOT / name for name in ("README.md", "params.yaml", "dvc.yaml")),
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)

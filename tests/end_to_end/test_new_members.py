@@ -1,7 +1,8 @@
-"""One file to add: two encoders, a re-ranker, a filling and a factor, each a file and a line, reach the page."""
+"""One file to add: two encoders, a re-ranker, a filling and a factor reach the page; three are CONTRIBUTING's."""
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,36 +12,9 @@ from tests.page.outline import PAGES
 
 pytestmark = pytest.mark.slow
 
-ENCODER = '''
-"""The ImageNet ResNet's vectors with their dimensions turned round."""
-
-from trivium.vision.encoders.imagenet import FILES, ImageNet
-from trivium.vision.embedder import Embedder
-from trivium.vision.image_encoder import ImageEncoder
-
-
-class TurnedRound(Embedder):
-    """Another embedder's vectors, from last to first."""
-
-    def __init__(self, other):
-        self.other, self.path, self.dimension = other, other.path, other.dimension
-
-    def prepare(self, images):
-        return self.other.prepare(images)
-
-    def embed(self, prepared):
-        return self.other.embed(prepared)[:, ::-1].copy()
-
-
-class Turned(ImageEncoder):
-    """Whole pictures, once more."""
-
-    name, label, symbol, route, files = "turned", "Turned", "U", "whole", FILES
-
-    @staticmethod
-    def load(folder, device):
-        return TurnedRound(ImageNet.load(folder, device))
-'''
+FACTOR, FILLING, ENCODER = re.findall(
+    r"^```python\n(.*?)^```", Path("CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+)
 MODULES = """
 [{"type": "sentence_transformers.models.Transformer", "path": ""},
  {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]
@@ -70,47 +44,11 @@ class Backwards(Reranker):
         }
         return Run.from_dict(lists, self.depth), {"questions": float(len(lists))}
 '''
-FILLING = '''
-"""Grey."""
-
-import numpy as np
-
-from trivium.decorrelation.painting.filling import Filling, Settings
-
-
-class Grey(Filling[Settings]):
-    """The same grey everywhere."""
-
-    name = "grey"
-    label = "plain grey"
-
-    def paint(self, pictures):
-        return [np.full_like(picture, 128) for picture, _ in pictures]
-'''
-FACTOR = '''
-"""Factor f7: the text is long."""
-
-from trivium.complexity.factors.factor import Factor, Judged
-
-
-class LongText(Factor):
-    """Yes where the text has more characters than the median."""
-
-    name = "f7"
-    description = "Is the text long?"
-    tiny = (True, True, True, True, False, False)
-    label = "long text"
-
-    def judge(self, examples, corpora):
-        lengths = [len(each.text.text) for each in examples]
-        middle = sorted(lengths)[len(lengths) // 2]
-        return Judged([length >= middle for length in lengths], metrics={"f7_threshold": float(middle)})
-'''
 # By family: the file, its text, the line of params.yaml before the new one, and the new one.
 ADDED = {
     "encoder": (
-        "trivium/vision/encoders/turned.py", ENCODER,
-        r"^    imagenet: \{model: .*\}.*$", "    turned: {model: models/kvqae/base/imagenet}",
+        "trivium/vision/encoders/colours.py", ENCODER,
+        r"^    imagenet: \{model: .*\}.*$", "    colours: {model: models/kvqae/base/imagenet}",
     ),
     "text encoder": (
         "models/plain/modules.json", MODULES,
@@ -161,11 +99,11 @@ def page(grown: tuple[Project, str]) -> str:
 
 
 def test_an_encoder_has_its_cells_and_its_row(grown):
-    assert {"kvqae-image_features@turned", "kvqae-image_search"} <= ran(grown)
-    assert not {stage for stage in ran(grown) if re.match(r"kvqae-image_features@(?!turned)", stage)}
+    assert {"kvqae-image_features@colours", "kvqae-image_search"} <= ran(grown)
+    assert not {stage for stage in ran(grown) if re.match(r"kvqae-image_features@(?!colours)", stage)}
     assert not {stage for stage in ran(grown) if stage.startswith(("kvqae-dpr", "kvqae-bm25"))}
-    assert (grown[0].folder / "data/kvqae/runs/image/turned").is_dir()
-    assert "(Turned, no face)" in page(grown)
+    assert (grown[0].folder / "data/kvqae/runs/image/colours").is_dir()
+    assert "(Colours, no face)" in page(grown)
 
 
 def test_a_text_encoder_has_its_cells_and_its_row(grown):
@@ -191,7 +129,7 @@ def test_a_filling_has_its_cell_and_its_row(grown):
 def test_a_factor_has_its_row(grown):
     assert {"complexity-factors", "complexity-validate"} <= ran(grown)
     assert not {stage for stage in ran(grown) if stage.startswith(("complexity-finetune", "complexity-answer"))}
-    assert "long text" in page(grown)
+    assert "more than seven words" in page(grown)
 
 
 def test_the_plan_counts_them(grown):

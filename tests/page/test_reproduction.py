@@ -10,7 +10,7 @@ from tests.page.outline import Outline
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.page.assembly import reproduction_page
-from trivium.page.reproduction import Cell, matrix, read_cells, read_log, read_values, signatures
+from trivium.page.reproduction import Cell, read_cells, read_log, read_values, signatures, summary
 
 STAGES = yaml.safe_load(Path("dvc.yaml").read_text("utf-8"))["stages"]
 
@@ -93,11 +93,8 @@ def test_only_the_papers_scale_has_verdicts_and_the_last_entry_counts(tmp_path: 
     write("paper", 40.0, "2030-01-02")
     write("paper", 59.0, "2030-01-03")
     log = read_log(tmp_path)
-    lines = matrix([cell(), cell(measure="P@1", metric="other")], log).splitlines()
-    assert lines[0] == "### KVQAE, Table 1: the data set"
-    assert lines[2] == "`dvc repro kvqae-evaluate`"
-    assert lines[4] == "| row | MRR | P@1 |"
-    assert lines[6] == "| a row | 50 or 60 ± 2; paper 59 ✓; pilot 70 | 50 or 60 ± 2 |"
+    last = summary([cell(), cell(measure="P@1", metric="other")], log).splitlines()[-1]
+    assert last == "| KVQAE, Table 1: the data set | `dvc repro kvqae-evaluate` | 2 | paper 1, pilot 1 |"
     assert "| 2030-01-03 | `paper` | Ada | `abc123de` | 2 cores | 1 | – |" in signatures(log)
     html = reproduction_page([cell(), cell(measure="P@1", metric="other")], log)
     assert Outline(html).rows == [
@@ -141,7 +138,7 @@ def test_what_somebody_signed_becomes_no_markup() -> None:
     html = reproduction_page([cell()], log)
     assert html.count("<script>") == 1, "the page's own"
     assert html.count("&lt;script&gt;alert") == 6
-    for text in (signatures(log), matrix([cell()], log)):
+    for text in (signatures(log), summary([cell()], log)):
         assert "<script" not in text
         assert not any(line.startswith("# b") for line in text.splitlines())
     (row,) = signatures(log).splitlines()[2:]

@@ -48,9 +48,7 @@ def test_the_table_in_the_docs_says_what_members_say() -> None:
 
 
 def test_unknown_members_and_entries_are_refused() -> None:
-    with pytest.raises(
-        BadInput, match="no such image encoder; got 'sight'.*choices: arcface, clip, dinov2, dinov3, eva_clip, imagenet"
-    ):
+    with pytest.raises(BadInput, match="no such image encoder; got 'sight'.*choices: arcface, .*imagenet"):
         ENCODERS["sight"]
     with pytest.raises(BadInput, match=r"kvqae\.image_encoders\.clip\.size: Extra inputs"):
         encoder_parameters("clip", {"model": "models/clip", "size": 3})

@@ -6,7 +6,7 @@ from typing import Any
 
 from trivium.core.tables import read_json
 
-COMPARED = ("ratio", "times_faster", "over_", "per_second", "a_second", "differ", "same_", "seconds_a_question", "lost")
+RATES = ("per_second", "a_second", "seconds_a_question")
 MIB = "_mib"
 PAPER_SIZE, GPU = "paper_size", "gpu"  # files with tables of their own
 
@@ -30,12 +30,12 @@ def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def bench_table(root: Path) -> str:
-    """The races, ratios, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
+    """The races, rates and memory of `make bench`; all that it measured is in `metrics/bench/`."""
     files = _files(root)
     rows = []
     for file in files:
         for name, value in sorted(read_json(file).items()):
-            if isinstance(value, (int, float)) and any(word in name for word in COMPARED):
+            if isinstance(value, (int, float)) and any(word in name for word in RATES):
                 rows.append(f"| {file.stem.replace('_', ' ')} | {name.replace('_', ' ')} | {value:.3g} |")
     races = race_table({file.stem: read_json(file) for file in files})
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Keep README.md and docs/ in step: stages from `dvc.yaml`; findings, headline, bench and real data from `metrics/`.
+"""Keep README.md and docs/ in step with `metrics/`: findings, claims, benches, real data and signed runs.
 
 With --outputs also what needs a built project: README's picture of the page, and what the first commands of the doors'
 pages print, which stands below them.
@@ -12,7 +12,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from trivium.claims.evidence import kept
 from trivium.claims.registry import TRAININGS, WORLDS
@@ -20,21 +19,10 @@ from trivium.claims.verdicts import InWorld, Judged, judge
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters
-from trivium.core.tables import read_json
 from trivium.page import real
-from trivium.page.headline import NUMBERS
 from trivium.page.html import points
 from trivium.page.markdown import markdown_table
-from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, matrix, read_cells, read_log, signatures
-
-
-def stage_table(root: Path) -> str:
-    """Every stage with its description."""
-    stages = read_parameters(root / "dvc.yaml")["stages"]
-    return markdown_table(
-        ["stage", ""], [[f"`{name}`", stage.get("do", stage)["desc"]] for name, stage in stages.items()]
-    )
+from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, read_cells, read_log, signatures, summary
 
 
 @cache  # two tables need it, and its intervals take seconds
@@ -108,30 +96,18 @@ def _is_told(claim: Judged) -> bool:
     return {world.verdict for world in claim.worlds} == {"holds"}
 
 
-def headline_table(root: Path) -> str:
-    """The committed headline in words, marked as the sample world's."""
-    numbers: dict[str, Any] = read_json(root / "metrics" / "headline.json")
-    rows, titles = [], {pipeline: f"**{name}**: " for pipeline, name in PIPELINES.items()}
-    for name, number in NUMBERS.items():
-        if name in numbers:
-            rows.append([titles.pop(name.partition("_")[0], "") + number.label, f"{numbers[name]:.3g}"])
-    return markdown_table(["on the sample world, not the papers' data", ""], rows)
-
-
 def real_sentence(root: Path) -> str:
     """README's: what came out on real texts."""
     return real.sentence(root / real.FOLDER) or real.NOT_MEASURED
 
 
-PAGES = ("README.md", "docs/stages.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
+PAGES = ("README.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 DOORS = ("docs/own_pictures.md", "docs/odmap.md", "docs/difficulty.md")  # how each begins shows what is printed
 SAID = re.compile(r"^```console\n((?:(?!```).*\n)+)```\n\n```text\n(?:(?!```).*\n)*```\n", re.MULTILINE)
 PICTURE, PAGE = "docs/page.png", "metrics/report/index.html"
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,
     "claims": claims_table,
-    "headline": headline_table,
-    "stages": stage_table,
     "bench": bench_table,
     "paper_size": rehearsal_table,
     "gpu": gpu_table,
@@ -140,7 +116,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "real_frames": partial(real.markdown, name="frames"),
     "texts": real_sentence,
     "signatures": lambda root: signatures(read_log(root / LOG)),
-    "matrix": lambda root: matrix(read_cells(root / PUBLISHED), read_log(root / LOG)),
+    "summary": lambda root: summary(read_cells(root / PUBLISHED), read_log(root / LOG)),
 }
 
 
@@ -188,7 +164,7 @@ def run(arguments: Namespace) -> None:
         old = page.read_text(encoding="utf-8")
         new = filled(old, Path.cwd())
         if new != old and arguments.check:
-            raise BadInput("not in step with dvc.yaml and metrics/: run `make readme`", file=page)
+            raise BadInput("not in step with metrics/: run `make readme`", file=page)
         if new != old:
             with write_atomically(page) as beside:
                 beside.write_text(new, encoding="utf-8")

@@ -278,16 +278,20 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
     return {scale: last[scale] for scale in sorted(last, key=lambda scale: (scale != "paper", scale))}
 
 
-def matrix(cells: list[Cell], log: list[dict[str, Any]]) -> str:
-    """Markdown: each of the papers' tables, with what the last run at each scale gave."""
-    parts = []
+def summary(cells: list[Cell], log: list[dict[str, Any]]) -> str:
+    """Markdown: the papers' tables, the command that computes each, and how many numbers the last runs have of it."""
+    rows = []
     for pipeline, of_paper in tables(cells).items():
         for table in of_paper:
-            rows = [[label, *map(_cell, row)] for label, *row in table.rows(last_signed(log))]
             commands = ", ".join(f"`dvc repro {stage}`" for stage in table.stages)
-            parts += [f"### {PIPELINES[pipeline]}, {table.name}", "", commands, ""]
-            parts += [markdown_table(["row", *table.measures], rows), ""]
-    return "\n".join(parts)
+            counts = {
+                scale: sum(cell.key in entry["values"] for cell in table.cells)
+                for scale, entry in last_signed(log).items()
+            }
+            signed = ", ".join(f"{_cell(scale)} {count}" for scale, count in counts.items() if count)
+            title = _cell(f"{PIPELINES[pipeline]}, {table.name}")
+            rows.append([title, commands, str(len(table.cells)), signed or "–"])
+    return markdown_table(["table", "command", "numbers", "signed"], rows)
 
 
 def signatures(log: list[dict[str, Any]]) -> str:

@@ -6,7 +6,7 @@ run is measured whole, as in Table 3. An article takes the place of its first pa
 The image re-rankers' row `image` is the list by the image alone. Without RRT (`kvqae.rrt.use`) there is no row of it.
 
 Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
-lists of such entities are files (docs/kvqae-overlap.md); without a file there is no such split.
+lists of such entities are files (docs/kvqae-formats.md); without a file there is no such split.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Overlap lists: the entities that an encoder has seen in its own training (docs/kvqae-overlap.md, kvqae.md §6).
+"""Overlap lists: the entities that an encoder has seen in its own training (docs/kvqae-formats.md, kvqae.md §6).
 
 A text file: one Wikidata id a line, `#` begins a comment. A list may hold entities that the knowledge base lacks.
 """
