@@ -82,7 +82,7 @@ UNCHECKED = {"models", "image_encoders", "text_encoders", "rerankers", "settings
 
 def unchecked(section: str) -> set[str]:
     """Fields that the section leaves to others: a part of the page shows what a stage before it was told, and checked."""
-    return UNCHECKED | (set(model_of(section).elsewhere) if ".page" in section else set())
+    return UNCHECKED | (set(model_of(section).places) if ".page" in section else set())
 
 
 def told(section: str, scale: Path | None) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def test_no_section_is_unread():
     for pipeline in {section.split(".")[0] for section in STAGES if "." in section}:
         sections = {f"{pipeline}.{name}" for name in tree[pipeline]}
         matrices = {section for section in sections if f"${{{section}}}" in GRAPH}  # what the graph is wired with
-        keys = [key for name in STAGES for key in model_of(name).elsewhere.values()]
+        keys = [key for name in STAGES for key in model_of(name).places.values()]
         shared = {section for section in sections for key in keys if f"{key}.".startswith(f"{section}.")}
         shared |= {section for section in sections if f"${{{section}." in GRAPH}  # paths are made of it
         own = {section for section in STAGES if section.startswith(f"{pipeline}.")}

@@ -63,7 +63,7 @@ class TextStandIn(Parameters):
 class BaseModelsParameters(Parameters):
     """The sample's stand-ins; `hub` and `local` read only `local`."""
 
-    elsewhere: ClassVar = {"local": "world.local.kvqae_models", "picture_size": "kvqae.sample.picture_size"}
+    places: ClassVar = {"local": "world.local.kvqae_models", "picture_size": "kvqae.sample.picture_size"}
     local: str = Field(default="", description="Folder of your own models, which source local reads")
     seed: int = Field(default=0, ge=0, description="Seed of weights and of the order of the pictures")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")

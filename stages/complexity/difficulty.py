@@ -17,7 +17,7 @@ EVALUATION = "evaluation"
 class DifficultyParameters(DifficultySettings):
     """Section `complexity.difficulty`."""
 
-    elsewhere: ClassVar = {"run": "complexity.finetune.run", "seeds": "complexity.finetune.seeds"}
+    places: ClassVar = {"run": "complexity.finetune.run", "seeds": "complexity.finetune.seeds"}
     run: tuple[str, ...] = Field(min_length=1, description="Fine-tuned readers whose answers are analysed")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
         min_length=1, description="Of the readers; the first one's answers are analysed"

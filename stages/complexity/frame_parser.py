@@ -7,8 +7,8 @@ from trivium.complexity.frames.parser_folder import describe_parser, load_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, base_of, parser_job
 from trivium.complexity.frames.scores import evaluate
 from trivium.complexity.frames.tagger import FrameParser
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_csv
 from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
 from trivium.nets.device import pick_device

@@ -16,9 +16,8 @@ from trivium.complexity.judging import (
     read_judgements,
 )
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json, write_table
+from trivium.core.tables import write_csv, write_json, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.measures.bootstrap import clustered_interval
 

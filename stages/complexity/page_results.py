@@ -36,7 +36,7 @@ class Examples(Parameters):
 class ResultsPageParameters(Parameters):
     """Section `complexity.page`; the sections show what all other stages of the pipeline used, too."""
 
-    elsewhere: ClassVar = {"world": "world.calor"}
+    places: ClassVar = {"world": "world.calor"}
     world: str = Field(description="Where the evaluation texts come from")
     weak_exact: float = Field(ge=0, le=1, description="Share of exactly right answers below which a model is weak")
     models: Figure2 = Field(description="How Figure 2 is drawn")

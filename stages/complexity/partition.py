@@ -17,9 +17,9 @@ from trivium.complexity.partitions import (
     parts_of,
 )
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_csv
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad, write_squad
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from trivium.complexity.scoring import systems
 from trivium.complexity.scoring.table1 import FRAME_COLUMNS, QuestionTable, ScoreParameters, row_of, score, scores_table
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_table
+from trivium.core.tables import write_csv, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import as_squad, write_squad
 from trivium.measures.rouge import mangled

@@ -18,7 +18,7 @@ class BaseModelsParameters(DecorrelationBaseModelsParameters):
     source: Source = Field(default="sample", description="Where the models come from")
     local: str = Field(default="", description="Folder of your own models, for source local")
 
-    elsewhere: ClassVar = {"source": "world.decorrelation_models", "local": "world.local.decorrelation_models"}
+    places: ClassVar = {"source": "world.decorrelation_models", "local": "world.local.decorrelation_models"}
 
 
 def main(

@@ -5,9 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json, write_table
+from trivium.core.tables import write_csv, write_json, write_table
 from trivium.decorrelation.evaluation.answers import Answers, per_query, read_answers, read_data_set
 from trivium.decorrelation.evaluation.comparisons import Measured
 from trivium.decorrelation.evaluation.tables import (

@@ -27,7 +27,7 @@ UNTRAINED = "At this scale no such model was trained: the released one stands al
 class EntitiesPageParameters(Parameters):
     """Section `decorrelation.page_entities`: nothing of its own."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "coco": "world.coco",
         "confidence": "decorrelation.entities.confidence",
         "significance": "decorrelation.page.significance",

@@ -34,7 +34,7 @@ class Gallery(Parameters):
 class ResultsPageParameters(Parameters):
     """Section `decorrelation.page`; the sections show what all other stages of the pipeline used, too."""
 
-    elsewhere: ClassVar = {"coco": "world.coco", "flickr30k": "world.flickr30k"}
+    places: ClassVar = {"coco": "world.coco", "flickr30k": "world.flickr30k"}
     coco: str = Field(description="Where COCO's data comes from")
     flickr30k: str = Field(description="Where Flickr30k's data comes from")
     significance: float = Field(gt=0, lt=1, description="p up to which a difference counts as shown")

@@ -40,7 +40,7 @@ class DecorrelationWorldParameters(ScenesParameters):
         min_length=2, description="Flickr30k Entities' types that count as classes of objects"
     )
 
-    elsewhere: ClassVar = {"source": "world.{dataset}", "local": "world.local.{dataset}"}
+    places: ClassVar = {"source": "world.{dataset}", "local": "world.local.{dataset}"}
 
     @field_validator("entity_types")
     @classmethod

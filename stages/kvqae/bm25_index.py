@@ -16,7 +16,7 @@ from trivium.kvqae.retrieval.lucene import Analyzer, build_index
 class Bm25IndexParameters(Parameters):
     """Section `kvqae.bm25_index`."""
 
-    elsewhere: ClassVar = {name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")}
+    places: ClassVar = {name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")}
     analyzer: Analyzer = Field(description="standard: no stemming, as in the paper; english: stems, drops stop words")
     threads: int = Field(ge=1, description="Threads of indexing")
     heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json
+from trivium.core.tables import write_csv, write_json
 from trivium.formats.questions import read_questions
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, grid_search, write_runs
 from trivium.kvqae.source_questions import check_no_leak

@@ -24,7 +24,7 @@ MODEL = "kvqae_reader"
 class DifficultyParameters(Parameters):
     """Section `kvqae.difficulty`."""
 
-    elsewhere: ClassVar = {name: f"kvqae.statistics.{name}" for name in ("confidence", "resamples")}
+    places: ClassVar = {name: f"kvqae.statistics.{name}" for name in ("confidence", "resamples")}
     risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
     smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
     confidence: float = Field(gt=0, lt=1, description="Of the intervals")

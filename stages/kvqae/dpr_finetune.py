@@ -17,7 +17,7 @@ from trivium.nets.bert import TOWERS
 class DprFinetuneParameters(DprParameters):
     """Section `kvqae.dpr_finetune`."""
 
-    elsewhere: ClassVar = {**DprParameters.elsewhere, "start": "kvqae.text_encoders.dpr_zero_shot.model"}
+    places: ClassVar = {**DprParameters.places, "start": "kvqae.text_encoders.dpr_zero_shot.model"}
     start: Path = Field(description="Folder of the zero-shot encoders: trained here, or published")
 
 

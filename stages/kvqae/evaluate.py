@@ -19,7 +19,7 @@ TEST = "test.trec"
 class TablesParameters(EvaluateParameters, LexicalOverlapParameters, SystemsInUse):
     """Section `kvqae.evaluate`."""
 
-    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, **SystemsInUse.elsewhere}
+    places: ClassVar = {**EvaluateParameters.places, **SystemsInUse.places}
 
 
 def main(

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json
+from trivium.core.tables import write_csv, write_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval.fusion import (

@@ -21,9 +21,9 @@ from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_images.CandidateImagesParameters):
     """Section `kvqae.generate`, of all steps."""
 
-    elsewhere: ClassVar = {
-        **KnowledgeBaseParameters.elsewhere,
-        **candidate_images.CandidateImagesParameters.elsewhere,
+    places: ClassVar = {
+        **KnowledgeBaseParameters.places,
+        **candidate_images.CandidateImagesParameters.places,
     }
     max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
     seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")

@@ -34,7 +34,7 @@ TEST = "test.trec"
 class IdentifyParameters(Parameters):
     """Section `kvqae.identify`: nothing of its own."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "settings": f"{SECTION}.{{identifier}}",
         "max_pixels": "kvqae.pictures.max_pixels",
         "max_tokens": "kvqae.texts.pair_tokens",

@@ -21,7 +21,7 @@ from trivium.vision.local_descriptors.folder import FeatureFolder, write_feature
 class ComparedFeaturesParameters(LocalFeaturesParameters):
     """Section `kvqae.local_features`."""
 
-    elsewhere: ClassVar = {**LocalFeaturesParameters.elsewhere, "depth": "kvqae.rerankers.rrt.depth"}
+    places: ClassVar = {**LocalFeaturesParameters.places, "depth": "kvqae.rerankers.rrt.depth"}
     depth: int = Field(ge=1, description="Best passages of the initial run that RRT re-ranks")
 
 

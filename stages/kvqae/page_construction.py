@@ -17,7 +17,7 @@ from trivium.page.kvqae.construction import construction_sections
 class ConstructionPageParameters(Parameters):
     """Section `kvqae.page_construction`: nothing of its own."""
 
-    elsewhere: ClassVar = {"world": "world.kvqae", "annotations": "world.kvqae_annotations"}
+    places: ClassVar = {"world": "world.kvqae", "annotations": "world.kvqae_annotations"}
     world: str = Field(description="Where the questions come from")
     annotations: str = Field(description="Who annotated them: sample simulates")
 

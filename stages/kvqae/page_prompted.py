@@ -16,7 +16,7 @@ from trivium.page.published import noted
 class PromptedPageParameters(Parameters):
     """Section `kvqae.page_prompted`: nothing of its own."""
 
-    elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
     world: str = Field(description="Where the data comes from")
     base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
 

@@ -31,7 +31,7 @@ class Gallery(Parameters):
 class ResultsPageParameters(Parameters):
     """Section `kvqae.page`; the sections show what all other stages of the pipeline used, too."""
 
-    elsewhere: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
     world: str = Field(description="Where the data comes from")
     base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     gallery: Gallery = Field(description="What the gallery shows")

@@ -18,7 +18,7 @@ from trivium.page.published import TABLES, noted
 class RetrievalPageParameters(Parameters):
     """Section `kvqae.page_retrieval`: nothing of its own."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "world": "world.kvqae",
         "base": "kvqae.world.base",
         "statistics": "kvqae.statistics",

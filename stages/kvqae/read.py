@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.stage import Context, run_stage
+from trivium.core.tables import write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles

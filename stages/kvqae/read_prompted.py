@@ -25,7 +25,7 @@ SECTION = "kvqae.prompted_readers"
 class ReadPromptedParameters(Parameters):
     """Section `kvqae.read_prompted`."""
 
-    elsewhere: ClassVar = {"settings": f"{SECTION}.{{reader}}", "max_pixels": "kvqae.pictures.max_pixels"}
+    places: ClassVar = {"settings": f"{SECTION}.{{reader}}", "max_pixels": "kvqae.pictures.max_pixels"}
     settings: dict[str, Any] = Field(description="Of the model: its entry in `kvqae.prompted_readers`")
     instruction: str = Field(min_length=1, description="Opens every message")
     max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")

@@ -20,7 +20,7 @@ from trivium.measures.answers import is_matchable
 class RelevanceParameters(SystemsInUse):
     """Section `kvqae.relevance`."""
 
-    elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
+    places: ClassVar = {**SystemsInUse.places, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Best results of each system that go into the pool")
     judgements: Path | None = Field(
         default=None, description="TREC qrels of passages that take the place of ours, such as the authors'; null: ours"

@@ -18,7 +18,7 @@ LOADS = {"trivium.kvqae.rerankers.members": "${key}"}  # a cell loads its own re
 class RerankParameters(Parameters):
     """Section `kvqae.rerank`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "settings": f"{SECTION}.{{reranker}}",
         "max_tokens": "kvqae.texts.pair_tokens",
         "batch": "kvqae.texts.pair_batch",

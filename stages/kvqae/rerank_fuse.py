@@ -34,7 +34,7 @@ from trivium.measures.runs import PADDING
 class RerankFuseParameters(WeightGridParameters):
     """Section `kvqae.rerank_fuse`."""
 
-    elsewhere: ClassVar = {"rerankers": SECTION}
+    places: ClassVar = {"rerankers": SECTION}
     rerankers: Rerankers
 
 

@@ -41,8 +41,8 @@ class RrtParameters(LandmarkTrainingParameters):
     Photographs are described as images are.
     """
 
-    elsewhere: ClassVar = {
-        **LandmarkTrainingParameters.elsewhere,
+    places: ClassVar = {
+        **LandmarkTrainingParameters.places,
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",
     }

@@ -17,7 +17,7 @@ from trivium.sources.kvqae.raw import CONCRETE_TYPES
 class KvqaeSourcesParameters(Parameters):
     """Section `kvqae.sources`; `local` reads only `local`, `hub` only `files` and `picture_size`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "local": "world.local.kvqae",
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",

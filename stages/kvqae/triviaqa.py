@@ -17,7 +17,7 @@ from trivium.sources.kvqae.raw import leave_out_sources, validate_triviaqa
 class TriviaqaParameters(SampleSizes):
     """The sample world's sizes; `hub` reads none of it, `local` only `local`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         **{name: f"kvqae.world.{name}" for name in SampleSizes.model_fields},
         "local": "world.local.kvqae",
     }

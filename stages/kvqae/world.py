@@ -19,7 +19,7 @@ from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 class KvqaeWorldParameters(SampleSizes):
     """The sample world; `hub` reads only `base`, `local` only `local`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "local": "world.local.kvqae",
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, write_csv
 from trivium.page.headline import ODMAP_COLUMNS, headline, odmap_by_seed
 
 

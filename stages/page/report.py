@@ -24,7 +24,7 @@ from trivium.page.thorough import claims_html, front_html
 class PageParameters(Parameters):
     """Section `report`: the page has nothing of its own to choose."""
 
-    elsewhere: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers",
+    places: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers",
                           "identifiers": "kvqae.identifiers"}  # fmt: skip
     portable: Portable = Field(description="How the numbers were computed")
     prompted_readers: dict[str, dict[str, Any]] = Field(description="Models behind an endpoint, one part a model")

@@ -17,7 +17,7 @@ class Reading(Parameters):
     max_tokens: int
     model: str
 
-    elsewhere: ClassVar = {"max_tokens": "kvqae.texts.max_tokens", "model": "kvqae.cells.{cell}.model"}
+    places: ClassVar = {"max_tokens": "kvqae.texts.max_tokens", "model": "kvqae.cells.{cell}.model"}
 
 
 TREE = {"kvqae": {"read": {"batch": 4}, "texts": {"max_tokens": 72}, "cells": {"a": {"model": "clip"}}}}
@@ -64,7 +64,7 @@ class Nested(Parameters):
     pairs: list[One] = pydantic.Field(default=[])
     shared: int = 0
 
-    elsewhere: ClassVar = {"shared": "kvqae.{cell}.shared", "models": "kvqae.models"}
+    places: ClassVar = {"shared": "kvqae.{cell}.shared", "models": "kvqae.models"}
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_what_stands_elsewhere_is_tracked(name):
     """A stage's values that stand outside its section are parameters of it in dvc.yaml, too."""
     named = [value for module in modules_of(STAGES[name]) for value in vars(import_module(module)).values()]
     models = [value for value in named if isinstance(value, type) and issubclass(value, Parameters)]
-    wanted = {re.sub(r"\{\w+\}.*", "", key) for model in models for key in model.elsewhere.values()}
+    wanted = {re.sub(r"\{\w+\}.*", "", key) for model in models for key in model.places.values()}
     items = GRAPH[name].get("foreach", {})
     cells = [item for item in items.values() if isinstance(item, dict)] if isinstance(items, dict) else []
     of_cells = {str(value) for item in cells for value in item.values()}  # a cell may name the key that it reads

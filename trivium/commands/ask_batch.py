@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.commands.given_entries import Given, key_of_picture
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import read_csv, read_csv_records
+from trivium.core.tables import read_csv, read_csv_records, write_csv
 from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.entries import find_pictures
 

@@ -45,7 +45,7 @@ def brought_to(root: Path) -> Path:
     return root / str(used_values(root / "params.yaml", "world.local.kvqae_models"))
 
 
-def missing_features(root: Path, side: str, there: Sequence[str]) -> tuple[list[str], int]:
+def missing_features(root: Path, side: str, names: Sequence[str]) -> tuple[list[str], int]:
     """Which of a side's compared images lack files of DELG's own tool, and how many images are compared.
 
     Args:
@@ -57,8 +57,8 @@ def missing_features(root: Path, side: str, there: Sequence[str]) -> tuple[list[
         BadInput: no list, which stage `kvqae-local_features` writes.
     """
     compared = set(read_list(root / LISTS / f"{side}.txt"))
-    wanted = [name for name in there if name in compared]
-    return without_features(wanted, brought_to(root) / "delg" / side, shared_names(there)), len(wanted)
+    compared_names = [name for name in names if name in compared]
+    return without_features(compared_names, brought_to(root) / "delg" / side, shared_names(names)), len(compared_names)
 
 
 def ask_for(root: Path, side: str) -> str:
@@ -71,32 +71,32 @@ def ask_for(root: Path, side: str) -> str:
     missing, total = missing_features(root, side, images.names)
     folder = brought_to(root) / "delg"
     limits = used_values(root / "params.yaml", "kvqae.pictures")
-    wanted = [name for name in missing if can_be_listed(name)]
+    readable = [name for name in missing if can_be_listed(name)]
     listed = []
-    with write_atomically(folder / ASKED / side) as beside:
-        beside.mkdir()
-        for name in tqdm(wanted, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
+    with write_atomically(folder / ASKED / side) as temporary:
+        temporary.mkdir()
+        for name in tqdm(readable, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
             data = images.read(name)
             try:  # the tool stops at a picture that cannot be read
                 decode_picture(data, **limits)
             except Unreadable:
                 continue
-            (beside / f"{name}{IMAGE_FILE}").write_bytes(data)
+            (temporary / f"{name}{IMAGE_FILE}").write_bytes(data)
             listed.append(name)
         if listed:
-            write_dataset(beside / "images.mat", listed)
-    told = [f"{side}: {total - len(missing)} of {total} images are described, {len(listed)} to be described"]
-    if unreadable := len(wanted) - len(listed):
-        told.append(f"  {unreadable} cannot be read: RRT does without, as without their features")
-    if len(wanted) < len(missing):
-        told.append(f"  {len(missing) - len(wanted)} have names that are too long for files: RRT does without")
+            write_dataset(temporary / "images.mat", listed)
+    lines = [f"{side}: {total - len(missing)} of {total} images are described, {len(listed)} to be described"]
+    if unreadable := len(readable) - len(listed):
+        lines.append(f"  {unreadable} cannot be read: RRT does without, as without their features")
+    if len(readable) < len(missing):
+        lines.append(f"  {len(missing) - len(readable)} have names that are too long for files: RRT does without")
     if listed:
-        asked = (folder / ASKED / side).resolve()
+        images_folder = (folder / ASKED / side).resolve()
         words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]
-        words += ["--dataset_file_path", str(asked / "images.mat"), "--images_dir", str(asked)]
+        words += ["--dataset_file_path", str(images_folder / "images.mat"), "--images_dir", str(images_folder)]
         words += ["--output_features_dir", str(folder.resolve() / side)]
-        told.append(f"  {shlex.join(words)}")
-    return "\n".join(told)
+        lines.append(f"  {shlex.join(words)}")
+    return "\n".join(lines)
 
 
 def run(_: Namespace) -> None:

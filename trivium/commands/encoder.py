@@ -36,8 +36,8 @@ def run(arguments: Namespace) -> None:
     if name is None:
         if arguments.out:
             arguments.refuse("NAME is needed")
-        for known, source in Pins(FROZEN).sources.items():
-            print(f"{known:10} {source.bytes / 1e9:5.1f} GB  {source.description} ({source.hub}; {source.licence})")
+        for key, source in Pins(FROZEN).sources.items():
+            print(f"{key:10} {source.bytes / 1e9:5.1f} GB  {source.description} ({source.hub}; {source.licence})")
         return
     folder = arguments.out or Path("models/frozen") / name
     files = fetch_encoder(name, folder, DOWNLOADS)
@@ -63,13 +63,13 @@ def fetch_encoder(name: str, out: Path, downloads: Path) -> tuple[str, ...]:
     source = pins.source(name)
     if out.exists():
         raise BadInput("it is there already", file=out, expected="a new folder")
-    with fetched([name], out, downloads, pins) as (beside, files):
+    with fetched([name], out, downloads, pins) as (temporary, files):
         for file, path in files[name].items():
-            (beside / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, beside / file)
-        write_json(beside / PROVENANCE, pins.summary([name]))
+            (temporary / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, temporary / file)
+        write_json(temporary / PROVENANCE, pins.summary([name]))
         write_card(
-            beside,
+            temporary,
             title=name,
             description=f"{source.description}, as its publisher has released it.",
             base=str(source.hub),

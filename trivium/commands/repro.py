@@ -202,7 +202,7 @@ def run_stages(
                         ready.append(stage)
                 ready.sort(key=lambda stage: (length[stage], stage))
                 while ready and len(running) < workers:
-                    left = cores - sum(taken for _, taken, _ in running.values())
+                    left = cores - sum(own for _, own, _ in running.values())
                     share = max(1, left // min(len(ready), workers - len(running)))
                     stage = ready.pop()
                     running[pool.submit(reproduce, stage, share)] = stage, share, time.monotonic()

@@ -170,8 +170,8 @@ def rescale(params: Path, scale: Path | Mapping[str, Any]) -> list[tuple[str, An
     tree = load(params)
     changes = list(merge(tree, scale if isinstance(scale, Mapping) else load(scale), str(scale)))
     if changes:
-        with write_atomically(params) as beside:
-            yaml.dump(tree, beside)
+        with write_atomically(params) as temporary:
+            yaml.dump(tree, temporary)
     return changes
 
 
@@ -190,8 +190,8 @@ def scale_file(name: str) -> Path:
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    told = "the scale to merge: a name in scales/, such as paper, or a file"
-    parser.add_argument("--scale", required=True, help=told)
+    text = "the scale to merge: a name in scales/, such as paper, or a file"
+    parser.add_argument("--scale", required=True, help=text)
     parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")
 
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
 from trivium.commands.given_entries import Given
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.core.tables import write_json
+from trivium.core.tables import write_csv, write_json
 from trivium.formats.visual_questions import (
     ENCYCLOPEDIC_PARTS,
     VisualQuestion,

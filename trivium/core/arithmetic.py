@@ -47,9 +47,9 @@ _AVX512 = {
 CPUINFO = Path("/proc/cpuinfo")
 
 
-def has_avx512(told: str) -> bool:
+def has_avx512(cpuinfo: str) -> bool:
     """Whether a processor, as `/proc/cpuinfo` tells of it, is Intel's and has what oneDNN and MKL call AVX-512."""
-    return "GenuineIntel" in told and {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= set(told.split())
+    return "GenuineIntel" in cpuinfo and {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= set(cpuinfo.split())
 
 
 _INTEL = _AVX2 | (_AVX512 if CPUINFO.exists() and has_avx512(CPUINFO.read_text()) else {})
@@ -77,8 +77,8 @@ def settle_command() -> None:
     """`settle` for `python -m stages.…`, whose package is imported before its module's libraries are."""
     if sys.argv[0] != "-m":  # which it is while Python looks for the module
         return
-    told = sys.argv[sys.argv.index("--params") + 1 :] if "--params" in sys.argv else []
-    settle(Path(told[0])) if told else settle()
+    values = sys.argv[sys.argv.index("--params") + 1 :] if "--params" in sys.argv else []
+    settle(Path(values[0])) if values else settle()
 
 
 def remember(portable: Portable) -> None:

@@ -22,31 +22,31 @@ def write_atomically(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left(path)
-    beside = _beside(path)
+    temporary = _temporary(path)
     try:
-        with naming(path, instead_of=beside):  # which is gone when the message is read
-            yield beside
+        with naming(path, instead_of=temporary):  # which is gone when the message is read
+            yield temporary
         if path.is_dir():  # moved away in one step: a kill while it is removed must not leave half of it at the target
-            path.rename(_beside(path))
-            beside.replace(path)
+            path.rename(_temporary(path))
+            temporary.replace(path)
             _remove_left(path)
         else:
-            beside.replace(path)
+            temporary.replace(path)
     except Exception as error:
         if _disk_full(error, path.parent):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         raise
     finally:
-        _remove(beside)
+        _remove(temporary)
 
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and what an earlier call had not finished; a kill leaves it whole or gone."""
-    folder.rename(_beside(folder))
+    folder.rename(_temporary(folder))
     _remove_left(folder)
 
 
-def _beside(path: Path) -> Path:
+def _temporary(path: Path) -> Path:
     return path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial{path.suffix}"
 
 

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.core.csv_tables import write_csv
-
 COLUMNS = ("curve", "step", "value")
 MOST = 100
 """Points of a curve in the table; a small figure shows no more."""
@@ -38,18 +36,20 @@ class Curves:
 
     def points(self) -> dict[str, list[Point]]:
         """The points of each curve, in the order of their steps; of a step that was logged twice the later value."""
-        found: dict[str, dict[int, float]] = {}
+        values_by_step: dict[str, dict[int, float]] = {}
         for line in self.file.read_text("utf-8").split("\n") if self.file.exists() else []:
             try:
                 step, values = json.loads(line)
             except ValueError:  # cut off, or the empty one at the top
                 continue
             for name, value in values.items():
-                found.setdefault(name, {})[step] = value
-        return {name: sorted(points.items()) for name, points in sorted(found.items())}
+                values_by_step.setdefault(name, {})[step] = value
+        return {name: sorted(points.items()) for name, points in sorted(values_by_step.items())}
 
     def write(self, path: Path) -> None:
         """Write the table (CSV): a row a point, of each curve at most `MOST`; where nothing was logged, no row."""
+        from trivium.core.tables import write_csv  # pyarrow takes a while, which most stages need not spend here
+
         rows = [(name, *point) for name, points in self.points().items() for point in thinned(points)]
         write_csv(path, COLUMNS, rows)
 

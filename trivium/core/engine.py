@@ -30,7 +30,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"  # CUDA looks at it when it is first used
 class Engine(Protocol):
     """Anything that can map a picklable function over shards and give the results back in order."""
 
-    def has_gpu(self, here: Callable[[], bool]) -> bool:
+    def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether functions that take a GPU find one.
 
         Args:
@@ -74,8 +74,8 @@ def in_worker() -> bool:
 def warn_without_gpu() -> None:
     """Say once that a stage computes on the processor, at a scale that wants a GPU (`run.portable: false`)."""
     if is_fast() and not in_worker():
-        told = "no GPU that torch can use: the processor takes some twenty times as long; `make doctor` says why"
-        print(f"WARNING: {told}", file=sys.stderr, flush=True)
+        text = "no GPU that torch can use: the processor takes some twenty times as long; `make doctor` says why"
+        print(f"WARNING: {text}", file=sys.stderr, flush=True)
 
 
 def all_workers() -> int:
@@ -129,9 +129,9 @@ class LocalEngine:
     workers: int
     gpu_workers: int = 1
 
-    def has_gpu(self, here: Callable[[], bool]) -> bool:
+    def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether this machine has one."""
-        return here()
+        return probe()
 
     def map(
         self,
@@ -154,12 +154,12 @@ class LocalEngine:
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
         start = multiprocessing.get_context("spawn")
-        told: tuple[Any, ...] = ()
+        startup: tuple[Any, ...] = ()
         if len(gpus) > 1:
-            told = (start.SimpleQueue(), max(1, all_workers() // len(gpus)))
+            startup = (start.SimpleQueue(), max(1, all_workers() // len(gpus)))
             for gpu in islice(cycle(gpus), workers):
-                told[0].put(gpu)
-        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker, initargs=told) as pool:
+                startup[0].put(gpu)
+        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker, initargs=startup) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))

@@ -52,7 +52,7 @@ def fold_in_place(text: str, *, any_case: bool = False) -> tuple[str, list[tuple
     return "".join(parts), origin
 
 
-def find_folded(text: str, wanted: str, *, any_case: bool = False) -> list[tuple[int, int]]:
+def find_folded(text: str, phrase: str, *, any_case: bool = False) -> list[tuple[int, int]]:
     """Where a text is in another, whatever both are before `fold`: (start, end) of each stretch as it is stored.
 
     Args:
@@ -61,7 +61,7 @@ def find_folded(text: str, wanted: str, *, any_case: bool = False) -> list[tuple
         any_case: whether case does not count.
     """
     prepare = _without_case if any_case else fold
-    target = prepare(wanted)
+    target = prepare(phrase)
     if not target or target not in prepare(text):
         return []
     folded, origin = fold_in_place(text, any_case=any_case)

@@ -17,12 +17,12 @@ _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.lar
 def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_size: int = 256) -> int:
     """Write encoded images as Parquet shards `shard-00000.parquet` (name, data); returns how many."""
     count = 0
-    with write_atomically(folder) as beside:
-        beside.mkdir()
+    with write_atomically(folder) as temporary:
+        temporary.mkdir()
         batch: list[tuple[str, bytes]] = []
 
         def flush() -> None:
-            shard = beside / f"shard-{(count - 1) // shard_size:05d}.parquet"
+            shard = temporary / f"shard-{(count - 1) // shard_size:05d}.parquet"
             names, data = zip(*batch, strict=True)
             table = pa.table({"name": list(names), "data": list(data)}, schema=IMAGE_SCHEMA)
             # JPEG does not compress again; small row groups make random access cheap.

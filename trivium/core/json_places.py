@@ -18,34 +18,34 @@ def line_in(text: str, path: str) -> int:
     place = _space(text, 0)
     for number, key in _STEPS.findall(path):
         try:
-            found = _child(text, place, int(number) if number else key)
+            child = _child(text, place, int(number) if number else key)
         except RecursionError:  # nested as deep as could be read where less was on the stack
             break
-        if found is None:
+        if child is None:
             break
-        place = found
+        place = child
     return text.count("\n", 0, place) + 1
 
 
-def _child(text: str, place: int, wanted: int | str) -> int | None:
+def _child(text: str, place: int, step: int | str) -> int | None:
     """Where a member of the object or list at `place` begins; the last of those with the same key, as JSON is read."""
-    if text[place] != ("[" if isinstance(wanted, int) else "{"):
+    if text[place] != ("[" if isinstance(step, int) else "{"):
         return None
-    found, number = None, 0
+    start, number = None, 0
     place = _space(text, place + 1)
     while text[place] not in "]}":
         key: int | str = number
-        if isinstance(wanted, str):
+        if isinstance(step, str):
             key, place = _DECODER.raw_decode(text, place)
             place = _space(text, _space(text, place) + 1)  # behind the colon
-        if key == wanted:
-            found = place
+        if key == step:
+            start = place
         _, place = _DECODER.raw_decode(text, place)
         place = _space(text, place)
         if text[place] == ",":
             place = _space(text, place + 1)
         number += 1
-    return found
+    return start
 
 
 def _space(text: str, place: int) -> int:

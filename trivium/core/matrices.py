@@ -18,14 +18,14 @@ from trivium.core.reading import refuse_other, require_file
 @contextmanager
 def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.float16) -> Iterator[np.memmap]:
     """Yield a writable memory-mapped `.npy` (rows, columns), zero at first; renamed when the block succeeds."""
-    with write_atomically(path) as beside:
+    with write_atomically(path) as temporary:
         if rows == 0:  # an empty file cannot be memory-mapped
-            np.save(beside, np.zeros((0, columns), dtype))
+            np.save(temporary, np.zeros((0, columns), dtype))
             yield np.zeros((0, columns), dtype)  # type: ignore[misc]
             return
-        matrix = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(rows, columns))
-        with beside.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
-            os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
+        matrix = np.lib.format.open_memmap(temporary, mode="w+", dtype=dtype, shape=(rows, columns))
+        with temporary.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
+            os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
         yield matrix
         matrix.flush()
 

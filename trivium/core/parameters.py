@@ -20,13 +20,13 @@ class Parameters(pydantic.BaseModel):
     """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range.
 
     Attributes:
-        elsewhere: fields whose value several stages share, and where it stands, so that it is said once: field to
-            dotted key of `params.yaml`. The key may name arguments of the stage, as `decorrelation.cells.{cell}` does.
-            What the stage's own section says comes first; a field with a default may be absent in either place.
+        places: fields whose value several stages share, by the dotted key of `params.yaml` where it stands. The key
+            may name arguments of the stage, as `decorrelation.cells.{cell}` does. What the stage's own section says
+            comes first; a field with a default may be absent in either place.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    elsewhere: ClassVar[Mapping[str, str]] = {}
+    places: ClassVar[Mapping[str, str]] = {}
 
 
 class RunParameters(Parameters):
@@ -125,13 +125,13 @@ def value_at(tree: dict[str, Any], path: Path, key: str) -> Any:
 def values_of(
     tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A section's values, with those that `model.elsewhere` finds in other places of `params.yaml`.
+    """A section's values, with those that `model.places` finds in other places of `params.yaml`.
 
     Raises:
         BadInput: there is no such section, or nothing where a value is to stand.
     """
     values = dict(section_of(tree, section, path))
-    for field, key in model.elsewhere.items():
+    for field, key in model.places.items():
         if field not in values:
             place, _, name = key.format(**arguments).rpartition(".")
             shared = section_of(tree, place, path)
@@ -168,8 +168,8 @@ def validate(
         problems = []
         for item in error.errors():
             keys = list(_keys(item["loc"], values))
-            elsewhere = model.elsewhere.get(keys[0]) if arguments and keys else None
-            name = ".".join((section, *keys) if elsewhere is None else (elsewhere.format(**arguments or {}), *keys[1:]))
+            place = model.places.get(keys[0]) if arguments and keys else None
+            name = ".".join((section, *keys) if place is None else (place.format(**arguments or {}), *keys[1:]))
             problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
         raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
 

@@ -114,7 +114,7 @@ def run_shard(function: bytes, shard: bytes, storage: str, versions: Mapping[str
             folder.mkdir(exist_ok=True)
         shown: dict[Path, Path] = {}  # content that lies here, and how it is called where the stage runs
 
-        def here(below: Path, place: Place) -> Path:
+        def path_of(below: Path, place: Place) -> Path:
             if place[0] != "content":
                 return out / place[1] if place[0] == "out" else Path(place[1])
             if not (below / place[1]).exists():
@@ -123,13 +123,13 @@ def run_shard(function: bytes, shard: bytes, storage: str, versions: Mapping[str
             shown[path] = Path(place[2])
             return path
 
-        def there(path: Path) -> Place:
+        def place_of(path: Path) -> Place:
             if path.is_relative_to(out):
                 return "out", str(path.relative_to(out))
             around = next((own for own in shown if path.is_relative_to(own)), None)
             return "text", str(path if around is None else shown[around] / path.relative_to(around))
 
-        run, told = loads(function, partial(here, scratch / "content")), loads(shard, partial(here, content))
+        run, argument = loads(function, partial(path_of, scratch / "content")), loads(shard, partial(path_of, content))
         for path, named in shown.items():
             stack.enter_context(naming(named, instead_of=path))
-        return dumps(run(told), there), put(out, storage) if any(out.iterdir()) else None
+        return dumps(run(argument), place_of), put(out, storage) if any(out.iterdir()) else None

@@ -52,7 +52,7 @@ class RayEngine:
     gpu_workers: int
     work: Path
 
-    def has_gpu(self, here: Callable[[], bool]) -> bool:
+    def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether a machine of the cluster has a GPU now, and a CPU for it."""
         self._connect()
         return _room(1.0) > 0
@@ -139,8 +139,8 @@ class _Run:
         """Hand a shard to Ray, unless its result is kept and all that was written is still there."""
         packed = dumps(shard, self._place)
         kept = self._kept / f"{hashlib.sha256(self._name + packed).hexdigest()[:32]}.pickle"
-        known = self._out is not None and kept.exists()
-        if known and all(Path(file).exists() for file in pickle.loads(kept.read_bytes())[1]):
+        is_kept = self._out is not None and kept.exists()
+        if is_kept and all(Path(file).exists() for file in pickle.loads(kept.read_bytes())[1]):
             self.waiting.append((None, kept))
         else:
             self.waiting.append((self._run.remote(self._function, packed, self._storage, self._versions), kept))
@@ -187,16 +187,16 @@ class _Run:
 
 def _room(share: float) -> int:
     """How many workers, each with one CPU and this share of a GPU, the machines that are there now have room for."""
-    there = [machine["Resources"] for machine in ray.nodes() if machine["Alive"]]
-    room = [(resources.get("CPU", 0.0), resources.get("GPU", 0.0)) for resources in there]
+    machines = [machine["Resources"] for machine in ray.nodes() if machine["Alive"]]
+    room = [(resources.get("CPU", 0.0), resources.get("GPU", 0.0)) for resources in machines]
     return sum(int(min(cpus, gpus / share) if share else cpus) for cpus, gpus in room)
 
 
 def _merge(folder: Path, target: Path) -> None:
     """Move what is in a folder into another; files first: where there is a folder, what belongs to it is complete."""
     for source in sorted(folder.iterdir(), key=Path.is_dir):
-        there = target / source.name
-        if source.is_dir() and there.is_dir():
-            _merge(source, there)
+        goal = target / source.name
+        if source.is_dir() and goal.is_dir():
+            _merge(source, goal)
         else:
-            source.replace(there)
+            source.replace(goal)

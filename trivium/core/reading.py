@@ -111,8 +111,8 @@ def open_text(path: Path) -> "Iterator[BufferedReader[Any]]":
 
 
 def _refuse_other(start: bytes, path: Path) -> None:
-    for known, got, expected in _NOT_THE_FILE:
-        if known.match(start.removeprefix(_MARK)):
+    for pattern, got, expected in _NOT_THE_FILE:
+        if pattern.match(start.removeprefix(_MARK)):
             raise BadInput("another file stands in its place", file=path, got=got, expected=expected)
 
 

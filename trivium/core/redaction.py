@@ -1,16 +1,11 @@
 """Passwords in addresses, as in `MLFLOW_TRACKING_URI` or an endpoint's: no file and no message shows them."""
 
 import logging
-import os
 import re
 import sys
-from collections.abc import Iterator
 from typing import Any, TextIO
-from urllib.parse import unquote
 
 HIDDEN = "[hidden]"
-_ADDRESSES = ("_URI", "_URL", "_ENDPOINT", "_PROXY")  # ends of the names of such variables
-_SHORTEST = 4  # characters of a password that is looked for alone; a shorter one is in half of all words
 _USER = re.compile(
     r"(://)(?:[^\s/?#]*"  # RFC 3986 §3.2.1, and @ in a password
     r"|[^\s/?#@:]*:(?!\d{1,5}(?![^\s/?#'\"),;]))\S*)@"  # / ? # in a password, where it is not a port before a path
@@ -22,27 +17,8 @@ _QUERY = re.compile(
 
 
 def redacted(text: str) -> str:
-    """The text without user names, passwords and keys of the addresses in it.
-
-    Where a library shows a part of an address only, passwords of addresses in the environment are found alone.
-    """
-    for password in _passwords():
-        text = text.replace(password, HIDDEN)
+    """The text without user names, passwords and keys of the addresses in it."""
     return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
-
-
-def _passwords() -> list[str]:
-    """Of all addresses in the environment, as they stand there and decoded; the longest first."""
-    values = [value for name, value in os.environ.items() if name.upper().endswith(_ADDRESSES) and "@" in value]
-    found = {word for value in values for word in _passwords_of(value)}
-    return sorted((word for word in found if len(word) >= _SHORTEST), key=len, reverse=True)
-
-
-def _passwords_of(address: str) -> Iterator[str]:
-    """What may be the password: libraries differ on which @ ends it."""
-    for before in (address.partition("@")[0], address.rpartition("@")[0]):
-        password = before.partition("//")[2].partition(":")[2]
-        yield from (password, unquote(password))
 
 
 class _Redacted:

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 def member_names(family: str) -> tuple[str, ...]:
     """Names of the members of a family, none of which is loaded; f10 follows f9."""
-    found = [module.name for module in iter_modules(import_module(family).__path__)]
-    return tuple(sorted(found, key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)]))
+    names = [module.name for module in iter_modules(import_module(family).__path__)]
+    return tuple(sorted(names, key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)]))
 
 
 class Registry(Mapping[str, type[T]]):
@@ -52,14 +52,14 @@ class Registry(Mapping[str, type[T]]):
         if name not in self:
             raise BadInput(f"no such {self._what}", field=self._field, got=name, choices=self)
         module = import_module(f"{self._family}.{name}")
-        own = [each for each in vars(module).values() if isinstance(each, type)]
-        found = [each for each in own if getattr(each, "name", None) == name]
-        if len(found) != 1:
-            raise TypeError(f"{module.__name__}: expected one class with name = {name!r}, found {len(found)}")
-        return found[0]
+        own = [value for value in vars(module).values() if isinstance(value, type)]
+        members = [value for value in own if getattr(value, "name", None) == name]
+        if len(members) != 1:
+            raise TypeError(f"{module.__name__}: expected one class with name = {name!r}, found {len(members)}")
+        return members[0]
 
-    def known(self, name: str) -> str:
-        """The name, for pydantic's `AfterValidator`.
+    def check(self, name: str) -> str:
+        """Return the name, for pydantic's `AfterValidator`.
 
         Raises:
             ValueError: no member has it; those that there are are listed.

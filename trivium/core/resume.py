@@ -29,16 +29,16 @@ def save_checkpoint(
         model, optimizer, scheduler: their states are saved.
         extra: small JSON values to get back, such as the best score so far.
     """
-    with write_atomically(folder / "checkpoint") as beside:
-        beside.mkdir()
-        save_model(model, str(beside / "model.safetensors"))
+    with write_atomically(folder / "checkpoint") as temporary:
+        temporary.mkdir()
+        save_model(model, str(temporary / "model.safetensors"))
         state: dict[str, Any] = {"optimizer": optimizer.state_dict(), "torch": torch.get_rng_state()}
         if scheduler is not None:
             state["scheduler"] = scheduler.state_dict()
         if torch.cuda.is_available():
             state["cuda"] = torch.cuda.get_rng_state_all()
-        torch.save(state, beside / "state.pt")
-        write_json(beside / "step.json", {"step": step, "extra": extra or {}})
+        torch.save(state, temporary / "state.pt")
+        write_json(temporary / "step.json", {"step": step, "extra": extra or {}})
 
 
 def load_checkpoint(

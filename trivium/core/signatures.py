@@ -19,7 +19,7 @@ def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
             [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
         )
         for name in names:
-            found = name.stat()
-            yield str(name), found.st_mtime_ns, found.st_size, found.st_ino
+            status = name.stat()
+            yield str(name), status.st_mtime_ns, status.st_size, status.st_ino
     except FileNotFoundError:
         return

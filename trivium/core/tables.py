@@ -1,11 +1,11 @@
-"""Reading and writing JSON, JSON lines and Parquet, and reading CSV; every writer is atomic."""
+"""Reading and writing JSON, JSON lines, CSV and Parquet; every writer is atomic."""
 
 import csv
 import io
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,14 +18,16 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import parse_json, read_lines, read_text, refuse_other, require_file
 
 _QUOTED = re.compile(r'"[^"]*"')
+_FORMULA = tuple("=+-@\t\n＝＋－＠")  # by which some spreadsheet knows a formula (OWASP, CSV Injection)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-](inf|nan)")
 LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
 M = TypeVar("M")
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write JSON with sorted keys; NaN and infinity are refused."""
-    with write_atomically(path) as beside:
-        beside.write_text(
+    with write_atomically(path) as temporary:
+        temporary.write_text(
             json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n", "utf-8"
         )
 
@@ -71,7 +73,7 @@ def parse_object(line: str, path: Path, row: int) -> dict[str, Any]:
 def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write one JSON object a line; returns how many."""
     count = 0
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         for row in rows:
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
@@ -127,6 +129,35 @@ def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int
         yield row, dict(zip(names, cells, strict=True))
 
 
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
+    """Write a heading and a line a row, so that no spreadsheet takes a cell for a formula.
+
+    A text that begins as a formula does gets an apostrophe before it, which spreadsheets do not show. Numbers stay,
+    as text too. A line break within a cell is LF.
+
+    Args:
+        path: where.
+        columns: their names.
+        rows: values in the columns' order, or by their names; what is None or not named is an empty cell.
+    """
+    with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(map(_inert, columns))
+        for row in rows:
+            values = [row.get(column) for column in columns] if isinstance(row, Mapping) else row
+            if len(values) != len(columns) or (isinstance(row, Mapping) and not row.keys() <= set(columns)):
+                raise ValueError(f"a row of other columns than {columns}: {row}")
+            lines.writerow(map(_inert, values))
+
+
+def _inert(value: Any) -> Any:
+    """A cell's value as it is, or after an apostrophe."""
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r\n", "\n").replace("\r", "\n")  # Python 3.11 puts no quotes around a bare CR: a new row
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
 def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> None:
     """Write Parquet (zstd) from a table, or stream it from record batches (then `schema` is required)."""
     if isinstance(batches, pa.Table):
@@ -135,8 +166,8 @@ def write_table(path: Path, batches: pa.Table | Iterable[pa.RecordBatch], schema
     if schema is None:
         raise ValueError("a stream of batches needs its schema")
     with (
-        write_atomically(path) as beside,
-        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+        write_atomically(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as writer,
     ):
         for batch in batches:
             writer.write_batch(batch)

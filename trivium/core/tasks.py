@@ -85,6 +85,6 @@ def run_task(context: Context, task: Task, out: Path, *, description: str) -> Me
         )
     for step, values in points:
         context.tracker.log(step, **values)
-    with write_atomically(out) as beside:
-        (made / "out").replace(beside)
+    with write_atomically(out) as temporary:
+        (made / "out").replace(temporary)
     return metrics

@@ -73,12 +73,12 @@ def open_run(client: "MlflowClient") -> str:
 
 def _run_with(client: "MlflowClient", name: str, tags: Mapping[str, str], others: Mapping[str, str]) -> str:
     """The run of this name and these tags that has not finished; a new one gets the other tags as well."""
-    known = client.get_experiment_by_name(EXPERIMENT)
+    existing = client.get_experiment_by_name(EXPERIMENT)
     place = (project_root() / "mlartifacts").as_uri()
-    experiment = known.experiment_id if known else client.create_experiment(EXPERIMENT, place)
-    wanted = [f"tags.`{key}` = '{value}'" for key, value in tags.items() if value]
-    wanted += [f"attributes.run_name = '{name}'", "attributes.status != 'FINISHED'"]
-    for run in client.search_runs([experiment], " and ".join(wanted)):
+    experiment = existing.experiment_id if existing else client.create_experiment(EXPERIMENT, place)
+    conditions = [f"tags.`{key}` = '{value}'" for key, value in tags.items() if value]
+    conditions += [f"attributes.run_name = '{name}'", "attributes.status != 'FINISHED'"]
+    for run in client.search_runs([experiment], " and ".join(conditions)):
         client.update_run(run.info.run_id, "RUNNING")
         return str(run.info.run_id)
     return str(client.create_run(experiment, tags={**tags, **others}, run_name=name).info.run_id)

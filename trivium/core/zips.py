@@ -49,7 +49,7 @@ def unpack_member(path: Path, member: str, target: Path) -> None:
         names = archive.namelist()
         if member not in names:
             raise BadInput("no such member", file=path, got=member, choices=names)
-        with write_atomically(target) as beside, beside.open("wb") as out:
+        with write_atomically(target) as temporary, temporary.open("wb") as out:
             out.writelines(_chunks(archive, archive.getinfo(member), path, LARGEST_FILE))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.formats.pictures import Corpus
 
 COLUMNS = ("class", "other", "pictures_with_class", "pictures_with_both", "probability", "lift")

@@ -32,7 +32,7 @@ LossOf = Callable[[Sampled], tuple[torch.Tensor, Mapping[str, int]]]
 class QuestionTrainingParameters(Parameters):
     """What the sections of the reader's and of the cross-encoder's trainings share."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
+    places: ClassVar[Mapping[str, str]] = {
         "max_tokens": "kvqae.texts.pair_tokens",
         "batch": "kvqae.texts.pair_batch",
     } | {

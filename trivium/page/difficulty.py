@@ -19,9 +19,8 @@ from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
-from trivium.core.tables import write_json, write_json_lines
+from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.measures.effects import NO, YES
 from trivium.page.figures import estimates
 from trivium.page.html import render

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
-from trivium.core.tables import write_json, write_json_lines
+from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
 from trivium.decorrelation.benchmark.scores import (

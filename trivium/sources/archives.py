@@ -73,7 +73,7 @@ class _Joined(io.RawIOBase):
 
 
 def images_in_tar(
-    parts: Sequence[Path], wanted: Container[str] | None = None, counts: Counter[str] | None = None
+    parts: Sequence[Path], names: Container[str] | None = None, counts: Counter[str] | None = None
 ) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) from a gzipped tar, given as one file or as consecutive parts of one.
 
@@ -88,7 +88,7 @@ def images_in_tar(
         BadInput: the archive breaks off or is not a gzipped tar.
     """
     counts = Counter() if counts is None else counts
-    seen: set[str] = set()
+    streamed: set[str] = set()
     try:
         with tarfile.open(fileobj=io.BufferedReader(_Joined(parts), 1 << 20), mode="r|gz") as archive:
             for member in archive:
@@ -97,15 +97,15 @@ def images_in_tar(
                 name = PurePosixPath(member.name).name
                 if not is_picture(name):
                     counts["not_an_image"] += 1
-                elif wanted is not None and name not in wanted:
+                elif names is not None and name not in names:
                     counts["not_wanted"] += 1
-                elif name in seen:
+                elif name in streamed:
                     counts["twice"] += 1
                 elif member.size > LARGEST_IMAGE:
                     got, expected = f"{member.size} bytes", f"at most {LARGEST_IMAGE}"
                     raise BadInput("image too large", file=parts[0], row=name, got=got, expected=expected)
                 else:
-                    seen.add(name)
+                    streamed.add(name)
                     stream = archive.extractfile(member)
                     assert stream is not None  # a regular file
                     yield name, stream.read()

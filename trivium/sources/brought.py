@@ -63,18 +63,18 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
     Raises:
         BadInput: a folder is not there; or as `check`.
     """
-    found = {}
-    with write_atomically(out) as beside:
+    results = {}
+    with write_atomically(out) as temporary:
         for model in models:
             if not (source / model).is_dir():
                 raise BadInput("no folder of this model", file=source, field=model, expected=str(source / model))
-            folder = beside / model
+            folder = temporary / model
             bring(source / model, folder, (path.name for path in (source / model).iterdir() if path.is_file()))
-            found[model] = check(model, folder)
-            known = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
-            origin = {"from": f"the user's {model}", "licence": "other"} | known
+            results[model] = check(model, folder)
+            stated = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
+            origin = {"from": f"the user's {model}", "licence": "other"} | stated
             write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
-    return found
+    return results
 
 
 def bring_identities(source: Path, out: Path) -> dict[str, float]:

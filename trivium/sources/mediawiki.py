@@ -75,18 +75,18 @@ class MediaWiki:
 
         Each is kept by itself: a run that was killed, or that asks for some others besides, asks for these alone.
         """
-        asked = hashlib.sha256(f"{self.url} {properties}".encode()).hexdigest()[:16]
-        kept = {each: self.folder / asked / f"{quote(each, safe='')}.json" for each in identifiers}
-        missing = [each for each, file in kept.items() if not file.exists()]
+        key = hashlib.sha256(f"{self.url} {properties}".encode()).hexdigest()[:16]
+        kept = {identifier: self.folder / key / f"{quote(identifier, safe='')}.json" for identifier in identifiers}
+        missing = [identifier for identifier, file in kept.items() if not file.exists()]
         for start in range(0, len(missing), TOGETHER):
             together = missing[start : start + TOGETHER]
             parameters = {"action": "wbgetentities", "ids": "|".join(together), "props": properties}
             answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
             # One that was merged into another comes under the other's id, which may be asked for too.
             named = {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
-            found = {entity["id"]: entity for entity in answer} | named
-            for each in together:
-                write_json(kept[each], found.get(each, {"id": each, "missing": ""}))
+            by_id = {entity["id"]: entity for entity in answer} | named
+            for identifier in together:
+                write_json(kept[identifier], by_id.get(identifier, {"id": identifier, "missing": ""}))
         for file in kept.values():
             entity = read_json(file)
             if "missing" not in entity:

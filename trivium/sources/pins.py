@@ -119,14 +119,17 @@ class Pins:
             self._learnt = _read(self.lock, _Learnt)
         self._learnt[name] = learnt
         print(f"warning: {name}: {what} was not pinned; recorded in {self.lock}, enforced from now on", file=sys.stderr)
-        with write_atomically(self.lock) as beside:
-            tree = {key: _known(asdict(value)) for key, value in sorted(self._learnt.items())}
-            beside.write_text("# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree), "utf-8")
+        with write_atomically(self.lock) as temporary:
+            tree = {key: _without_none(asdict(value)) for key, value in sorted(self._learnt.items())}
+            text = "# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree)
+            temporary.write_text(text, "utf-8")
 
 
-def _known(value: Any) -> Any:
-    """A mapping without what is None."""
-    return {key: _known(part) for key, part in value.items() if part is not None} if isinstance(value, dict) else value
+def _without_none(value: Any) -> Any:
+    """A mapping without the keys whose value is None, at any depth."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_none(part) for key, part in value.items() if part is not None}
 
 
 def _read(path: Path, kind: type[S]) -> dict[str, S]:

@@ -19,8 +19,8 @@ def read_pickled(path: Path, field: str | None = None) -> dict[str, torch.Tensor
     Raises:
         BadInput: the pickle is broken, or holds something else than tensors.
     """
-    held = read_plain_tensors(path)
-    state = held if field is None else held.get(field) if isinstance(held, dict) else None
+    tree = read_plain_tensors(path)
+    state = tree if field is None else tree.get(field) if isinstance(tree, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise BadInput("not a checkpoint", file=path, field=field, expected="a mapping of tensors")
     return state

@@ -48,8 +48,8 @@ class Hub:
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
             stated = self._listing(name, str(revision))
             patterns = (source.list or "").split()
-            wanted = (file for file in stated if any(fnmatch(file, pattern) for pattern in patterns))
-            files = files or sorted(file for file in wanted if ".." not in file)
+            matching = (file for file in stated if any(fnmatch(file, pattern) for pattern in patterns))
+            files = files or sorted(file for file in matching if ".." not in file)
             if not files:
                 raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
         for file in files:
@@ -91,16 +91,16 @@ class Hub:
 
     def _revision(self, name: str) -> str:
         """The full commit of a repository: as known, else the newest that begins as pinned."""
-        known = self.pins.revision(name)
-        if known is None:
+        revision = self.pins.revision(name)
+        if revision is None:
             source = self.pins.source(name)
             log = self._ask(name, lambda api: api.list_repo_commits(str(source.hub), repo_type=source.kind))
             commits = [commit.commit_id for commit in log]
-            known = next((commit for commit in commits if commit.startswith(source.revision or "")), None)
-            if known is None:
+            revision = next((commit for commit in commits if commit.startswith(source.revision or "")), None)
+            if revision is None:
                 raise BadInput("no such revision", file=source.hub, got=source.revision, choices=commits)
-            self.pins.record_revision(name, known)
-        return known
+            self.pins.record_revision(name, revision)
+        return revision
 
     def _listing(self, name: str, revision: str) -> dict[str, FilePin]:
         """Files of a repository, with size and (for large files) digest as the hub states them."""
@@ -148,7 +148,7 @@ def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Ite
     needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
     require_space(downloads, needed, ", ".join(names))
     files = {name: hub.fetch(name) for name in names}
-    with write_atomically(out) as beside:
-        beside.mkdir(parents=True, exist_ok=True)
-        yield beside, files
+    with write_atomically(out) as temporary:
+        temporary.mkdir(parents=True, exist_ok=True)
+        yield temporary, files
     hub.drop(*names)

@@ -33,6 +33,6 @@ def by_route(names: Iterable[str]) -> dict[Route, tuple[str, ...]]:
 
 # `kvqae.image_encoders`, as stages read it that only ask which encoders are in use, and in which order.
 ImageEncoders = Annotated[
-    dict[Annotated[str, AfterValidator(ENCODERS.known)], dict[str, Any]],
+    dict[Annotated[str, AfterValidator(ENCODERS.check)], dict[str, Any]],
     Field(description="Image encoders in use, in the tables' order"),
 ]

@@ -10,7 +10,7 @@ from trivium.complexity.difficulty.result import Difficulty
 from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
 from trivium.complexity.partitions import PARTITION_COLUMNS, Part, card, curve_rows, definition, parts_of
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.formats.question_sets import AskedQuestion
 from trivium.formats.squad import SquadQuestion, write_squad
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable, model_means
 from trivium.complexity.effects.regression import Joint, joint_regression
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import NO, YES, below_zero, floor_points, mean_differences

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import analyse, effects_table, large_enough
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.measures.effects import NEITHER, NO, YES
 
 _VERDICTS = ("validated", "significant", "holm_significant")

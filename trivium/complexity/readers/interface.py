@@ -182,7 +182,7 @@ def settings_of(values: Any) -> Any:
     """
     if isinstance(values, ReaderSettings) or not isinstance(values, Mapping):
         return values
-    return READERS[READERS.known(str(values.get("kind")))].settings_model.model_validate(values)
+    return READERS[READERS.check(str(values.get("kind")))].settings_model.model_validate(values)
 
 
 AnyReaderSettings = Annotated[ReaderSettings, BeforeValidator(settings_of)]

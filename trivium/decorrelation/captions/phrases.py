@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
 from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
 from trivium.language.english.matching import Matcher

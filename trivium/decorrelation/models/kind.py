@@ -91,4 +91,4 @@ class Kind:
 
 
 KINDS: Registry[Kind] = Registry(FAMILY, "kind of retrieval model", "kind")
-KindName = Annotated[str, AfterValidator(KINDS.known)]
+KindName = Annotated[str, AfterValidator(KINDS.check)]

@@ -67,7 +67,7 @@ class Filling(ABC, Generic[S]):
 
 
 FILLINGS: Registry[Filling] = Registry(FAMILY, "filling", "filling")
-FillingName = Annotated[str, AfterValidator(FILLINGS.known)]
+FillingName = Annotated[str, AfterValidator(FILLINGS.check)]
 
 
 def dilated(mask: Mask, pixels: int) -> Mask:

@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_table
+from trivium.core.tables import read_table, write_csv
 from trivium.decorrelation.regions.regions import (
     REASONS,
     Eligible,

@@ -44,7 +44,7 @@ class TrainParameters(Parameters):
     models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by its kind")
     cell: dict[str, Any] = Field(default={}, description="The cell's fields, from `decorrelation.cells`")
 
-    elsewhere: ClassVar = {"cell": "decorrelation.cells.{cell}"}
+    places: ClassVar = {"cell": "decorrelation.cells.{cell}"}
 
     def told(self, kind: str) -> ModelSettings:
         """What a model is told.

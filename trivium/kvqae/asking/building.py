@@ -24,12 +24,11 @@ import numpy as np
 import pyarrow as pa
 
 from trivium.core.atomic import write_atomically
-from trivium.core.csv_tables import write_csv
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
 from trivium.core.reading import LARGEST_IMAGE, open_file, refuse_other
-from trivium.core.tables import read_json, read_table, write_json, write_table
+from trivium.core.tables import read_json, read_table, write_csv, write_json, write_table
 from trivium.kvqae.asking.encoding import (
     NO_FACE,
     Shown,

@@ -103,7 +103,7 @@ class Fingerprints:
 class CandidateImagesParameters(Parameters):
     """Part of section `kvqae.generate`."""
 
-    elsewhere: ClassVar = {"max_pixels": "kvqae.pictures.max_pixels"}
+    places: ClassVar = {"max_pixels": "kvqae.pictures.max_pixels"}
     images: int = Field(ge=1, description="Candidates a question, at most")
     max_bits: int = Field(ge=0, lt=BITS, description="Difference hashes of near duplicates differ in so many bits")
     max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")

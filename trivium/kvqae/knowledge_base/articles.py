@@ -22,7 +22,7 @@ _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 class KnowledgeBaseParameters(Parameters):
     """Section `kvqae.knowledge_base`."""
 
-    elsewhere: ClassVar = {"image_properties": "kvqae.image_properties"}
+    places: ClassVar = {"image_properties": "kvqae.image_properties"}
     image_properties: tuple[str, ...] = Field(
         min_length=1, description="Wikidata properties an article's image may come from; the first present wins"
     )

@@ -172,7 +172,7 @@ class Row(Parameters):
 class ReadParameters(Parameters):
     """Section `kvqae.read`."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
+    places: ClassVar[Mapping[str, str]] = {
         "max_tokens": "kvqae.texts.pair_tokens",
         "batch": "kvqae.texts.pair_batch",
         "answer_tokens": "kvqae.reader.answer_tokens",

@@ -27,8 +27,8 @@ from trivium.nets.reader import PassageReduction, question_loss
 class ReaderTrainingParameters(QuestionTrainingParameters):
     """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share, most of it in `kvqae.reader`."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        **QuestionTrainingParameters.elsewhere,
+    places: ClassVar[Mapping[str, str]] = {
+        **QuestionTrainingParameters.places,
         **{name: f"kvqae.reader.{name}" for name in ("depth", "relevant", "irrelevant", "frozen_layers", "selection")},
         **{name: f"kvqae.reader.{name}" for name in ("answer_positions", "answer_tokens")},
         **{name: f"kvqae.reader.{name}" for name in ("validation_questions", "validation_passages")},

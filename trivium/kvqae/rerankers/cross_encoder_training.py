@@ -48,8 +48,8 @@ def validation_mrr(
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`; `kvqae.cross_encoder` has what they share."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        **QuestionTrainingParameters.elsewhere,
+    places: ClassVar[Mapping[str, str]] = {
+        **QuestionTrainingParameters.places,
         **{name: f"kvqae.cross_encoder.{name}" for name in ("passages", "frozen_layers", "questions", "weight_decay")},
         **{name: f"kvqae.cross_encoder.{name}" for name in ("validation_questions", "validation_passages")},
     }

@@ -37,7 +37,7 @@ def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str
 class RerankingTablesParameters(EvaluateParameters):
     """Section `kvqae.evaluate_reranking`."""
 
-    elsewhere: ClassVar = {**EvaluateParameters.elsewhere, "rerankers": SECTION}
+    places: ClassVar = {**EvaluateParameters.places, "rerankers": SECTION}
     rerankers: Rerankers
 
 

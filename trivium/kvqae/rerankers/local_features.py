@@ -66,7 +66,7 @@ def read_list(path: Path) -> list[str]:
 class LocalFeaturesParameters(Parameters):
     """Section `kvqae.local_features`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "local": "world.local.kvqae_models",
         "max_side": "kvqae.pictures.max_side",
         "max_pixels": "kvqae.pictures.max_pixels",

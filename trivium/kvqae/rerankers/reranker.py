@@ -78,7 +78,7 @@ RERANKERS: Registry[Reranker] = Registry(FAMILY, "re-ranker", SECTION)
 
 # `kvqae.rerankers`, as stages read it that only ask which re-rankers are in use, and in which order.
 Rerankers = Annotated[
-    dict[Annotated[str, AfterValidator(RERANKERS.known)], dict[str, Any]],
+    dict[Annotated[str, AfterValidator(RERANKERS.check)], dict[str, Any]],
     Field(description="Re-rankers in use, in the tables' order"),
 ]
 

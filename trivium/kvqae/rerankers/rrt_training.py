@@ -208,7 +208,7 @@ def train_rrt(
 class LandmarkTrainingParameters(LocalFeaturesParameters):
     """Part of section `kvqae.rrt` that training on photographs needs; they are described as images are."""
 
-    elsewhere: ClassVar = {**LocalFeaturesParameters.elsewhere, "most": "kvqae.local_features.most"}
+    places: ClassVar = {**LocalFeaturesParameters.places, "most": "kvqae.local_features.most"}
     seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
     training: RrtTrainingParameters = Field(description="Sizes and schedule")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trivium.core.csv_tables import write_csv
+from trivium.core.tables import write_csv
 from trivium.kvqae.rerankers.fusion import (
     Fusion,
     LinearFusion,

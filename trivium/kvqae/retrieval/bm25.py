@@ -38,7 +38,7 @@ GridPoint = tuple[float, float, float]  # k1, b, MRR on validation
 class Bm25SearchParameters(Parameters):
     """Section `kvqae.bm25_search`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "depth": "kvqae.depth",
         **{name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")},
     }

@@ -44,7 +44,7 @@ R = TypeVar("R")
 class DenseSearchParameters(Parameters):
     """Section `kvqae.dense_search`."""
 
-    elsewhere: ClassVar = {"depth": "kvqae.depth"}
+    places: ClassVar = {"depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Passages kept a question")
     index: Literal["exact", "ivf_flat", "ivf_sq8"] = Field(
         description="exact, or an inverted file of float32 vectors or of one byte a component"

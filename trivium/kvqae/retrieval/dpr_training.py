@@ -61,7 +61,7 @@ class PairTokens:
 class DprParameters(Parameters):
     """Sections `kvqae.dpr_pretrain` and `kvqae.dpr_finetune`; section `kvqae.dpr` has what they share."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "depth": "kvqae.depth",
         "max_tokens": "kvqae.texts.tokens",
         **{name: f"kvqae.dpr.{name}" for name in ("batch_size", "mini_batch_size", "max_gradient_norm")},

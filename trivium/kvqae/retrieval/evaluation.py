@@ -66,7 +66,7 @@ def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: S
 class EvaluateParameters(Parameters):
     """Sections `kvqae.evaluate` and `kvqae.evaluate_reranking`."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
+    places: ClassVar[Mapping[str, str]] = {
         name: f"kvqae.statistics.{name}" for name in ("significance", "permutations", "confidence", "resamples")
     }
     significance: float = Field(gt=0, lt=1, description="Level of Fisher's randomization test")

@@ -64,7 +64,7 @@ class WeightGridParameters(Parameters):
 class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
     """Section `kvqae.fuse`."""
 
-    elsewhere: ClassVar = {**SystemsInUse.elsewhere, "depth": "kvqae.depth"}
+    places: ClassVar = {**SystemsInUse.places, "depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
     weights: Literal["tuned"] | dict[str, dict[str, Weight]] = Field(

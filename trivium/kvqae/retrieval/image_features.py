@@ -27,7 +27,7 @@ SHARDS = 16  # that a GPU is given at a time
 class ImageFeaturesParameters(Parameters):
     """Section `kvqae.image_features`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "settings": f"{SECTION}.{{encoder}}",
         "max_side": "kvqae.pictures.max_side",
         "max_pixels": "kvqae.pictures.max_pixels",

@@ -33,7 +33,7 @@ STEP = 1e-8  # what a passage loses against the one before it in its article
 class ImageSearchParameters(Parameters):
     """Section `kvqae.image_search`."""
 
-    elsewhere: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
+    places: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
     depth: int = Field(ge=1, description="Articles, and passages, kept a question and encoder")
     image_encoders: ImageEncoders
 
@@ -152,7 +152,7 @@ VECTORS, ARTICLES = "names.npy", "articles.npy"  # in the folder of vectors
 class NameSearchParameters(Parameters):
     """Section `kvqae.name_search`."""
 
-    elsewhere: ClassVar = {
+    places: ClassVar = {
         "depth": "kvqae.depth",
         "settings": f"{NAMES}.{{encoder}}",
         "pictures": "kvqae.image_encoders.{encoder}",

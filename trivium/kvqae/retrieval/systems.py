@@ -38,7 +38,7 @@ NameEncoders = Annotated[
 class SystemsInUse(Parameters):
     """The encoders in use, in their order: part of several sections."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
+    places: ClassVar[Mapping[str, str]] = {
         "text_encoders": TEXT_SECTION,
         "image_encoders": IMAGE_SECTION,
         "name_encoders": NAMES,

@@ -29,7 +29,7 @@ CHUNK = 1024  # passages tokenised at a time
 class EncodeTextsParameters(Parameters):
     """Section `kvqae.encode_texts`."""
 
-    elsewhere: ClassVar = {"settings": f"{SECTION}.{{encoder}}", "max_tokens": "kvqae.texts.tokens"}
+    places: ClassVar = {"settings": f"{SECTION}.{{encoder}}", "max_tokens": "kvqae.texts.tokens"}
     settings: dict[str, Any] = Field(description="Of the encoder: its entry in `kvqae.text_encoders`")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=1, description="Texts a batch; halves itself when GPU memory runs out")

@@ -46,9 +46,9 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
     pins = Pins()
     counts: dict[str, float] = {}
     names = [model for model in models if model != "minilm"]
-    with fetched(names, out, downloads, pins) as (beside, files):
+    with fetched(names, out, downloads, pins) as (temporary, files):
         for model in models:
-            folder = beside / model
+            folder = temporary / model
             folder.mkdir()
             if model == "minilm":
                 save_minilm(folder)

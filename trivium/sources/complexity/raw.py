@@ -65,17 +65,17 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
     for split, annotated in texts.items():
         _count_texts(f"calor_{split}", annotated, counts)
-    known = {frame.frame for text in texts["train"] for frame in text.frames}
+    trained_frames = {frame.frame for text in texts["train"] for frame in text.frames}
     if raw.questions is not None:
-        asked = load_examples(raw.questions, texts["test"])
-        counts["calor_questions"] = len(asked.examples)
-        counts["calor_questions_unified"] = asked.unified
-        counts["calor_questions_answer_beside_element"] = asked.beside_element
-        counts["calor_questions_with_chain"] = sum(bool(example.chain) for example in asked.examples)
-        counts["calor_question_frames"] = len({example.frame.frame for example in asked.examples})
-        new = sum(example.frame.frame not in known for example in asked.examples)
+        examples = load_examples(raw.questions, texts["test"])
+        counts["calor_questions"] = len(examples.examples)
+        counts["calor_questions_unified"] = examples.unified
+        counts["calor_questions_answer_beside_element"] = examples.beside_element
+        counts["calor_questions_with_chain"] = sum(bool(example.chain) for example in examples.examples)
+        counts["calor_question_frames"] = len({example.frame.frame for example in examples.examples})
+        new = sum(example.frame.frame not in trained_frames for example in examples.examples)
         counts["calor_questions_frame_not_in_train"] = new
-        _count_syntax(raw.syntax, texts["test"], asked.examples, counts)
+        _count_syntax(raw.syntax, texts["test"], examples.examples, counts)
     _leaks_of_questions(raw, sets, counts)
     _leaks_of_texts(raw, texts, counts)
     contexts = (question.context for read in sets.values() for question in read.questions)
@@ -83,10 +83,9 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
-def _shared(known: Iterable[str], asked: Iterable[str]) -> int:
-    """How many different texts overlap with known ones."""
-    texts = KnownTexts(known)
-    return sum(map(texts.overlap, dict.fromkeys(asked)))
+def _shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
+    """How many different texts overlap with those of a corpus."""
+    return sum(map(KnownTexts(corpus).overlap, dict.fromkeys(texts)))
 
 
 def _count_questions(name: str, read: SquadSet, counts: Counter[str]) -> None:
@@ -119,22 +118,22 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
 
 def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
     train = sets["train"].questions
-    known = {question.id for question in train}
+    train_ids = {question.id for question in train}
     for split, read in sets.items():
         if split == "train":
             continue
         for question in read.questions:
-            if question.id in known:
+            if question.id in train_ids:
                 raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
         shared = _shared((question.context for question in train), (question.context for question in read.questions))
         counts[f"fquad_contexts_in_train_and_{split}"] = shared
 
 
 def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
-    known: dict[str, tuple[str, str]] = {}
+    first: dict[str, tuple[str, str]] = {}
     for split, annotated in texts.items():
         for text in annotated:
-            other, stored = known.setdefault(text.id, (split, text.text))
+            other, stored = first.setdefault(text.id, (split, text.text))
             if stored != text.text:
                 problem = f"id of another text in {raw.frames[other].name}"
                 raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
@@ -203,9 +202,9 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
 
 def _record(source: Path, out: Path, files: Iterable[str], pins: Pins, name: str) -> None:
     """Compare digests with those that are pinned, and keep them."""
-    found = {file: sha256_of(source / file) for file in files}
-    for file, digest in found.items():
+    digests = {file: sha256_of(source / file) for file in files}
+    for file, digest in digests.items():
         pinned = pins.file(name, file).sha256
         if pinned is not None and digest != pinned:
             raise BadInput("not the file that is pinned", file=source / file, got=digest, expected=f"sha256 {pinned}")
-    write_json(out / "provenance.json", found)
+    write_json(out / "provenance.json", digests)

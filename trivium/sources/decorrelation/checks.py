@@ -50,9 +50,9 @@ def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Spli
         counts[f"pictures_{split}"] = len(pictures)
         counts[f"captions_{split}"] = sum(len(picture.captions) for picture in pictures)
         counts[f"objects_{split}"] = sum(len(picture.objects) for picture in pictures)
-    counts["objects_crowd"] = sum(thing.crowd for picture in corpus.pictures for thing in picture.objects)
+    counts["objects_crowd"] = sum(item.crowd for picture in corpus.pictures for item in picture.objects)
     counts["pictures_without_objects"] = sum(not picture.objects for picture in corpus.pictures)
-    counts["pictures_with_fewer_captions"] = sum(len(each.captions) < USUAL_CAPTIONS for each in corpus.pictures)
+    counts["pictures_with_fewer_captions"] = sum(len(picture.captions) < USUAL_CAPTIONS for picture in corpus.pictures)
     counts["captions_not_english"] = _foreign_captions(folder / SPLIT_FILE, corpus)
     _count_classes(corpus, counts)
     _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
@@ -91,7 +91,7 @@ def _count_classes(corpus: Corpus, counts: Counter[str]) -> None:
 
 def _scene(picture: Picture) -> Hashable:
     """What makes two pictures the same scene: the same objects at the same places; None for fewer than two."""
-    objects = frozenset((thing.class_name, thing.box) for thing in picture.objects)
+    objects = frozenset((item.class_name, item.box) for item in picture.objects)
     return objects if len(objects) >= 2 else None
 
 
@@ -101,7 +101,7 @@ def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[s
         if member is not None:
             splits[member].add(split)
     for one, other in combinations(SPLITS, 2):
-        counts[f"{what}_in_{one}_and_{other}"] = sum({one, other} <= found for found in splits.values())
+        counts[f"{what}_in_{one}_and_{other}"] = sum({one, other} <= holders for holders in splits.values())
 
 
 def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> None:
@@ -122,7 +122,7 @@ def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> No
 
 
 def _rendered(folder: Path, corpus: Corpus) -> int:
-    known = {
+    removals = {
         removal_id(picture.id, name)
         for picture in corpus.pictures
         if picture.split == "test"
@@ -130,7 +130,7 @@ def _rendered(folder: Path, corpus: Corpus) -> int:
     }
     names = Images(folder).names
     for name in names:
-        if name not in known:
+        if name not in removals:
             expected = "`{imgid}_{class}` of a test picture and one of its classes"
             raise BadInput("a rendered picture of nothing", file=folder, row=name, expected=expected)
     return len(names)

@@ -86,7 +86,7 @@ def merge_instances(parts: Sequence[Path], out: Path) -> None:
         if trees and tree["categories"] != trees[0]["categories"]:
             raise BadInput(f"not the categories of {parts[0].name}", file=part, field="categories")
         trees.append(tree)
-    with write_atomically(out) as beside, beside.open("w", encoding="utf-8") as stream:
+    with write_atomically(out) as temporary, temporary.open("w", encoding="utf-8") as stream:
         stream.write("{")
         for field in ("images", "annotations"):
             stream.write(f'"{field}": [\n')
@@ -104,8 +104,8 @@ def _take(
     annotated: Path, annotations: str, images: Path, out: Path, pictured: Sequence[Split] = SPLITS
 ) -> dict[str, float]:
     corpus = read_corpus(annotated)
-    wanted = (picture for picture in corpus.pictures if picture.split in pictured)
-    sizes = {picture.name: (picture.width, picture.height) for picture in wanted}
+    chosen = (picture for picture in corpus.pictures if picture.split in pictured)
+    sizes = {picture.name: (picture.width, picture.height) for picture in chosen}
     del corpus  # gigabytes for COCO, and the images take a while
     names = ("not_wanted", "made_rgb", "turned", "orientation_ignored", "broken_exif", "truncated", "unreadable")
     counts, unreadable = Counter(dict.fromkeys((f"images_{name}" for name in names), 0)), list[str]()
@@ -131,8 +131,8 @@ def _take(
 
 
 def _first_missing(sizes: Iterable[str], out: Path, unreadable: list[str]) -> str:
-    known = {*(Images(out / IMAGES).names if any((out / IMAGES).iterdir()) else ()), *unreadable}
-    return next(name for name in sizes if name not in known)
+    present = {*(Images(out / IMAGES).names if any((out / IMAGES).iterdir()) else ()), *unreadable}
+    return next(name for name in sizes if name not in present)
 
 
 def _write_without(path: Path, names: set[str], out: Path) -> None:

@@ -80,14 +80,14 @@ def fit_images(
     Raises:
         BadInput: a wanted picture comes twice, or has another size than its annotations say.
     """
-    seen: set[str] = set()
+    names: set[str] = set()
     for name, data in images:
         if name not in sizes:
             counts["images_not_wanted"] += 1
             continue
-        if name in seen:
+        if name in names:
             raise BadInput("image twice", file=place, row=name)
-        seen.add(name)
+        names.add(name)
         try:
             fitted = _fit(data, sizes[name], counts)
         except BROKEN:

@@ -64,9 +64,10 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
     """
     pins = Pins()
     names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
-    with fetched(names, out, downloads, pins) as (beside, files):
+    with fetched(names, out, downloads, pins) as (temporary, files):
         for model in models:
-            folder, own = beside / model, {file: path for name in PINNED[model] for file, path in files[name].items()}
+            folder = temporary / model
+            own = {file: path for name in PINNED[model] for file, path in files[name].items()}
             folder.mkdir()
             if model == "vse":
                 save_file(read_plain_tensors(*own.values()), folder / WEIGHTS)

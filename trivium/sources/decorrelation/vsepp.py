@@ -74,8 +74,8 @@ def convert_vsepp(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
         BadInput: see `read_plain_tensors` and `read_words`; or another network than VGG19 under cosines.
     """
     with torch.serialization.safe_globals([argparse.Namespace]):
-        held = read_plain_tensors(checkpoint)
-    towers, options = (held.get(name) if isinstance(held, dict) else None for name in ("model", "opt"))
+        tree = read_plain_tensors(checkpoint)
+    towers, options = (tree.get(name) if isinstance(tree, dict) else None for name in ("model", "opt"))
     if not isinstance(towers, list | tuple) or len(towers) != 2 or not isinstance(options, argparse.Namespace):
         raise BadInput("not a checkpoint of vsepp", file=checkpoint, expected="`model`, two towers, and `opt`")
     expected = {"cnn_type": "vgg19", "measure": "cosine", "num_layers": 1, "use_abs": False, "no_imgnorm": False}
@@ -106,11 +106,11 @@ def extract(archive: Path, member: str, out: Path) -> None:
     try:
         with tarfile.open(archive) as files:
             names = {name.removeprefix("./"): name for name in files.getnames()}
-            held = files.extractfile(names[member]) if member in names else None
-            if held is None:
+            stream = files.extractfile(names[member]) if member in names else None
+            if stream is None:
                 raise BadInput("no such file in the archive", file=archive, got=member, choices=sorted(names))
-            with held, out.open("wb") as file:
-                while part := held.read(1 << 20):
+            with stream, out.open("wb") as file:
+                while part := stream.read(1 << 20):
                     file.write(part)
     except tarfile.TarError as error:
         raise BadInput(f"not a tar archive: {error}", file=archive) from None

@@ -35,8 +35,8 @@ def bring_face_model(source: Path, out: Path) -> None:
     elif (source / BACKBONE).is_file():
         onnx.save(iresnet(read_pickled(source / BACKBONE), source / BACKBONE), str(out))
     else:
-        there = ", ".join(sorted(path.name for path in source.glob("*"))) or "nothing"
-        raise BadInput("no face model", file=source, got=there, choices=(FACE_MODEL.name, BACKBONE))
+        names = ", ".join(sorted(path.name for path in source.glob("*"))) or "nothing"
+        raise BadInput("no face model", file=source, got=names, choices=(FACE_MODEL.name, BACKBONE))
 
 
 def iresnet(state: dict[str, torch.Tensor], path: Path) -> onnx.ModelProto:
@@ -103,7 +103,7 @@ class _Graph:
             raise BadInput(
                 "a tensor that no IResNet of arcface_torch has", file=self._path, field=next(iter(self._state))
             )
-        given = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", 3, SIZE, SIZE])
+        source = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", 3, SIZE, SIZE])
         made = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", self._weights[-1].dims[0]])
-        graph = helper.make_graph(self._nodes, "iresnet", [given], [made], self._weights)
+        graph = helper.make_graph(self._nodes, "iresnet", [source], [made], self._weights)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)

@@ -63,35 +63,35 @@ def category_files(
     chosen = list(islice(_pictures(pages, counts), most))
     depicted = _depicts(commons, [page["pageid"] for page in chosen])
     for page in chosen:
-        known = page["imageinfo"][0]
+        image = page["imageinfo"][0]
         file = CommonsFile(
             category=category,
             title=page["title"],
-            description=plain_text(_metadata(known, "ImageDescription")),
-            categories=tuple(each["title"].removeprefix("Category:") for each in page.get("categories", ())),
+            description=plain_text(_metadata(image, "ImageDescription")),
+            categories=tuple(tag["title"].removeprefix("Category:") for tag in page.get("categories", ())),
             depicts=depicted.get(page["pageid"], ()),
-            license=_metadata(known, "License"),
-            sha1=known["sha1"],
+            license=_metadata(image, "License"),
+            sha1=image["sha1"],
         )
-        yield file, known.get("thumburl") or known["url"]
+        yield file, image.get("thumburl") or image["url"]
 
 
 def _pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator[dict[str, Any]]:
-    seen: set[int] = set()
+    listed: set[int] = set()
     for page in pages:
         information = page.get("imageinfo")
-        if page["pageid"] in seen:  # the category changed between two parts of the answer
+        if page["pageid"] in listed:  # the category changed between two parts of the answer
             counts["commons_listed_twice"] += 1
         elif information and information[0].get("mime") in MIMES and "sha1" in information[0]:
-            seen.add(page["pageid"])
+            listed.add(page["pageid"])
             yield page
         else:
             counts["commons_no_picture"] += 1
 
 
-def _metadata(known: dict[str, Any], name: str) -> str:
+def _metadata(image: dict[str, Any], name: str) -> str:
     """A field of the file's extended metadata; empty when Commons states none."""
-    return str(known.get("extmetadata", {}).get(name, {}).get("value", ""))
+    return str(image.get("extmetadata", {}).get(name, {}).get("value", ""))
 
 
 def _depicts(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -163,7 +163,7 @@ class PictureFetcher:
         self._missing = 0
         counts[failed] += 0
 
-    def fetch(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
+    def fetch(self, pictures: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
         """Stream (name, encoded picture) of those that can be had, in order.
 
         Raises:
@@ -171,7 +171,7 @@ class PictureFetcher:
                 cannot be fetched.
         """
         with ThreadPoolExecutor(CONNECTIONS) as pool:
-            for (name, address, _), got in zip(wanted, pool.map(self._download, wanted), strict=True):
+            for (name, address, _), got in zip(pictures, pool.map(self._download, pictures), strict=True):
                 if isinstance(got, Path):
                     self._missing = 0
                     yield name, got.read_bytes()
@@ -183,11 +183,11 @@ class PictureFetcher:
                     several = f"{self._missing} pictures in a row could not be fetched; run again to go on"
                     raise BadInput(f"{several}. The last: {got}", file=self._folder, got=address) from got
 
-    def _download(self, wanted: Wanted) -> Path | BadInput:
+    def _download(self, picture: Wanted) -> Path | BadInput:
         """The kept file, or why there is none."""
-        name, address, stem = wanted
+        name, address, stem = picture
         target = self._folder / f"{stem}{PurePosixPath(unquote(urlsplit(address).path)).suffix.lower()}"
-        started, there = time.monotonic(), target.exists()
+        started, was_kept = time.monotonic(), target.exists()
         try:
             got = download(Request(address, name, agent=AGENT), target)
         except BadInput as problem:
@@ -199,7 +199,7 @@ class PictureFetcher:
                     got=int(width[1]), choices=WIDTHS,
                 ) from None  # fmt: skip
             return problem
-        if not there:
+        if not was_kept:
             time.sleep(max(0.0, got.size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)))
         return got.path
 
@@ -223,10 +223,10 @@ def fetch_thumbnails(
     with tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar:
         for batch in _batches(names):
             keys = [hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest() for name in batch]
-            found = zip(batch, _addresses(batch, shelf), keys, strict=True)
-            there = [(name, address, f"{key[:2]}/{key}") for name, address, key in found if address]
-            counts["kb_images_not_on_commons"] += len(batch) - len(there)
-            yield from fetcher.fetch(there)
+            addresses = zip(batch, _addresses(batch, shelf), keys, strict=True)
+            pictures = [(name, address, f"{key[:2]}/{key}") for name, address, key in addresses if address]
+            counts["kb_images_not_on_commons"] += len(batch) - len(pictures)
+            yield from fetcher.fetch(pictures)
             bar.update(len(batch))
 
 
@@ -252,17 +252,17 @@ def _title(name: str) -> str:
 
 def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
     """The preview's address of each, or None; a file that was moved since is found by its old name."""
-    asked = {
+    query = {
         "action": "query", "titles": "|".join(dict.fromkeys(map(_title, names))), "redirects": "1",
         "prop": "imageinfo", "iiprop": "url", "iiurlwidth": str(WIDTH),
     }  # fmt: skip
-    answer: Mapping[str, Any] = shelf.ask(asked).get("query", {})
-    moved = {each["from"]: each["to"] for kind in ("normalized", "redirects") for each in answer.get(kind, ())}
-    known = {page["title"]: page["imageinfo"][0] for page in answer.get("pages", ()) if page.get("imageinfo")}
+    answer: Mapping[str, Any] = shelf.ask(query).get("query", {})
+    moved = {move["from"]: move["to"] for kind in ("normalized", "redirects") for move in answer.get(kind, ())}
+    images = {page["title"]: page["imageinfo"][0] for page in answer.get("pages", ()) if page.get("imageinfo")}
 
     def address(title: str) -> str | None:
         title = moved.get(title, title)  # normalised, then redirected
-        info = known.get(moved.get(title, title), {})
+        info = images.get(moved.get(title, title), {})
         return info.get("thumburl") or info.get("url")
 
     return [address(_title(name)) for name in names]

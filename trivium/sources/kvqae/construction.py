@@ -64,11 +64,11 @@ def fetch_sources(
     kept = downloads / KEPT
     wiki = MediaWiki(wikidata, kept / "wikidata")
     shelf = MediaWiki(commons, kept / "commons")
-    with write_atomically(out) as beside:
-        beside.mkdir(parents=True)
-        shutil.copyfile(types, beside / "concrete_types.csv")
-        write_triviaqa(beside / "triviaqa.json", archive)
-        questions = list(read_triviaqa(beside / "triviaqa.json"))
+    with write_atomically(out) as temporary:
+        temporary.mkdir(parents=True)
+        shutil.copyfile(types, temporary / "concrete_types.csv")
+        write_triviaqa(temporary / "triviaqa.json", archive)
+        questions = list(read_triviaqa(temporary / "triviaqa.json"))
         articles = read_linked_articles(raw / "articles.jsonl", questions).values()
         linked = {article.wikidata_id for article in articles if article.wikidata_id}
         # A mention is linked to an article with the question's answer alone (construction/linking.py).
@@ -76,28 +76,28 @@ def fetch_sources(
         illustrated = at_hand & _illustrated(raw)
         # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
         entities = fetch_entities(wiki, sorted(at_hand))
-        write_json_lines(beside / "wikidata.jsonl", entities.values())
+        write_json_lines(temporary / "wikidata.jsonl", entities.values())
         parsed = list(map(parse_entity, entities.values()))
-        subjects = _subjects(parsed, illustrated, beside / "concrete_types.csv")
-        known: list[CommonsFile] = []
+        subjects = _subjects(parsed, illustrated, temporary / "concrete_types.csv")
+        records: list[CommonsFile] = []
         previews = kept / f"pictures_{rendered_width(width)}"
         fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
-        pictures = _pictures(subjects, shelf, fetcher, files, width, known, counts)
-        counts["commons_images"] = write_images(beside / "images", pictures)
-        write_json_lines(beside / "commons.jsonl", map(_record, known))
-        (beside / "annotated.jsonl").touch()
-        write_json(beside / "provenance.json", pins.summary(["triviaqa_original"]))
+        pictures = _pictures(subjects, shelf, fetcher, files, width, records, counts)
+        counts["commons_images"] = write_images(temporary / "images", pictures)
+        write_json_lines(temporary / "commons.jsonl", map(_record, records))
+        (temporary / "annotated.jsonl").touch()
+        write_json(temporary / "provenance.json", pins.summary(["triviaqa_original"]))
     hub.drop("triviaqa_original", KEPT)
     links = {page_title(link) for question in questions for link in question.links}
     counts.update(links=len(links), linked=len(linked), with_answer=len(at_hand), illustrated=len(illustrated))
-    counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(known))
+    counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(records))
     return {name: float(count) for name, count in counts.items()}
 
 
 def write_triviaqa(target: Path, archive: Path) -> None:
     """Stream the archive's questions into one file, without the pages that a search engine found."""
     left = set(MEMBERS)
-    with write_atomically(target) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(target) as temporary, temporary.open("w", encoding="utf-8") as out:
         out.write('{"Data": [')
         separator = ""
         with tarfile.open(archive, "r|*") as members:
@@ -135,18 +135,18 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
     An item that was merged into another one since comes twice, under the id that was asked for and under the new one.
     """
     entities: dict[str, dict[str, Any]] = {}
-    asked: set[str] = set()
-    wanted = identifiers
-    while wanted:
-        asked |= set(wanted)
-        for entity in wiki.entities(wanted, "labels|descriptions|aliases|claims"):
+    requested: set[str] = set()
+    batch = identifiers
+    while batch:
+        requested |= set(batch)
+        for entity in wiki.entities(batch, "labels|descriptions|aliases|claims"):
             claims = {name: claims for name, claims in entity["claims"].items() if name in PROPERTIES}
             for name in dict.fromkeys([entity["id"], entity.get("redirects", {}).get("from", entity["id"])]):
                 entities[name] = {**entity, "id": name, "claims": claims}  # the rest is most of an item's weight
         above = (
             value for entity in map(parse_entity, entities.values()) for name in _ABOVE for value in entity.values(name)
         )
-        wanted = sorted(set(above) - asked)
+        batch = sorted(set(above) - requested)
     return entities
 
 
@@ -167,7 +167,7 @@ def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path)
 
 def _pictures(
     subjects: list[Entity], shelf: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
-    known: list[CommonsFile], counts: Counter[str],
+    records: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
     """(name, bytes) of every picture once; `known` fills with a line a category and file."""
     names: set[str] = set()
@@ -176,7 +176,7 @@ def _pictures(
     for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
         new: dict[str, tuple[str, str, str]] = {}
         for file, address in category_files(shelf, category, files, width, counts):
-            known.append(file)
+            records.append(file)
             if file.name not in names:
                 new.setdefault(file.name, (file.name, address, file.sha1))
         names |= new.keys()
@@ -205,16 +205,16 @@ def check_sources(source: Path, out: Path) -> dict[str, float]:
         "entities": sum(1 for _ in _entities(source / "wikidata.jsonl")),
         "annotated_sentences": len(read_annotated(source / _ANNOTATED)) if annotated else 0,
     }
-    with write_atomically(out) as beside:
-        bring_images(source / "images", beside / "images")
-        images = Images(beside / "images")
+    with write_atomically(out) as temporary:
+        bring_images(source / "images", temporary / "images")
+        images = Images(temporary / "images")
         files = list(read_commons(source / "commons.jsonl"))
         counts["commons_files"] = len(files)
         counts["commons_files_without_image"] = sum(file.name not in images for file in files)
-        bring(source, beside, [*FILES, *annotated])
+        bring(source, temporary, [*FILES, *annotated])
         if not annotated:
-            (beside / _ANNOTATED).touch()
-        write_json(beside / "provenance.json", digests(beside))
+            (temporary / _ANNOTATED).touch()
+        write_json(temporary / "provenance.json", digests(temporary))
     return {name: float(count) for name, count in counts.items()}
 
 

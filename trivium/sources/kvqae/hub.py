@@ -77,9 +77,9 @@ def fetch_kvqae(
     """
     hub = Hub(downloads, Pins())
     pieces, counts = _pieces(hub, base, commons)
-    with write_parts(out) as beside:
-        link(pieces, beside, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
-        counts |= validate_kvqae(beside, may_lack_images=True)
+    with write_parts(out) as temporary:
+        link(pieces, temporary, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
+        counts |= validate_kvqae(temporary, may_lack_images=True)
     hub.drop(PIECES)
     return counts
 
@@ -101,11 +101,11 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
     pins = Pins()
     hub = Hub(downloads, pins)
     files = hub.fetch("triviaqa")
-    with write_atomically(out) as beside:
-        _triviaqa(beside, files)
-        counts = validate_triviaqa(beside)
-        counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
-        write_json(beside / "provenance.json", pins.summary(["triviaqa"]))
+    with write_atomically(out) as temporary:
+        _triviaqa(temporary, files)
+        counts = validate_triviaqa(temporary)
+        counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
+        write_json(temporary / "provenance.json", pins.summary(["triviaqa"]))
     hub.drop("triviaqa")
     return counts
 
@@ -149,8 +149,8 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple
         if piece in left:
             for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
                 shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            found = builds[piece](hub.fetch(source) if source else {})
-            write_json(finished, {"counts": found, "sources": hub.pins.summary([source]) if source else commons})
+            counted = builds[piece](hub.fetch(source) if source else {})
+            write_json(finished, {"counts": counted, "sources": hub.pins.summary([source]) if source else commons})
         if source:
             hub.drop(source)
         counts |= read_json(finished)["counts"]
@@ -176,22 +176,22 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
     pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
-    with fetched(sources, out, downloads, pins) as (beside, fetched_files):
+    with fetched(sources, out, downloads, pins) as (temporary, fetched_files):
         for source, folder in (("bert", "text"), ("clip", "clip")):
-            (beside / folder).mkdir()
+            (temporary / folder).mkdir()
             for file, path in fetched_files[source].items():
-                shutil.copyfile(path, beside / folder / file)
+                shutil.copyfile(path, temporary / folder / file)
         if brought is not None and own_face:
-            bring_face_model((brought / FACE_MODEL).parent, beside / FACE_MODEL)
+            bring_face_model((brought / FACE_MODEL).parent, temporary / FACE_MODEL)
         else:
-            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", beside / FACE_MODEL)
+            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", temporary / FACE_MODEL)
         (weights,) = fetched_files["imagenet"].values()
-        (beside / "imagenet").mkdir()
-        save_file(read_pickled(weights), beside / "imagenet" / "model.safetensors")
-        write_json(beside / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
-        listed = bring_identities(brought, beside) if brought else {}
-        own = {"arcface": digests(beside / "arcface")} if own_face else {}
-        write_json(beside / "provenance.json", pins.summary(sources) | own)
+        (temporary / "imagenet").mkdir()
+        save_file(read_pickled(weights), temporary / "imagenet" / "model.safetensors")
+        write_json(temporary / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
+        listed = bring_identities(brought, temporary) if brought else {}
+        own = {"arcface": digests(temporary / "arcface")} if own_face else {}
+        write_json(temporary / "provenance.json", pins.summary(sources) | own)
     files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
     files["imagenet"] = "model.safetensors"
     return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
@@ -200,16 +200,16 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
     """Before the first byte: results weigh about as much as downloads, one of which is there at a time."""
     sizes = [hub.pins.source(source).bytes for source in sources]
-    there = sum(map(hub.bytes_there, sources))
+    downloaded = sum(map(hub.bytes_there, sources))
     # Of a smaller base besides: previews, in files and in shards, and the index that it is chosen by.
     smaller = 2 * base.articles * PREVIEW_BYTES + INDEX_BYTES if base else 0
-    needed = sum(sizes) + max(sizes, default=0) - there + smaller
+    needed = sum(sizes) + max(sizes, default=0) - downloaded + smaller
     require_space(hub.folder, needed, f"the hub's {', '.join(sources)}" + (" and previews of Commons" if base else ""))
 
 
 def _entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
     counts: Counter[str] = Counter()
-    seen: set[str] = set()
+    ids: set[str] = set()
 
     def entities() -> Iterator[dict[str, Any]]:
         yield human_type()
@@ -217,10 +217,10 @@ def _entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
             path = parts[f"{part}.jsonl.gz"]
             for row, record in read_records(path):
                 entity = to_entity(record, human, path, row)
-                if entity["id"] in seen:
+                if entity["id"] in ids:
                     counts["entities_twice"] += 1
                     continue
-                seen.add(entity["id"])
+                ids.add(entity["id"])
                 counts[f"entities_{part}"] += 1
                 yield entity
 
@@ -262,23 +262,23 @@ def _questions(target: Path, paths: list[Path]) -> float:
 
 def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     if which == "kb":
-        wanted = set(_kb_images(raw))
+        names = set(_kb_images(raw))
     else:
         splits = sorted((raw / "viquae").glob("*.jsonl"))
-        wanted = {record["image"] for path in splits for _, record in read_json_lines(path) if record.get("image")}
+        names = {record["image"] for path in splits for _, record in read_json_lines(path) if record.get("image")}
     counts: Counter[str] = Counter()
-    written = write_images(raw / "images" / which, images_in_tar(list(files.values()), wanted, counts))
+    written = write_images(raw / "images" / which, images_in_tar(list(files.values()), names, counts))
     passed = {f"{which}_images_{why}": float(counts[why]) for why in ("not_wanted", "not_an_image", "twice")}
-    return {f"{which}_images": float(written), f"{which}_images_missing": float(len(wanted) - written)} | passed
+    return {f"{which}_images": float(written), f"{which}_images_missing": float(len(names) - written)} | passed
 
 
 def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str, float]:
-    wanted, kept = sorted(_kb_images(raw)), hub.folder / PREVIEWS
+    names, kept = sorted(_kb_images(raw)), hub.folder / PREVIEWS
     counts: Counter[str] = Counter()
     shelf = MediaWiki(commons, kept / "answers")
-    fetched = fetch_thumbnails(wanted, shelf, kept / "pictures", counts)
+    fetched = fetch_thumbnails(names, shelf, kept / "pictures", counts)
     written = write_images(raw / "images" / "kb", fetched)
-    counts.update(kb_images=written, kb_images_missing=len(wanted) - written)
+    counts.update(kb_images=written, kb_images_missing=len(names) - written)
     return {name: float(count) for name, count in counts.items()}
 
 

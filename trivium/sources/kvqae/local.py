@@ -41,13 +41,13 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
         BadInput: see `validate_kvqae`; or there are no images.
     """
     require_files(source, TABLES)
-    with write_parts(out) as beside:
+    with write_parts(out) as temporary:
         for folder in IMAGE_FOLDERS:
-            bring_images(source / "images" / folder, beside / "images" / folder)
-        with naming(source, instead_of=beside):
-            counts = validate_kvqae(source, beside / "images")
-        bring(source, beside, TABLES)
-        write_json(beside / "provenance" / "local.json", digests(beside))
+            bring_images(source / "images" / folder, temporary / "images" / folder)
+        with naming(source, instead_of=temporary):
+            counts = validate_kvqae(source, temporary / "images")
+        bring(source, temporary, TABLES)
+        write_json(temporary / "provenance" / "local.json", digests(temporary))
     return counts
 
 
@@ -66,10 +66,10 @@ def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
         BadInput: see `validate_triviaqa`.
     """
     counts = validate_triviaqa(source)
-    with write_atomically(out) as beside:
-        bring(source, beside, QUESTIONS)
-        counts |= leave_out_sources(beside, viquae, counts["triviaqa_train"])
-        write_json(beside / "provenance.json", digests(beside))
+    with write_atomically(out) as temporary:
+        bring(source, temporary, QUESTIONS)
+        counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
+        write_json(temporary / "provenance.json", digests(temporary))
     return counts
 
 
@@ -85,18 +85,18 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
     Raises:
         BadInput: see these two and `bring_face_model`.
     """
-    with write_atomically(out) as beside:
-        bring_face_model((source / FACE_MODEL).parent, beside / FACE_MODEL)
+    with write_atomically(out) as temporary:
+        bring_face_model((source / FACE_MODEL).parent, temporary / FACE_MODEL)
         for folder in ("clip", "imagenet", "text"):
             files = (path for path in sorted((source / folder).rglob("*")) if path.is_file())
-            bring(source, beside, (str(path.relative_to(source)) for path in files))
-        with naming(source, instead_of=beside):
-            counts = validate_base_models(beside)
-        counts |= bring_identities(source, beside)
-        write_json(beside / "provenance.json", digests(beside))
-        if not (beside / "text" / CARD).exists():  # models that start from it name its licence
+            bring(source, temporary, (str(path.relative_to(source)) for path in files))
+        with naming(source, instead_of=temporary):
+            counts = validate_base_models(temporary)
+        counts |= bring_identities(source, temporary)
+        write_json(temporary / "provenance.json", digests(temporary))
+        if not (temporary / "text" / CARD).exists():  # models that start from it name its licence
             write_card(
-                beside / "text",
+                temporary / "text",
                 title="Text encoder",
                 description="Brought by the user, without a card.",
                 base="not known",

@@ -34,12 +34,12 @@ def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> di
     """
     pins, checkpoints = Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
-    with fetched(list(checkpoints), out, downloads, pins) as (beside, files):
+    with fetched(list(checkpoints), out, downloads, pins) as (temporary, files):
         counts = {
-            f"{name}_weights": convert(checkpoint, files[name], tokenizer, beside / checkpoint.folder)
+            f"{name}_weights": convert(checkpoint, files[name], tokenizer, temporary / checkpoint.folder)
             for name, checkpoint in checkpoints.items()
         }
-        write_json(beside / PROVENANCE, pins.summary(checkpoints))
+        write_json(temporary / PROVENANCE, pins.summary(checkpoints))
     return counts
 
 

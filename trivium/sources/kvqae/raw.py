@@ -51,15 +51,15 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
             has no article.
     """
     require_files(raw, TABLES)
-    kb, asked = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
+    kb, shown_images = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
     counts: Counter[str] = Counter()
     shown = _entities(raw / "wikidata.jsonl", kb, counts)
-    known = _Known(asked, shown, _articles(raw / "articles.jsonl", shown, counts))
+    known = _Known(shown_images, shown, _articles(raw / "articles.jsonl", shown, counts))
     for path, questions in _splits(raw / "viquae"):
         counts[f"viquae_{path.stem}"] = len(questions)
         _check_questions(path, questions, known, counts, may_lack_images)
     _check_join(raw / "articles.jsonl", counts)
-    for folder, shards in zip(IMAGE_FOLDERS, (kb, asked), strict=True):
+    for folder, shards in zip(IMAGE_FOLDERS, (kb, shown_images), strict=True):
         _look(folder, shards, counts)
     return {name: float(counts[name]) for name in sorted(counts)}
 
@@ -114,23 +114,23 @@ def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
 
 def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
     """Check the articles; returns the entities that they are about."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     described: set[str] = set()
     for row, record in read_json_lines(path):
         article = parse_article(record, path, row)
-        if article.id in seen:
+        if article.id in ids:
             raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=article.id)
         if record.get("wikidata_info") is None:
             expected = 'an object with "wikidata_id", null where there is no entity'
             raise BadInput("missing", file=path, row=row, field="wikidata_info", expected=expected)
-        seen.add(article.id)
+        ids.add(article.id)
         described.add(article.wikidata_id or "")
         counts["articles"] += 1
         # Paragraph 0 is the title.
         counts["articles_without_text"] += not any(paragraph.strip() for paragraph in article.text[1:])
         counts["articles_without_entity"] += article.wikidata_id not in shown
         counts["articles_without_image"] += not shown.get(article.wikidata_id or "", False)
-    if not seen:
+    if not ids:
         raise BadInput("no articles", file=path, expected="one JSON object a line")
     return described
 
@@ -212,9 +212,9 @@ PARTS = ("articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance")
 def write_parts(out: Path) -> Iterator[Path]:
     """Yield a folder beside `out`; when the block succeeds its `PARTS` take their places in `out`, each in one step."""
     made = out.with_name(f"{out.name}.parts")
-    with write_atomically(made) as beside:
-        yield beside
-        (beside / "provenance").mkdir(exist_ok=True)  # a sample comes from nowhere
+    with write_atomically(made) as temporary:
+        yield temporary
+        (temporary / "provenance").mkdir(exist_ok=True)  # a sample comes from nowhere
     for part in PARTS:
         with write_atomically(out / part) as target:
             shutil.move(made / part, target)

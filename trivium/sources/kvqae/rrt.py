@@ -64,16 +64,16 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
     pins = Pins()
-    with fetched(["rrt"], out, downloads, pins) as (beside, files):
+    with fetched(["rrt"], out, downloads, pins) as (temporary, files):
         (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
-        save_rrt(model, beside)
-        write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION})
-        counts = bring_landmarks(local / "rrt", beside) if local else {}
+        save_rrt(model, temporary)
+        write_json(temporary / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": DELG_FILES, "global_dimension": DELG_DIMENSION})
+        counts = bring_landmarks(local / "rrt", temporary) if local else {}
         origin = pins.summary(["rrt"])["rrt"]
         licence = None if origin["licence"] == NOT_STATED else origin["licence"]
-        write_rrt_card(beside, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
-        write_json(beside / PROVENANCE, origin)
+        write_rrt_card(temporary, base=origin["from"], data="Google Landmarks v2", metrics={}, licence=licence)
+        write_json(temporary / PROVENANCE, origin)
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
@@ -160,22 +160,22 @@ def bring_rrt(parameters: LandmarkTrainingParameters, context: Context, source: 
         BadInput: neither is there, weights of another size than the configuration says; see `train_on`.
     """
     source = source / "rrt"
-    with write_atomically(out) as beside:
+    with write_atomically(out) as temporary:
         if (source / PHOTOGRAPHS).is_dir():
             labels = read_labels(source / LABELS)
-            metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, beside)
+            metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, temporary)
             base, data = "random weights", f"{source / PHOTOGRAPHS}, the user's"
         else:
             require_files(source, MODEL)
             model = load_rrt(source)
             metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
-            bring(source, beside, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
+            bring(source, temporary, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
             base, data = "the user's own", "not known"
-        bring_extractor(source / EXTRACTOR, beside)
-        metrics |= bring_landmarks(source, beside)
-        write_json(beside / PROVENANCE, digests(beside))
-        if not (beside / CARD).exists():
-            write_rrt_card(beside, base=base, data=data, metrics=metrics, licence=None)
+        bring_extractor(source / EXTRACTOR, temporary)
+        metrics |= bring_landmarks(source, temporary)
+        write_json(temporary / PROVENANCE, digests(temporary))
+        if not (temporary / CARD).exists():
+            write_rrt_card(temporary, base=base, data=data, metrics=metrics, licence=None)
     return metrics
 
 

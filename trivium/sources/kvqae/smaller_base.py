@@ -58,13 +58,13 @@ def write_smaller_base(
         BadInput: see `to_article`, `to_entity` and `choose`; or a page's id is no number.
     """
     if not index.exists():
-        with write_atomically(index) as beside:
+        with write_atomically(index) as temporary:
             pages: dict[str, int] = {}
             build_index(
-                beside / "bm25", _documents(parts, pages), analyzer="standard", threads=base.threads,
+                temporary / "bm25", _documents(parts, pages), analyzer="standard", threads=base.threads,
                 heap_gib=base.heap_gib,
             )  # fmt: skip
-            write_json(beside / PAGES, pages)
+            write_json(temporary / PAGES, pages)
     pages = read_json(index / PAGES)
     questions = [question for split in SPLITS for question in read_questions(raw / "viquae" / f"{split}.jsonl")]
     subjects = {question.wikidata_id for question in questions if question.wikidata_id}
@@ -113,14 +113,14 @@ def choose(
 
     hard = sorted(ranks.keys() - set(subjects), key=lambda page: (ranks[page], lot(page)))
     hard = hard[: min(base.negatives, room)]
-    taken = {*subjects, *hard}
-    return hard, heapq.nsmallest(room - len(hard), (page for page in pages if page not in taken), key=lot)
+    chosen = {*subjects, *hard}
+    return hard, heapq.nsmallest(room - len(hard), (page for page in pages if page not in chosen), key=lot)
 
 
 def _best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, index: Path) -> dict[int, int]:
     """Of each page that BM25 returns for any question, its best rank, from 0."""
     searcher = Searcher(index / "bm25", threads=base.threads, heap_gib=base.heap_gib)
-    run = searcher.search([(each.id, each.text) for each in questions], k1=K1, b=B, depth=base.depth)
+    run = searcher.search([(question.id, question.text) for question in questions], k1=K1, b=B, depth=base.depth)
     best: dict[int, int] = {}
     for documents in run.documents.tolist():
         for rank, page in enumerate(documents):
