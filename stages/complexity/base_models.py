@@ -14,7 +14,7 @@ from trivium.core.stage import Context, run_stage
 class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):
     """Section `complexity.base_models`, with where they come from."""
 
-    elsewhere = {"source": "world.complexity_models", "local": "world.local.complexity_models"}  # noqa: RUF012
+    places = {"source": "world.complexity_models", "local": "world.local.complexity_models"}  # noqa: RUF012
     source: Source = Field(description="Where the models come from")
     local: str = Field(description="Folder of the user's models")
 

@@ -28,7 +28,7 @@ class ContrastsParameters(Parameters):
     batch_size: int = Field(default=64, ge=1, description="Readings together")
     settings: AnyReaderSettings = Field(description="What the reader of this cell is told, checked by its kind")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    elsewhere = {  # noqa: RUF012
+    places = {  # noqa: RUF012
         "settings": "complexity.finetune.models.{name}",
         "checkpoint_every": "complexity.finetune.checkpoint_every",
     }

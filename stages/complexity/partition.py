@@ -29,7 +29,7 @@ FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
 class PartitionParameters(Parameters):
     """Section `complexity.partition`; the cards tell where the evaluation set and its syntax come from."""
 
-    elsewhere = {  # noqa: RUF012
+    places = {  # noqa: RUF012
         "source": "world.calor",
         "world_seed": "complexity.world.seed",
         "parser": "complexity.syntax.parser",

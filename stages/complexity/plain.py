@@ -24,7 +24,7 @@ LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${key}.
 class PlainParameters(DifficultySettings):
     """Section `complexity.plain`, with how many questions a reader answers together."""
 
-    elsewhere = {"batch_size": "complexity.answer.batch_size"}  # noqa: RUF012
+    places = {"batch_size": "complexity.answer.batch_size"}  # noqa: RUF012
     batch_size: int = Field(ge=1, description="Readings together; halves itself when GPU memory runs out")
 
 

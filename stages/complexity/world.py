@@ -25,7 +25,7 @@ SOURCES = {"fquad": ("sample", PIAF, "local"), "calor": ("sample", FRAMENET, "lo
 class SourcedWorldParameters(ComplexityWorldParameters):
     """Section `complexity.world`, with where either part comes from."""
 
-    elsewhere = {  # noqa: RUF012
+    places = {  # noqa: RUF012
         "fquad": "world.fquad",
         "calor": "world.calor",
         "local_fquad": "world.local.fquad",

@@ -21,7 +21,7 @@ _FAR = 2  # arcs, the paper's f4
 class SyntaxParameters(Parameters):
     """Section `complexity.syntax`, with where the texts come from."""
 
-    elsewhere = {"world": "world.calor"}  # noqa: RUF012
+    places = {"world": "world.calor"}  # noqa: RUF012
     world: str = Field(description="Source of the texts")
     parser: Literal["conllu", "stanza", "spacy"] = Field(
         description="conllu: the gold syntax that comes with the texts; else who parses them"

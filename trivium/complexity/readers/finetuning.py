@@ -132,7 +132,7 @@ class FinetuneParameters(Parameters):
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
     models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by name")
     settings: AnyReaderSettings = Field(description="What the model of this cell is told, checked by its kind")
-    elsewhere = {"settings": "complexity.finetune.models.{name}"}  # noqa: RUF012
+    places = {"settings": "complexity.finetune.models.{name}"}  # noqa: RUF012
 
     @model_validator(mode="after")
     def _known_models(self) -> "FinetuneParameters":

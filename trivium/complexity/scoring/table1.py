@@ -31,7 +31,7 @@ def _kinds(models: Mapping[str, Any]) -> dict[str, str]:
 class ScoreParameters(Parameters):
     """Section `complexity.score`."""
 
-    elsewhere = {  # noqa: RUF012
+    places = {  # noqa: RUF012
         "run": "complexity.finetune.run",
         "seeds": "complexity.finetune.seeds",
         "readers": "complexity.finetune.models",
