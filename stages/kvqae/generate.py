@@ -30,7 +30,7 @@ class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_
 
 
 def mentions_in(triviaqa: Path, model: Path, parameters: MentionsParameters) -> tuple[list[Mention], dict[str, float]]:
-    """What `find_mentions` finds in TriviaQA's questions by the spaCy pipeline of a folder."""
+    """Find the mentions in TriviaQA's questions by the spaCy pipeline of a folder."""
     from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
 
     return find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters)
@@ -66,18 +66,18 @@ def main(
 
     mentions, metrics = mentions_in(sources / "triviaqa.json", model, parameters)
     keep("mentions", MENTION_SCHEMA, (list(map(vars, mentions)), metrics), out_mentions_counts)
-    wanted = {mention.question for mention in mentions}
-    questions = {each.id: each for each in read_triviaqa(sources / "triviaqa.json") if each.id in wanted}
+    ids = {mention.question for mention in mentions}
+    questions = {question.id: question for question in read_triviaqa(sources / "triviaqa.json") if question.id in ids}
     linked = read_linked_articles(articles, questions.values())
-    found = link_mentions(mentions, questions, linked, max_distance=parameters.max_distance)
-    rows = keep("linked", LINK_SCHEMA, found, out_link_counts)
+    links = link_mentions(mentions, questions, linked, max_distance=parameters.max_distance)
+    rows = keep("linked", LINK_SCHEMA, links, out_link_counts)
     entities, base = WikidataFile(sources / "wikidata.jsonl"), WikidataFile(wikidata)
     concrete = read_concrete_types(sources / "concrete_types.csv")
-    found = add_subjects(rows, entities, base, concrete, parameters.image_properties)
-    rows = keep("subjects", SUBJECT_SCHEMA, found, out_subjects_counts)
+    subjects = add_subjects(rows, entities, base, concrete, parameters.image_properties)
+    rows = keep("subjects", SUBJECT_SCHEMA, subjects, out_subjects_counts)
     commons, images = sources / "commons.jsonl", sources / "images"
-    found = candidate_images.find_candidates(rows, parameters, commons=commons, images=images, kb_images=references)
-    candidates = keep("candidates", candidate_images.SCHEMA, found, out_images_counts)
+    pictures = candidate_images.find_candidates(rows, parameters, commons=commons, images=images, kb_images=references)
+    candidates = keep("candidates", candidate_images.SCHEMA, pictures, out_images_counts)
     generated, metrics = generate_questions(
         rows, {row["key"]: row["images"] for row in candidates}, seed=parameters.seed
     )

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from torch.optim.lr_scheduler import LRScheduler
 from transformers import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -30,14 +29,13 @@ LossOf = Callable[[Sampled], tuple[torch.Tensor, Mapping[str, int]]]
 
 
 class QuestionTrainingParameters(Parameters):
-    """What the sections of the reader's and of the cross-encoder's trainings share."""
+    """Part of the sections of the reader's and of the cross-encoder's trainings."""
 
     places: ClassVar[Mapping[str, str]] = {
         "max_tokens": "kvqae.texts.pair_tokens",
         "batch": "kvqae.texts.pair_batch",
-    } | {
-        name: f"kvqae.pair_training.{name}"
-        for name in ("dropout", "frozen_embeddings", "schedule", "warmup", "max_gradient_norm", "patience")
+        **{name: f"kvqae.pair_training.{name}" for name in ("dropout", "frozen_embeddings", "schedule")},
+        **{name: f"kvqae.pair_training.{name}" for name in ("warmup", "max_gradient_norm", "patience")},
     }
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
@@ -47,9 +45,7 @@ class QuestionTrainingParameters(Parameters):
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps, at most")
     patience: int | None = Field(
-        default=None,
-        ge=1,
-        description="Constant only: stop after so many validations without a better one; null: never",
+        default=None, ge=1, description="Constant only: stop after so many validations without a better one"
     )
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
     schedule: Schedule = Field(
@@ -65,18 +61,14 @@ class QuestionTrainingParameters(Parameters):
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
-    """Let training leave out this share of activations, whatever the base was trained with."""
+    """Set the share of activations that training leaves out, whatever the base was trained with."""
     for layer in model.modules():
         if isinstance(layer, torch.nn.Dropout):
             layer.p = share
 
 
 def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
-    """Leave word embeddings, so many of the lowest layers, and all embeddings below such layers as they are.
-
-    Raises:
-        BadInput: the model has fewer layers.
-    """
+    """Freeze word embeddings, so many of the lowest layers, and all embeddings below such layers."""
     own = model.bert.encoder.layer
     if layers > len(own):
         most = f"at most {len(own)}"
@@ -85,13 +77,6 @@ def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
     if layers:
         own[:layers].requires_grad_(False)
         model.bert.embeddings.requires_grad_(False)  # their gradient would pass through the frozen layers
-
-
-def make_scheduler(optimizer: torch.optim.Optimizer, schedule: Schedule, *, warmup: float, steps: int) -> LRScheduler:
-    """The learning rate of each of `steps` steps; it rises over the share `warmup` of them if it is linear."""
-    if schedule == "constant":
-        return get_constant_schedule(optimizer)
-    return get_linear_schedule_with_warmup(optimizer, round(warmup * steps), steps)
 
 
 def train(
@@ -113,26 +98,28 @@ def train(
     """Train in place; goes on from the checkpoint in `work` if there is one.
 
     Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
-    after the last step are kept: the learning rate has fallen to 0 by then, and what a small validation says between
-    steps is noise. With a constant one the best on validation are, as published; the first at equality. Then the
-    training also ends after `patience` validations without a better one.
+    after the last step are kept, when the learning rate has fallen to 0. With a constant one the best on validation
+    are, as published, and the training also ends after `patience` validations without a better one.
 
     Args:
         relevant, irrelevant: passages of a question in a step, see `sample_passages`.
         loss_of: gives the sum of some questions' losses, and by name what else is to be counted over all steps.
-        score: what `validate` gives is called so in metrics and curves.
+        score: name of what `validate` gives, in metrics and curves.
 
     Returns:
         `loss` of the last step, `score` of the weights kept, and the sums of what `loss_of` counts.
-
-    Raises:
-        BadInput: the loss is not finite, the checkpoint is of another model, or more layers are frozen than there are.
     """
     constant = parameters.schedule == "constant"
     set_dropout(model, parameters.dropout)
     freeze(model, word_embeddings=parameters.frozen_embeddings, layers=parameters.frozen_layers)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=parameters.learning_rate, weight_decay=weight_decay, fused=True)
+    rising = round(parameters.warmup * parameters.steps)
+    scheduler = (
+        get_constant_schedule(optimizer)
+        if constant
+        else get_linear_schedule_with_warmup(optimizer, rising, parameters.steps)
+    )
 
     def batch(step: int) -> Sampled:
         rng = np.random.default_rng([seed, 1, step])
@@ -152,7 +139,7 @@ def train(
     progress = training.train(
         model,
         optimizer,
-        make_scheduler(optimizer, parameters.schedule, warmup=parameters.warmup, steps=parameters.steps),
+        scheduler,
         steps=parameters.steps,
         batches=lambda first: map(batch, range(first, parameters.steps)),
         gradient=gradient,

@@ -1,7 +1,7 @@
-"""What annotators decided, from Label Studio's export, and how far they agree (kvqae.md §2).
+"""Annotators' decisions, from Label Studio's export, and their agreement (kvqae.md §2).
 
 Three decisions: discard the question, change its text, change its image. A discarded question counts as changed in
-both, since nobody can say what its annotator would have kept.
+both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,13 +41,10 @@ def read_annotations(
     """Read and check an export, Label Studio's "JSON", of these generated questions by id.
 
     Returns:
-        By question, its annotations in the order of their numbers (only questions that have one). And counts:
-        tasks, annotations, cancelled_annotations, unannotated_tasks.
+        By question that has any, its annotations in the order of their numbers; and counts.
 
     Raises:
-        BadInput: names the task (counted from 1) and the field: an export of another project or of other generated
-            questions, a task twice, an annotator who annotated a task twice, no decision, a kept question without text
-            or image, an image that is not among the candidates.
+        BadInput: names the task (counted from 1) and the field.
     """
     annotations: dict[str, list[Annotation]] = {}
     rows: dict[str, int] = {}
@@ -58,63 +55,53 @@ def read_annotations(
             problem = f"task twice, first at {rows[question.id]}"
             raise BadInput(problem, file=path, row=task.row, field="data.id", got=question.id)
         rows[question.id] = task.row
-        made = [_annotation(each, question, path, task.row) for each in task.annotations]
+        made = [_annotation(annotation, question, path, task.row) for annotation in task.annotations]
         counts["tasks"] += 1
         counts["annotations"] += len(made)
         counts["cancelled_annotations"] += task.cancelled
         counts["unannotated_tasks"] += not made
         if made:
-            annotations[question.id] = sorted(made, key=lambda each: each.number)
+            annotations[question.id] = sorted(made, key=lambda annotation: annotation.number)
     return annotations, counts
 
 
 def _question(task: ExportedTask, questions: Mapping[str, GeneratedQuestion], path: Path) -> GeneratedQuestion:
     data = task.data
     if data.get("project") != PROJECT:
-        problem = "an export of another project"
-        raise BadInput(
-            problem, file=path, row=task.row, field="data.project", got=data.get("project"), expected=PROJECT
-        )
+        got = data.get("project")
+        raise BadInput("another project", file=path, row=task.row, field="data.project", got=got, expected=PROJECT)
     if data.get("id") not in questions:
         raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=data.get("id"))
     question = questions[data["id"]]
-    given = [image.get("value") if isinstance(image, dict) else image for image in data.get("images") or ()]
+    images = [image.get("value") if isinstance(image, dict) else image for image in data.get("images") or ()]
     for field, got, expected in (
         ("question", data.get("question"), question.text),
         ("answer", data.get("answer"), question.original_answer),
-        ("images", given, list(question.images)),
+        ("images", images, list(question.images)),
     ):
         if got != expected:
-            problem = "annotators were given something else than what is generated now"
+            problem = "not as it is generated now"
             raise BadInput(problem, file=path, row=task.row, field=f"data.{field}", got=got, expected=repr(expected))
     return question
 
 
-def _annotation(each: ExportedAnnotation, question: GeneratedQuestion, path: Path, row: int) -> Annotation:
-    decision = _one(each, DECISION, path, row)
-    if decision in DISCARD_REASONS:
-        return Annotation(each.number, each.annotator, decision, None, None)
-    field = f"{each.field}.result"
+def _annotation(exported: ExportedAnnotation, question: GeneratedQuestion, path: Path, row: int) -> Annotation:
+    def one(control: str, choices: Sequence[str] | None = None) -> str:
+        """The value of a control that has to be filled in once."""
+        field, values = f"{exported.field}.result.{control}", exported.controls.get(control, ())
+        if len(values) != 1 or not values[0].strip():
+            empty = not "".join(values).strip()
+            problem = f"annotator {exported.annotator!r} left it empty" if empty else "several values"
+            raise BadInput(problem, file=path, row=row, field=field, got=list(values))
+        if choices is not None and values[0] not in choices:
+            raise BadInput("no such choice", file=path, row=row, field=field, got=values[0], choices=choices)
+        return values[0]
+
+    decision = one(DECISION, (KEEP, *DISCARD_REASONS))
     if decision != KEEP:
-        choices = (KEEP, *DISCARD_REASONS)
-        raise BadInput(
-            "unknown decision", file=path, row=row, field=f"{field}.{DECISION}", got=decision, choices=choices
-        )
-    image = _one(each, IMAGE, path, row)
-    if image not in question.images:
-        problem = "not among the candidates"
-        raise BadInput(problem, file=path, row=row, field=f"{field}.{IMAGE}", got=image, choices=question.images)
-    text = " ".join(_one(each, QUESTION, path, row).split())
-    return Annotation(each.number, each.annotator, None, text, image)
-
-
-def _one(each: ExportedAnnotation, control: str, path: Path, row: int) -> str:
-    """The value of a control that has to be filled in once."""
-    values = each.controls.get(control, ())
-    if len(values) != 1 or not values[0].strip():
-        problem = f"annotator {each.annotator!r} left it empty" if not "".join(values).strip() else "several values"
-        raise BadInput(problem, file=path, row=row, field=f"{each.field}.result.{control}", got=list(values))
-    return values[0]
+        return Annotation(exported.number, exported.annotator, decision, None, None)
+    image = one(IMAGE, question.images)
+    return Annotation(exported.number, exported.annotator, None, " ".join(one(QUESTION).split()), image)
 
 
 DECISIONS = ("discard", "change_question", "change_image")
@@ -133,7 +120,7 @@ def decisions(annotation: Annotation, question: GeneratedQuestion) -> tuple[bool
 
 
 def edited_words(annotation: Annotation, question: GeneratedQuestion) -> int:
-    """Edit distance, in words, between the generated question and what the annotator made of it."""
+    """Compute the edit distance, in words, between the generated and the annotated question."""
     return Levenshtein.distance(question.text.split(), (annotation.text or "").split())
 
 
@@ -143,43 +130,34 @@ def is_other_image(annotation: Annotation, question: GeneratedQuestion) -> bool:
 
 
 def agreement(annotations: Annotations, questions: Questions, least: int) -> dict[str, float]:
-    """Fleiss' κ of each decision over the questions that `least` annotators or more decided on.
-
-    Returns:
-        agreement_questions, and kappa_{decision} where κ is defined.
-    """
+    """Compute Fleiss' κ of each decision over the questions that `least` annotators or more decided on."""
     several = {identifier: made for identifier, made in annotations.items() if len(made) >= least}
     metrics = {"agreement_questions": float(len(several))}
-    votes = [[decisions(each, questions[identifier]) for each in made] for identifier, made in several.items()]
-    for number, name in enumerate(DECISIONS):
+    votes = [[decisions(annotation, questions[name]) for annotation in made] for name, made in several.items()]
+    for number, decision in enumerate(DECISIONS):
         yes = np.array([sum(vote[number] for vote in made) for made in votes])
         total = np.array([len(made) for made in votes])
         kappa = fleiss_kappa(np.column_stack([total - yes, yes])) if votes else None
-        metrics |= {} if kappa is None else {f"kappa_{name}": kappa}
+        metrics |= {} if kappa is None else {f"kappa_{decision}": kappa}
     return metrics
 
 
 def settle(annotations: Sequence[Annotation]) -> Annotation | None:
-    """The annotation of a question that counts; None when it is discarded.
+    """Choose the annotation of a question that counts: the earliest that keeps it.
 
-    A question is discarded when more than half of its annotators discard it. Else the earliest annotation that keeps
-    it counts: texts cannot be averaged, and every annotator follows the same instructions.
+    None when more than half of its annotators discard it.
     """
-    keeping = [each for each in annotations if each.discarded is None]
-    if not keeping:
+    keeping = [annotation for annotation in annotations if annotation.discarded is None]
+    if 2 * len(keeping) < len(annotations):
         return None
-    return min(keeping, key=lambda each: each.number) if 2 * len(keeping) >= len(annotations) else None
+    return min(keeping, key=lambda annotation: annotation.number, default=None)
 
 
 def edit_statistics(kept: Mapping[str, Annotation], questions: Questions) -> dict[str, float]:
-    """What annotators changed in the questions that were kept.
-
-    Returns:
-        Shares edited_share and other_image_share; edit_words, the mean distance in words over the edited ones.
-    """
+    """Measure what annotators changed in the kept questions; `edit_words` is the mean distance over the edited ones."""
     if not kept:
         return {}
-    words = np.array([edited_words(each, questions[identifier]) for identifier, each in kept.items()])
-    other = [is_other_image(each, questions[identifier]) for identifier, each in kept.items()]
+    words = np.array([edited_words(annotation, questions[name]) for name, annotation in kept.items()])
+    other = [is_other_image(annotation, questions[name]) for name, annotation in kept.items()]
     metrics = {"edited_share": float((words > 0).mean()), "other_image_share": float(np.mean(other))}
     return metrics | ({"edit_words": float(words[words > 0].mean())} if words.any() else {})

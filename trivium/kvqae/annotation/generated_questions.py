@@ -48,9 +48,9 @@ class GeneratedQuestion:
 
 
 def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Any of the names (one at least) at word boundaries, regardless of case.
+    """Make a pattern of any of the names (one at least) at word boundaries, regardless of case.
 
-    Not normalised as answers are: without its article, the name of "The Who" would stand in every second question.
+    Names are not normalised as answers are: "The Who" without its article would stand in every second question.
     """
     longest_first = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
@@ -61,7 +61,7 @@ _LISTS = ("names", "other_mentions", "images")
 
 
 def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
-    """Generated questions by id, in the order of the file, of which there must be one."""
+    """Read generated questions by id, in the order of the file, which has one at least."""
     questions = {}
     for _, record in read_json_lines(path):
         own = {name: record[name] for name in _TEXTS} | {name: tuple(record[name]) for name in _LISTS}

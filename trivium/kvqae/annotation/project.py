@@ -1,4 +1,4 @@
-"""The Label Studio project: what its interface asks, and tasks in its import format (kvqae.md §2).
+"""The Label Studio project: its interface, and tasks in its import format (kvqae.md §2).
 
 Every text reaches the interface as task data that is shown without interpreting markup. Pictures are markup made here:
 a `span` with the picture behind it. Of an `img`, Label Studio removes an address that holds the picture itself, and its
@@ -9,7 +9,9 @@ import base64
 import io
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.resources import files
+from itertools import cycle, islice
 from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
@@ -30,22 +32,22 @@ _TEMPLATES = files("trivium.kvqae.annotation") / "templates"
 
 
 def labelling_config() -> str:
-    """The labelling interface, in Label Studio's XML."""
+    """Read the labelling interface, in Label Studio's XML."""
     return (_TEMPLATES / "annotation_config.xml").read_text("utf-8")
 
 
 def instructions() -> str:
-    """The rules that annotators follow (Markdown)."""
+    """Read the rules that annotators follow (Markdown)."""
     return (_TEMPLATES / "annotation_instructions.md").read_text("utf-8")
 
 
 def annotation_task(
     question: GeneratedQuestion, annotators: Sequence[str], address: Callable[[str], str], reference: str
 ) -> dict[str, Any]:
-    """One task of a question for annotators, by their codes.
+    """Make a question's task for annotators, by their codes.
 
-    `address` gives that of a candidate image for a browser, `reference` is that of the knowledge base's image; neither
-    holds quotation marks.
+    `address` gives a candidate image's address for a browser, `reference` is that of the knowledge base's image; they
+    hold no quotation marks, see `AnnotationTasksParameters`.
     """
     images = [
         {"value": name, "html": _picture(address(name)), "selected": number == 0}
@@ -67,7 +69,6 @@ def annotation_task(
 
 
 def _picture(address: str) -> str:
-    """Addresses hold no quotation mark, see `AnnotationTasksParameters`."""
     style = f'background-image: url("{address}")'
     return f'<span class="trivium-picture" style={quoteattr(style)}></span>'
 
@@ -77,23 +78,16 @@ _MAX_PIXELS = 200_000_000
 
 
 def address_of(name: str, address: str) -> str:
-    """The address of an image; its name takes the place of `{name}` in `address`."""
+    """Put an image's name into `address`, in the place of `{name}`."""
     return address.replace("{name}", quote(name, safe=""))
 
 
 def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
-    """Image name → address that holds the picture, its longer side at most `side` pixels; each is decoded once.
+    """Make a function of an image's name: an address that holds the picture, its longer side at most `side` pixels.
 
     `counts` counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
     """
-    made: dict[str, str] = {}
-
-    def embed(name: str) -> str:
-        if name not in made:
-            made[name] = _embedded(images.read(name), side, counts)
-        return made[name]
-
-    return embed
+    return cache(lambda name: _embedded(images.read(name), side, counts))
 
 
 def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
@@ -111,7 +105,7 @@ def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
 def balanced_sample(
     questions: Sequence[GeneratedQuestion], most: int, largest_share: float, rng: np.random.Generator
 ) -> list[GeneratedQuestion]:
-    """The largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
+    """Draw the largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
 
     With m questions of the smaller kind, n ≤ m / (1 - largest_share). Within what the share allows, both kinds keep
     the proportion that they have among all.
@@ -130,14 +124,7 @@ def balanced_sample(
     return [chosen[place] for place in rng.permutation(len(chosen))]
 
 
-def share_out(tasks: int, overlapping: int, each: int, annotators: int) -> list[list[str]]:
-    """Codes of the annotators of each task: `each` of them for the first `overlapping` tasks, then one.
-
-    They take turns, so that nobody has two tasks more than anybody else, and nobody has a task twice.
-    """
-    given, turn = [], 0
-    for task in range(tasks):
-        number = each if task < overlapping else 1
-        given.append([f"A{(turn + place) % annotators + 1:02d}" for place in range(number)])
-        turn += number
-    return given
+def share_out(tasks: int, overlapping: int, several: int, annotators: int) -> list[list[str]]:
+    """Share tasks out to annotators, who take turns, by their codes: `several` have each of the first `overlapping`."""
+    codes = cycle([f"A{number:02d}" for number in range(1, annotators + 1)])
+    return [list(islice(codes, several if task < overlapping else 1)) for task in range(tasks)]

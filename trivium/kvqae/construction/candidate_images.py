@@ -45,10 +45,9 @@ _UNKNOWN_NAMES = 20  # of licences that the metrics name; there may be any numbe
 
 
 def image_score(file: CommonsFile, label: str, wikidata_id: str) -> int:
-    """In how many of four places the entity appears: every category, the description, the title, what it depicts.
+    """Count in how many of four places the entity appears: every category, the description, the title, what it depicts.
 
-    Its label is normalised as answers are and found at word boundaries. A file without categories has none that names
-    the entity.
+    Its label is normalised as answers are and matched at word boundaries.
     """
     matcher = AnswerMatcher([label])
     title = file.name.rpartition(".")[0] or file.name
@@ -62,12 +61,12 @@ def image_score(file: CommonsFile, label: str, wikidata_id: str) -> int:
 
 
 def fingerprint(picture: Image.Image) -> NDArray[np.int16]:
-    """What a picture is compared by: (8, 9) grey values of the reduced picture, 0 to 255."""
+    """Reduce a picture to (8, 9) grey values, 0 to 255."""
     return np.asarray(picture.convert("L").resize((9, 8), Image.Resampling.BOX), dtype=np.int16)
 
 
 def hash_distance(a: NDArray[np.int16], b: NDArray[np.int16]) -> int:
-    """In how many of the 64 bits the difference hashes of two fingerprints differ."""
+    """Count the bits, of 64, in which the difference hashes of two fingerprints differ."""
     return int(((np.diff(a) > 0) != (np.diff(b) > 0)).sum())
 
 
@@ -77,18 +76,14 @@ def near_duplicates(a: NDArray[np.int16], b: NDArray[np.int16], max_bits: int) -
 
 
 class Fingerprints:
-    """Fingerprints of the images of a folder of shards.
-
-    Attributes:
-        flawed: names of the images read in spite of a flaw, by flaw (`decoding.FLAWS`).
-    """
+    """Fingerprints of the images of a folder of shards; `flawed` are images read in spite of a flaw, by flaw."""
 
     def __init__(self, folder: Path, max_pixels: int) -> None:
         self._images, self._max_pixels = Images(folder), max_pixels
         self.flawed: dict[str, set[str]] = {flaw: set() for flaw in FLAWS}
 
     def of(self, name: str) -> NDArray[np.int16] | str:
-        """The image's fingerprint, or why there is none."""
+        """Return the image's fingerprint, or the reason why there is none."""
         if name not in self._images:
             return "not_at_hand"
         try:
@@ -125,14 +120,11 @@ def choose_images(
     counts: Counter[str],
     parameters: CandidateImagesParameters,
 ) -> list[Candidate]:
-    """The best candidates of an entity, best score first, ties by title; files beyond them are not decoded.
+    """Choose the best candidates of an entity, best score first, ties by title; files beyond them are not decoded.
 
-    Args:
-        subject: a row of the entity, of `SUBJECT_SCHEMA`.
-        files: of its Commons category.
-        commons, base: their images, and those of the knowledge base.
-        counts: receives the files left out by reason, unknown licences by name, and references that cannot be read.
-        parameters: how many, and what a near duplicate is.
+    `subject` is a row of `SUBJECT_SCHEMA`, `files` are those of its Commons category, `commons` their images and `base`
+    those of the knowledge base. `counts` receives the files left out by reason, unknown licences by name, and
+    references that cannot be read.
     """
     reference = base.of(subject["reference"])
     if isinstance(reference, str):
@@ -163,12 +155,12 @@ def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
     return standing == "free"
 
 
-def read_categories(path: Path, wanted: set[str]) -> dict[str, list[CommonsFile]]:
-    """The files of the wanted categories; `BadInput` when a category has a file twice."""
+def read_categories(path: Path, names: set[str]) -> dict[str, list[CommonsFile]]:
+    """Read the files of the named categories."""
     files: dict[str, dict[str, CommonsFile]] = defaultdict(dict)
     for file in read_commons(path):
         category = file.category.replace("_", " ")
-        if category in wanted:
+        if category in names:
             if file.title in files[category]:
                 raise BadInput("file twice in a category", file=path, field="title", got=file.title)
             files[category][file.title] = file
@@ -183,15 +175,10 @@ def find_candidates(
     images: Path,
     kb_images: Path,
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The candidate images of every potential question that has some, rows of `SCHEMA`; and counts.
+    """Find the candidate images of every potential question that has some, rows of `SCHEMA`; returns counts, too.
 
-    Args:
-        rows: of `SUBJECT_SCHEMA`.
-        commons: files of categories.
-        images, kb_images: shards of theirs, and of the knowledge base's images.
-
-    Returns:
-        `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
+    `rows` are of `SUBJECT_SCHEMA`, `commons` lists files of categories, `images` has these. The count
+    `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
     """
     entities = {row["wikidata_id"]: row for row in rows}
     categories = read_categories(commons, {row["commons"] for row in entities.values() if row["commons"]})

@@ -25,10 +25,10 @@ _CONVERTED = re.compile(
 
 
 def commons_file_name(name: str) -> str:
-    """The name of a file, or of the file that a preview was made of, as Commons writes it.
+    """Normalise the name of a file as Commons does; that of a preview becomes the name of its file.
 
-    Previews are such as `512px-Ada_Lark.jpg`, `512px-Flag_of_Dor.svg.png` or `lossy-page1-512px-Map.tif.jpg`. Commons
-    knows neither underscores nor cases of the first letter: blanks and a capital stand for them.
+    Previews are such as `512px-Ada_Lark.jpg`, `512px-Flag_of_Dor.svg.png` or `lossy-page1-512px-Map.tif.jpg`. Blanks
+    stand for underscores, and the first letter is a capital.
     """
     name = name.replace("_", " ")
     if preview := _PREVIEW.fullmatch(name):
@@ -61,10 +61,9 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 
 
 def licence_standing(name: str) -> Standing:
-    """Whether a licence is free, restricted (no commercial use, no changes, fair use), or not in the table.
+    """Whether a licence such as "cc-by-sa-4.0" is free, restricted (no commercial use or changes), or unknown.
 
-    Args:
-        name: such as "cc-by-sa-4.0"; case does not matter, blanks and underscores count as hyphens.
+    Case does not matter; blanks and underscores count as hyphens.
     """
     name = _SEPARATORS.sub("-", name.strip().lower())
     if _RESTRICTIONS & set(name.split("-")) or _RESTRICTED.fullmatch(name):
@@ -99,10 +98,6 @@ class CommonsFile:
 
 
 def read_commons(path: Path) -> Iterator[CommonsFile]:
-    """Stream `commons.jsonl`; a file may stand there once a category.
-
-    Raises:
-        BadInput: a field is missing or of another type, a title without "File:", a sha1 that is none.
-    """
+    """Stream `commons.jsonl`; a file may stand there once a category."""
     for _, file in read_json_records(path, CommonsFile):
         yield file

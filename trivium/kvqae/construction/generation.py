@@ -53,7 +53,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.?!]\s)\W*$")
 def possible_mentions(
     mention: Mention, *, human: bool, types: Sequence[str], occupations: Sequence[str], gender: str | None
 ) -> list[AmbiguousMention]:
-    """All ambiguous mentions of an entity, by what is known of it (labels); none where nothing could stand for it."""
+    """List all ambiguous mentions of an entity, from the labels that Wikidata has of it."""
     nouns: list[tuple[MentionType, str]] = [("type", label) for label in types]
     if human:
         nouns = [("occupation", label) for label in occupations]
@@ -61,14 +61,14 @@ def possible_mentions(
     if words:
         nouns.append(("gender", words.noun))
     ending = "'s" if _possessive(mention) else ""
-    found = [AmbiguousMention(kind, f"this {noun}{ending}") for kind, noun in nouns]
+    possible = [AmbiguousMention(kind, f"this {noun}{ending}") for kind, noun in nouns]
     if words and (pronoun := _pronoun(mention, words)):
-        found.append(AmbiguousMention("pronoun", pronoun))
-    return list(dict.fromkeys(found))
+        possible.append(AmbiguousMention("pronoun", pronoun))
+    return list(dict.fromkeys(possible))
 
 
 def _pronoun(mention: Mention, words: Gendered) -> str | None:
-    """The pronoun for the mention's dependency; None where none would fit, as for the root of a sentence."""
+    """Choose the pronoun for the mention's dependency; None where none fits, as for the root of a sentence."""
     if _possessive(mention):
         _, end = replaced_span(mention)
         before_noun = mention.dependency == "poss" and re.match(r"\s+\w", mention.text[end:])
@@ -85,11 +85,10 @@ def _possessive(mention: Mention) -> bool:
 
 
 def replaced_span(mention: Mention) -> tuple[int, int]:
-    """The characters that an ambiguous mention takes the place of.
+    """Find the characters that an ambiguous mention replaces.
 
-    The mention's whole stretch (titles, appositions, relative clauses), quotation marks around it, an article before it
-    and a possessive marker after it. But on the root of a sentence depends the whole sentence: of that, only the
-    mention itself is replaced.
+    They are the mention's whole stretch (titles, appositions, relative clauses), quotation marks around it, an article
+    before it and a possessive marker after it; of the root of a sentence the mention alone, not all that depends on it.
     """
     text, start, end = mention.text, mention.subtree_start, mention.subtree_end
     if mention.dependency == "root":
@@ -105,7 +104,7 @@ def replaced_span(mention: Mention) -> tuple[int, int]:
 
 
 def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str:
-    """The question with ambiguous mentions of one entity; capitalised where they begin a sentence.
+    """Put ambiguous mentions of one entity into a question, capitalised where they begin a sentence.
 
     A mention inside another's span goes with it.
     """
@@ -121,7 +120,7 @@ def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str
 
 
 def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]) -> AmbiguousMention:
-    """How to refer once more to the entity of a mention: by a pronoun, else by the same noun, else as one can."""
+    """Choose a further mention of the same entity: a pronoun, else the same noun, else the first possible one."""
     noun = first.text.removesuffix("'s")
     same = [mention for mention in possible if mention.text.removesuffix("'s") == noun]
     pronouns = [mention for mention in possible if mention.type == "pronoun"]
@@ -129,10 +128,7 @@ def repeat_mention(first: AmbiguousMention, possible: Sequence[AmbiguousMention]
 
 
 def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -> AmbiguousMention:
-    """Draw the type of mention first, then one of this type, uniformly each (many occupations weigh no more than one).
-
-    A draw depends on the seed and the question's key alone, not on its place in the file.
-    """
+    """Draw the type of mention, then one of this type, both uniformly, by the seed and the question's key alone."""
     generator = random.Random(f"{seed} {key}")
     kind = generator.choice([name for name in MENTION_TYPES if any(mention.type == name for mention in possible)])
     return generator.choice([mention for mention in possible if mention.type == kind])
@@ -146,7 +142,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 def generate_question(
     subject: Mapping[str, Any], mention: Mention, repeats: Sequence[Mention] = (), *, seed: int
 ) -> dict[str, Any] | Reason:
-    """One question of a subject's row and its mention, or why there is none; `repeats` are further mentions of it."""
+    """Generate a question of a subject's row and its mention, or say why not; `repeats` are further mentions of it."""
     about = {name: subject[name] for name in ("human", "types", "occupations", "gender")}
     possible = possible_mentions(mention, **about)
     if not possible:
@@ -187,7 +183,7 @@ def generate_question(
 def generate_questions(
     subjects: Sequence[Mapping[str, Any]], images: Mapping[str, Sequence[str]], *, seed: int
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The questions that have images and can be generated, in the order of the rows, and counts.
+    """Generate the questions that have images, in the order of the rows; returns counts, too.
 
     Questions about one entity propose different images, as long as there are enough. `subjects` are rows of
     `SUBJECT_SCHEMA`, one a mention, `images` candidates by the mention's key, best first.
@@ -223,10 +219,9 @@ def generate_questions(
 
 
 def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequence[str]]) -> None:
-    """Add the candidates, of which the first is the one proposed: an entity's n-th question, by id, gets its n-th best.
+    """Add the candidates, the proposed one first: an entity's n-th question, by id, gets its n-th best.
 
-    As in the authors' program, questions seldom share an image, which would keep all about an entity in one split. The
-    other candidates follow in their order, those before the n-th last.
+    As in the authors' program, questions so seldom share an image, which would keep all about an entity in one split.
     """
     number: Counter[str] = Counter()
     for question in sorted(generated, key=lambda question: question["id"]):

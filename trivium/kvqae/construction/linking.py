@@ -46,33 +46,29 @@ class LinkedArticle:
 
 
 def page_title(link: str) -> str:
-    """A page's title as KILT spells it: blanks for underscores, the first letter in upper case."""
+    """Spell a page's title as KILT does: blanks for underscores, the first letter in upper case."""
     title = " ".join(link.replace("_", " ").split())
     return title[:1].upper() + title[1:]
 
 
 def without_parentheses(title: str) -> str:
-    """The title without what Wikipedia adds to tell namesakes apart: "Phoenix (ship)" → "Phoenix"."""
+    """Remove what Wikipedia adds to tell namesakes apart: "Phoenix (ship)" → "Phoenix"."""
     return _PARENTHESES.sub("", title) or title
 
 
 def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) -> dict[str, LinkedArticle]:
-    """Stream KILT's articles once, keeping those that are linked: by title, without their texts.
-
-    Raises:
-        BadInput: a linked article lacks a field, or its title stands twice.
-    """
+    """Stream KILT's articles once, keeping those that are linked: by title, without their texts."""
     linking: dict[str, list[TriviaQuestion]] = defaultdict(list)
     for question in questions:
         for link in set(map(page_title, question.links)):
             linking[link].append(question)
     matchers: dict[str, AnswerMatcher] = {}
-    found: dict[str, LinkedArticle] = {}
+    linked: dict[str, LinkedArticle] = {}
     for row, record in tqdm(read_json_lines(articles), desc="articles", unit="article", mininterval=5, leave=False):
         title = record.get("wikipedia_title")
         if not isinstance(title, str) or title not in linking:
             continue
-        if title in found:
+        if title in linked:
             raise BadInput("title twice", file=articles, row=row, field="wikipedia_title", got=title)
         read = parse_article(record, articles, row)
         article = LinkedArticle(title, read.id, read.wikidata_id, tuple(filter(str.strip, read.aliases)))
@@ -81,8 +77,8 @@ def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) ->
             matcher = matchers.setdefault(question.id, AnswerMatcher(question.answers))
             if matcher.matches_normalized(normalized):
                 article.answers_to.add(question.id)
-        found[title] = article
-    return found
+        linked[title] = article
+    return linked
 
 
 LINK_SCHEMA = pa.schema(
@@ -114,7 +110,7 @@ class Link(NamedTuple):
 
 
 def mention_distance(mention: str, name: str) -> float:
-    """Word Levenshtein over the longer one's length, in [0, 1]; regardless of case and of a possessive ending."""
+    """Compute the word Levenshtein distance over the longer length, in [0, 1], without case and possessive ending."""
     a, b = _words(mention), _words(name)
     longer = max(len(a), len(b))
     return Levenshtein.distance(a, b) / longer if longer else 1.0
@@ -127,9 +123,9 @@ def _words(text: str) -> list[str]:
 def link_mention(
     mention: Mention, question: TriviaQuestion, articles: Mapping[str, LinkedArticle], *, max_distance: float
 ) -> Link | Reason:
-    """The link that a mention stands for, within `max_distance`, or why there is none.
+    """Find the article that a mention stands for, within `max_distance`, or the reason why there is none.
 
-    A link without an article among these, by title, is compared by its title alone.
+    A link whose title none of the articles has is compared by its title alone.
     """
     reached: list[Reason] = ["no_link"]
     candidates: list[Link] = []
@@ -151,10 +147,10 @@ def link_mention(
 
 
 def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
-    """Mentions that name something else than the article they share with a nearer one: "Unlike X Castle, Y Castle".
+    """Find a question's mentions that name something else than the article they share with a nearer one.
 
-    Of the links of one question. The nearest are none of these, nor is one whose words, articles aside, all stand in a
-    name: "Lark" for "Ada Lark".
+    Such as the second in "Unlike X Castle, Y Castle"; not one whose words, articles aside, all stand in a name, as
+    "Lark" for "Ada Lark".
     """
     nearest: dict[str, float] = {}
     for link in links.values():
@@ -179,18 +175,15 @@ def link_mentions(
     *,
     max_distance: float,
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Rows of `LINK_SCHEMA` for the mentions that have a link, and how many were left out for which reason.
-
-    Every mention of a question is a potential question of its own.
-    """
+    """Link mentions, each a potential question of its own: rows of `LINK_SCHEMA`, and counts of those left out."""
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
     links: dict[str, dict[Mention, Link]] = defaultdict(dict)
     for mention in mentions:
-        found = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
-        if isinstance(found, Link):
-            links[mention.question][mention] = found
+        link_or_reason = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
+        if isinstance(link_or_reason, Link):
+            links[mention.question][mention] = link_or_reason
         else:
-            counts[found] += 1
+            counts[link_or_reason] += 1
     farther = {mention for of_question in links.values() for mention in _farther(of_question)}
     counts[CLAIMED] = len(farther)
     rows = []

@@ -85,9 +85,9 @@ class MentionsParameters(Parameters):
 def mentions_of(
     question: str, document: Any, dependencies: Collection[str], dropped_labels: Collection[str], counts: Counter[str]
 ) -> list[Mention]:
-    """The valid mentions of a question that spaCy has analysed: entities by label and by the root's dependency.
+    """Select the valid mentions of an analysed question: entities by label and by the root's dependency.
 
-    Dependencies are in lower case ("root" is spaCy's ROOT); `counts` counts entities found and dropped.
+    Dependencies are in lower case ("root" is spaCy's ROOT); `counts` receives entities and those dropped.
     """
     mentions = []
     for entity in document.ents:
@@ -117,7 +117,7 @@ def _mention(question: str, document: Any, entity: Any) -> Mention:
 
 
 def _phrase_start(document: Any, entity: Any) -> int:
-    """The first token before the entity up to which all depend on it as parts of its noun phrase."""
+    """Find the first token of the entity's noun phrase."""
     first: int = entity.start
     for token in reversed(document[min(entity.root.left_edge.i, first) : first]):
         part = token
@@ -131,7 +131,7 @@ def _phrase_start(document: Any, entity: Any) -> int:
 
 
 def _phrase_end(document: Any, entity: Any) -> int:
-    """The last token after the entity that depends on it, before what is joined to it: "X, the poet, and Y"."""
+    """Find the last token that depends on the entity, before what is joined to it: "X, the poet, and Y"."""
     last: int = max(entity.root.right_edge.i, entity.end - 1)
     for token in document[entity.end : last + 1]:
         if token.dep_.partition(":")[0] in _COORDINATION and entity.start <= token.head.i < entity.end:
@@ -145,19 +145,19 @@ def _phrase_end(document: Any, entity: Any) -> int:
 def find_mentions(
     questions: Iterable[TriviaQuestion], pipeline: Any, parameters: MentionsParameters
 ) -> tuple[list[Mention], dict[str, float]]:
-    """The valid mentions of all questions, of which one may have several; and counts."""
+    """Find the valid mentions of all questions, of which one may have several; returns counts, too."""
     kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
     names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
     counts = Counter(dict.fromkeys([*names, *(f"questions_with_{many}" for many in HOW_MANY)], 0))
     texts = ((question.text, question.id) for question in questions)
     idle = [name for name in pipeline.pipe_names if name not in _NEEDED_PIPES]
-    found: list[Mention] = []
+    valid: list[Mention] = []
     with pipeline.select_pipes(disable=idle):
         for document, question in pipeline.pipe(texts, as_tuples=True, batch_size=parameters.batch):
             mentions = mentions_of(question, document, kept, dropped, counts)
             counts["questions"] += 1
             counts["mentions"] += len(mentions)
             counts[f"questions_with_{HOW_MANY[min(len(mentions), 3)]}"] += 1
-            found += mentions
+            valid += mentions
     metrics = {name: float(count) for name, count in counts.items()}
-    return found, metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}
+    return valid, metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}

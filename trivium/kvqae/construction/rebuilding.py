@@ -20,11 +20,10 @@ from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 
 def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, float], seed: int) -> list[str]:
-    """Share items out at random, so that two items with a key in common are always in the same split.
+    """Split items at random, those with a key in common, directly or through others, into the same split.
 
-    Items that have keys in common, directly or through others, form a component and stay together. Components are
-    shuffled and dealt out, the largest first, each to the split that lacks most items. Of the shares only the
-    proportions matter; sizes miss them by less than the size of the largest component.
+    Such components are shuffled and dealt out, the largest first, each to the split that lacks most items. Of the
+    shares only the proportions matter; sizes miss them by less than the size of the largest component.
     """
     components = connected(keys)
     order = np.random.default_rng(seed).permutation(len(components)).tolist()
@@ -41,7 +40,7 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
 
 
 def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
-    """Connected components of items that have keys in common: item numbers, ascending; components by first item."""
+    """Find connected components of items that have keys in common: item numbers, ascending; by first item."""
     from scipy.cluster.hierarchy import DisjointSet  # takes long to import, and most of this module does without
 
     items, first = DisjointSet(range(len(keys))), dict[Hashable, int]()
@@ -58,21 +57,15 @@ _MARKS = string.punctuation + "“”‘’«»…–—"
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case, without punctuation around them."""
+    """Split a text into words in lower case, without punctuation around them."""
     return [word for part in text.split() if (word := part.strip(_MARKS).lower())]
 
 
 def dataset_statistics(splits: Mapping[str, Sequence[Question]], persons: Container[str]) -> dict[str, float]:
-    """Describe a data set in ViQuAE's format.
+    """Describe a data set in ViQuAE's format, of which no split is empty; `persons` are Wikidata ids.
 
-    Args:
-        splits: train, validation and test, none of them empty.
-        persons: Wikidata ids of entities that are persons.
-
-    Returns:
-        Over all questions: questions, and by split; images, entities (distinct ones); words_mean, vocabulary;
-        most_frequent_answer_share, persons_share. Of the test questions: test_answers_in_train and
-        test_entities_in_train, the shares whose original answer, or entity, is one of a training question.
+    `test_answers_in_train` and `test_entities_in_train` are the shares of test questions whose original answer, or
+    entity, is one of a training question; all others are over all questions.
     """
     questions = [question for split in SPLITS for question in splits[split]]
     texts = [words(question.text) for question in questions]
@@ -104,10 +97,10 @@ class Kept:
 
 
 def image_names(kept: Iterable[Kept]) -> dict[str, str]:
-    """New names of the chosen images, unique and safe in any file system: the entity's id and a number."""
+    """Name the chosen images anew, uniquely and safely for any file system: the entity's id and a number."""
     numbers: dict[str, int] = {}
     names: dict[str, str] = {}
-    for question in sorted(kept, key=lambda each: (each.generated.wikidata_id, each.image)):
+    for question in sorted(kept, key=lambda question: (question.generated.wikidata_id, question.image)):
         if question.image not in names:
             entity = question.generated.wikidata_id
             numbers[entity] = numbers.get(entity, 0) + 1
@@ -117,7 +110,7 @@ def image_names(kept: Iterable[Kept]) -> dict[str, str]:
 
 
 def viquae_record(question: Kept, image: str) -> dict[str, Any]:
-    """One line of ViQuAE; `meta.image` is the photograph's name on Commons, for its author and licence."""
+    """Make a line of ViQuAE; `meta.image` is the photograph's name on Commons, for its author and licence."""
     made = question.generated
     return {
         "id": made.id,
@@ -133,7 +126,7 @@ def viquae_record(question: Kept, image: str) -> dict[str, Any]:
 
 
 def behind(kept: Iterable[Kept]) -> list[dict[str, Any]]:
-    """The TriviaQA questions that these were made from, each once, as lines of TriviaQA."""
+    """List the TriviaQA questions that these were made from, each once, as lines of TriviaQA."""
     records: dict[str, dict[str, Any]] = {}
     for question in kept:
         made = question.generated
@@ -148,9 +141,9 @@ def _output(made: GeneratedQuestion) -> dict[str, Any]:
 
 
 def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[dict[str, Any]]:
-    """TriviaQA's questions of all splits that none of ours was made from, by id or words, to train on; each once.
+    """Stream TriviaQA's questions of all splits that none of ours was made from, by id or words; each once.
 
-    `counts` receives how many were left out: triviaqa_behind_questions, triviaqa_repeated.
+    `counts` receives how many were left out.
     """
     originals = {normalize_answer(fold(question.generated.original_question)) for question in kept}
     sources = {question.generated.source for question in kept}
@@ -189,11 +182,9 @@ class RebuildParameters(Parameters):
 def keep(
     annotations: Mapping[str, list[Annotation]], questions: Mapping[str, GeneratedQuestion]
 ) -> tuple[dict[str, Annotation], dict[str, float]]:
-    """The annotation that counts of each question that is kept, in the order of the generated questions.
+    """Choose the annotation that counts of each question that is kept, in the order of the generated questions.
 
-    Returns:
-        Annotations by question, and counts: annotated; of these discarded, and kept by annotators who wrote the
-        entity's name or else the answer (left out); kept.
+    Questions in which annotators wrote the entity's name, or else the answer, are dropped; returns counts, too.
     """
     kept: dict[str, Annotation] = {}
     names = ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer")
@@ -215,7 +206,7 @@ def keep(
 
 
 def split_up(kept: list[Kept], parameters: RebuildParameters) -> Mapping[str, list[Kept]]:
-    """Questions by split; those that share an image, or were made from one TriviaQA question, stay together."""
+    """Split questions; those that share an image, or were made from one TriviaQA question, stay together."""
     keys = [{("image", question.image), ("source", question.generated.source)} for question in kept]
     splits = disjoint_splits(keys, parameters.shares.model_dump(), parameters.seed)
     return {name: [question for question, split in zip(kept, splits, strict=True) if split == name] for name in SPLITS}

@@ -61,8 +61,7 @@ class GoldSentence:
             if self.heads[root] != root:
                 raise ValueError("heads: heads do not form a tree")
             if (head == word) != (dep == "ROOT"):
-                told = f"word {word}: {dep}, head {head}"
-                raise ValueError(f"deps: a root not called ROOT, or a ROOT with another head: {told}")
+                raise ValueError(f"deps: not ROOT, or ROOT with another head: word {word}: {dep}, head {head}")
         end = 0
         for first, stop, _ in sorted(self.entities):
             if not first < stop <= size:
@@ -73,12 +72,7 @@ class GoldSentence:
 
 
 def read_annotated(path: Path) -> list[GoldSentence]:
-    """Read `annotated.jsonl`.
-
-    Raises:
-        BadInput: a field is missing or of another type or length, heads do not form trees, entities overlap or lie
-            outside the words, or there is no sentence.
-    """
+    """Read `annotated.jsonl`, which has one sentence at least."""
     sentences = [sentence for _, sentence in read_json_records(path, GoldSentence)]
     if not sentences:
         raise BadInput("no sentences", file=path, expected="one JSON object a line")
@@ -86,11 +80,7 @@ def read_annotated(path: Path) -> list[GoldSentence]:
 
 
 def load_pipeline(folder: Path) -> Language:
-    """Load what the stage `kvqae-mention_model` wrote: a pipeline, or `pipeline.json` that names an installed package.
-
-    Raises:
-        BadInput: see `load_package`; or the folder holds neither.
-    """
+    """Load what the stage `kvqae-mention_model` wrote: a pipeline, or `pipeline.json` that names an installed one."""
     if (folder / POINTER).exists():
         return load_package(read_json(folder / POINTER)["model"])
     return spacy_pipelines.load_pipeline(
@@ -99,17 +89,13 @@ def load_pipeline(folder: Path) -> Language:
 
 
 def load_package(name: str) -> Language:
-    """Load an installed pipeline by name.
-
-    Raises:
-        BadInput: it is not installed, or has no parser or no recogniser of named entities.
-    """
+    """Load an installed pipeline by name; it has a parser and a recogniser of named entities."""
     expected = f"a package got by `python -m spacy download {name}`, or model: trained"
     return spacy_pipelines.load_pipeline(name, expected=expected, needed=_NEEDED, field="kvqae.mention_model.model")
 
 
 def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:
-    """A spaCy document with the gold analysis."""
+    """Make a spaCy document with the gold analysis."""
     tags = ["O"] * len(sentence.words)
     for start, end, label in sorted(sentence.entities):
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
@@ -129,13 +115,7 @@ def _bare(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
 
 
 def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
-    """An untrained English pipeline.
-
-    Args:
-        width: of the word vectors.
-        depth: convolutions over three words each; so many words to each side are seen.
-        rows: of each table of hashed word features.
-    """
+    """Make an untrained English pipeline; `depth` convolutions look at so many words to each side."""
     pipeline = spacy.blank("en")
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width}
     pipeline.add_pipe(
@@ -162,9 +142,7 @@ def train_pipeline(
 ) -> float:  # fmt: skip
     """Train in place on the CPU with Adam, in shuffled epochs; returns the loss of the last epoch, a word.
 
-    `log` takes the number of epochs done and their last one's `loss`.
-
-    The same seed and sentences give the same weights on one machine.
+    `log` takes the number of epochs done and the `loss` of the last one.
     """
     fix_random_seed(seed)
     rng = random.Random(seed)
@@ -183,16 +161,14 @@ def train_pipeline(
 
 
 def measure_pipeline(pipeline: Language, sentences: Sequence[GoldSentence]) -> dict[str, float]:
-    """How well gold words are analysed; tokenisation is given.
+    """Measure the analysis of gold words: entities (both ends and label), and attachment of all but punctuation.
 
-    Returns:
-        `ner_precision`, `ner_recall`, `ner_f1` of entities (both ends and label must agree); `uas` and `las`, shares of
-        the words but punctuation with the right head, and with head and dependency label right.
+    `uas` is the share of words with the right head, `las` with head and dependency label right.
     """
-    found = gold = right = words = heads = labelled = 0
+    predicted = gold = right = words = heads = labelled = 0
     for sentence, document in zip(sentences, pipeline.pipe(_bare(pipeline, sentences)), strict=True):
         entities = {(span.start, span.end, span.label_) for span in document.ents}
-        found, gold = found + len(entities), gold + len(sentence.entities)
+        predicted, gold = predicted + len(entities), gold + len(sentence.entities)
         right += len(entities.intersection(sentence.entities))
         for token, head, dep in zip(document, sentence.heads, sentence.deps, strict=True):
             if dep != "punct":
@@ -200,9 +176,9 @@ def measure_pipeline(pipeline: Language, sentences: Sequence[GoldSentence]) -> d
                 heads += token.head.i == head
                 labelled += token.head.i == head and token.dep_ == dep
     return {
-        "ner_precision": right / found if found else 0.0,
+        "ner_precision": right / predicted if predicted else 0.0,
         "ner_recall": right / gold if gold else 0.0,
-        "ner_f1": 2 * right / (found + gold) if found + gold else 0.0,
+        "ner_f1": 2 * right / (predicted + gold) if predicted + gold else 0.0,
         "uas": heads / words if words else 0.0,
         "las": labelled / words if words else 0.0,
     }

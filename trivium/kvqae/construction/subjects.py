@@ -22,31 +22,26 @@ from trivium.kvqae.knowledge_base.articles import describe
 
 
 class ClassHierarchy:
-    """Ancestors of classes.
-
-    Args:
-        superclasses: direct superclasses of a class, none for a class that is not known; asked once a class.
-    """
+    """Ancestors of classes; `superclasses` gives a class's direct ones and is called once for each."""
 
     def __init__(self, superclasses: Callable[[str], Iterable[str]]) -> None:
         self._superclasses = superclasses
         self._above: dict[str, tuple[str, ...]] = {}
 
     def ancestors(self, item: str) -> set[str]:
-        """The class itself and all classes that it is directly or indirectly a subclass of."""
-        found, pending = {item}, [item]
+        """Collect the class itself and all classes that it is directly or indirectly a subclass of."""
+        ancestors, pending = {item}, [item]
         while pending:
             current = pending.pop()
             if current not in self._above:
                 self._above[current] = tuple(self._superclasses(current))
-            for above in self._above[current]:
-                if above not in found:
-                    found.add(above)
-                    pending.append(above)
-        return found
+            above = set(self._above[current]) - ancestors
+            ancestors |= above
+            pending += above
+        return ancestors
 
     def circular(self) -> int:
-        """How many of the classes visited so far are, directly or by a detour, subclasses of themselves."""
+        """Count the classes visited so far that are, directly or by a detour, subclasses of themselves."""
         return sum(any(item in self.ancestors(above) for above in self._above[item]) for item in list(self._above))
 
 
@@ -70,12 +65,9 @@ _ITEM = re.compile(r"Q?(\d+)")
 
 
 def read_concrete_types(path: Path) -> dict[str, str]:
-    """Read the hand-made list of types: CSV lines `id,label`, further columns and a heading `id,...` are passed over.
+    """Read the hand-made list of types: CSV lines `id,label`; further columns and a heading `id,...` are passed over.
 
     An id may stand as its address, and without the Q, as both do in the list of ViQuAE's authors.
-
-    Raises:
-        BadInput: an id that is none, a type twice, or no type at all.
     """
     types: dict[str, str] = {}
     for row, columns in read_csv(path):
@@ -84,10 +76,7 @@ def read_concrete_types(path: Path) -> dict[str, str]:
         match = _ITEM.fullmatch(columns[0].strip().rpartition("/")[2])
         if match is None or len(columns) < 2:
             raise BadInput("not a type", file=path, row=row, got=columns, expected="id,label such as Q12280,bridge")
-        identifier = f"Q{match[1]}"
-        if identifier in types:
-            raise BadInput("type twice", file=path, row=row, field="id", got=identifier)
-        types[identifier] = columns[1].strip()
+        types[f"Q{match[1]}"] = columns[1].strip()
     if not types:
         raise BadInput("no concrete types", file=path, expected="one a line, id,label")
     return types
@@ -100,7 +89,7 @@ def describe_subject(
     is_concrete: Callable[[str], bool],
     image_properties: tuple[str, ...],
 ) -> dict[str, Any] | Reason:
-    """The columns that an entity adds to its mentions (and its `aliases`), or why it is left out.
+    """Describe an entity as columns of its mentions (and `aliases`), or say why it is left out.
 
     `in_base` is the entity as the knowledge base has it: its image is at hand under that name.
     """
@@ -129,7 +118,7 @@ def describe_subject(
 
 
 def _without_ids(labels: Iterable[str]) -> list[str]:
-    """Labels without doubles; an item without an English label gives its id, which nobody can read."""
+    """Remove doubles, and the ids that stand for items without an English label."""
     return [label for label in dict.fromkeys(labels) if not _ITEM.fullmatch(label)]
 
 
@@ -142,11 +131,8 @@ def add_subjects(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Add to each linked mention what Wikidata says about its entity; drop and count those that cannot be asked about.
 
-    `rows` are of `LINK_SCHEMA`, `base` has the knowledge base's entities; subtypes of concrete types follow.
-
-    Returns:
-        Rows of `SUBJECT_SCHEMA`, and counts: mentions dropped by reason, persons kept by what is known about them.
-        `dropped_share` is the paper's: the living and the abstract among all that are linked.
+    `rows` are of `LINK_SCHEMA`, those returned of `SUBJECT_SCHEMA`; `base` has the knowledge base's entities. The count
+    `dropped_share` is the paper's: the living and the abstract among all that are linked.
     """
 
     def superclasses(item: str) -> tuple[str, ...]:
@@ -174,8 +160,8 @@ def add_subjects(
         kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
         if subject["human"]:
             occupations = len(subject["occupations"])
-            known = (True, subject["gender"] is None, occupations == 0, occupations > 1)
-            counts.update(dict(zip(_PERSON_COUNTS, map(int, known), strict=True)))
+            flags = (True, subject["gender"] is None, occupations == 0, occupations > 1)
+            counts.update(dict(zip(_PERSON_COUNTS, map(int, flags), strict=True)))
     dropped = counts["abstract_type"] + counts["living_person"]
     metrics = {"linked": len(rows), "kept": len(kept), "dropped_share": dropped / len(rows) if rows else 0.0}
     metrics |= {**counts, "circular_classes": hierarchy.circular()}

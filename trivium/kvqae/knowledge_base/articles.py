@@ -29,20 +29,20 @@ class KnowledgeBaseParameters(Parameters):
 
     @field_validator("image_properties")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_image_properties(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := [name for name in names if name not in IMAGE_PROPERTIES]:
             raise ValueError(f"not image properties: {unknown} (choices: {', '.join(IMAGE_PROPERTIES)})")
         return names
 
 
 def clean_paragraphs(text: Sequence[str]) -> list[str]:
-    """Running text of a KILT article: no title (paragraph 0), headings, lists or tables; white space collapsed."""
+    """Extract the running text of a KILT article: no title (paragraph 0), headings, lists or tables."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in text[1:] if not paragraph.startswith(_NOT_TEXT))
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def describe(entity: Entity | None, wikidata: WikidataFile, image_properties: Sequence[str]) -> dict[str, Any]:
-    """The columns of an article that come from its entity; types and occupations by their labels."""
+    """Describe an article's entity as columns; types and occupations by their labels."""
     entity = entity or Entity("")
     gender = next(iter(entity.values("P21")), None)
     return {

@@ -26,12 +26,7 @@ Rows = NDArray[np.int64]
 
 
 class BroughtPassages:
-    """The passages of a folder, by our articles; texts lie in a file that is memory-mapped.
-
-    Args:
-        folder: of Parquet files, in the order of their names.
-        articles: our Parquet file of articles, those with an image first.
-        work: a folder for the texts while this is in use.
+    """The passages of a folder of Parquet files, by our articles; `work` keeps texts in a memory-mapped file.
 
     Attributes:
         rows: how many there are.
@@ -43,8 +38,8 @@ class BroughtPassages:
     """
 
     def __init__(self, folder: Path, articles: Path, work: Path) -> None:
-        known = read_table(articles, ["title", "image"])
-        titles = known["title"].filter(pc.is_valid(known["image"])).combine_chunks()
+        table = read_table(articles, ["title", "image"])
+        titles = table["title"].filter(pc.is_valid(table["image"])).combine_chunks()
         work.mkdir(parents=True, exist_ok=True)
         file = work / "brought_passages.arrow"
         owners = [np.empty(0, np.int64)]
@@ -80,7 +75,7 @@ class BroughtPassages:
         return article in self._spans
 
     def of(self, article: int) -> tuple[int, list[str]]:
-        """(row of the first, texts) of an article's passages."""
+        """Return (row of the first, texts) of an article's passages."""
         start, count = self._spans[article]
         return start, self._texts.slice(start, count).to_pylist()
 
@@ -97,7 +92,7 @@ def _read(folder: Path) -> Iterator[pa.Array]:
 
 
 def numbers_of_rows(passages: Path) -> Rows | None:
-    """Our number of each row of brought passages, -1 where it was left out; None where passages were cut here."""
+    """Number the rows of brought passages as ours, -1 where one was left out; None where passages were cut here."""
     schema = read_schema(passages)
     if ROW not in schema.names:
         return None

@@ -18,7 +18,7 @@ FACES_BY = "arcface"  # the encoder whose folder says which pictures show a face
 
 @dataclass(frozen=True)
 class ImageFeatures:
-    """What the encoders made of a folder of images; arrays have one entry an image.
+    """Features of a folder of images; arrays have one entry an image.
 
     Attributes:
         folder: holds a folder an encoder.
@@ -50,7 +50,7 @@ class ImageFeatures:
 
 @dataclass(frozen=True)
 class IllustratedBase:
-    """The articles with an image, and what is known of their images.
+    """The articles with an image, and features of these images.
 
     Attributes:
         articles: ids, ascending.
@@ -81,7 +81,7 @@ class IllustratedBase:
 
 
 def read_illustrated_base(articles: Path, passages: Path, features: Path) -> IllustratedBase:
-    """Read what the search needs of the articles with an image."""
+    """Read the articles with an image and the features of these."""
     table = read_table(articles, ["article", "image", "human"])
     illustrated = table.filter(pc.is_valid(table["image"]))
     owner = read_table(passages, ["article"])["article"].to_numpy()

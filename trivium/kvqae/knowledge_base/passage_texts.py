@@ -16,14 +16,14 @@ SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer 
 
 
 def knowledge_base_size(passages: Path) -> int:
-    """How many passages, the first ones of the file, belong to the knowledge base."""
+    """Count the passages, the first ones of the file, that belong to the knowledge base."""
     return int(read_schema(passages).metadata[b"kb_passages"])
 
 
 def stream_passages(
     passages: Path, articles: Path, *, batch_size: int, limit: int | None = None
 ) -> Iterator[tuple[int, pa.Array, pa.Array]]:
-    """(first passage number, titles, texts) of successive batches, in order; stops after `limit` passages."""
+    """Stream batches (number of the first passage, titles, texts) in order, up to `limit` passages."""
     titles = read_table(articles, ["title"])["title"].combine_chunks()
     first = 0
     for batch in read_batches(passages, batch_size, ["article", "text"]):
@@ -44,14 +44,14 @@ class PassageTexts:
     texts: pa.Array
 
     def __getitem__(self, passage: int) -> tuple[str, str]:
-        """(title, text) of a passage; KeyError when it was not read."""
+        """Return (title, text) of a passage; KeyError when it was not read."""
         row = int(np.searchsorted(self.ids, passage))
         if row == len(self.ids) or self.ids[row] != passage:
             raise KeyError(passage)
         return self.titles[row].as_py(), self.texts[row].as_py()
 
     def only(self, passages: Iterable[int]) -> "PassageTexts":
-        """Those of these passages, all of which were read."""
+        """Select these passages, all of which were read."""
         ids = np.unique(np.fromiter(passages, np.int64))
         rows = pa.array(np.searchsorted(self.ids, ids))
         return PassageTexts(ids, self.titles.take(rows), self.texts.take(rows))
@@ -81,24 +81,20 @@ Ids = NDArray[np.int64]
 
 
 class ArticlePassages:
-    """Which passages an article has: one int64 a passage in memory.
-
-    Args:
-        passages: Parquet file; the passages of an article stand together, articles in order.
-    """
+    """The passages of each article: one int64 a passage in memory, from a Parquet file with articles in order."""
 
     def __init__(self, passages: Path) -> None:
         self.article_of: Ids = read_table(passages, ["article"])["article"].to_numpy()
 
     def __call__(self, article: int) -> Ids:
-        """Passage numbers of an article."""
+        """Return the passage numbers of an article."""
         start, end = np.searchsorted(self.article_of, [article, article + 1])
         return np.arange(start, end)
 
 
 def passages_of_articles(passages: Path, articles: Path, entities: set[str]) -> dict[str, NDArray[np.int64]]:
-    """The passages of the article of each of these Wikidata entities, in order; no entry for one without an article."""
-    known = read_table(articles, ["wikidata_id"])["wikidata_id"]
-    rows = pc.indices_nonzero(pc.is_in(known, value_set=pa.array(entities, pa.string())))
+    """List the passages of the article of each of these Wikidata entities; no entry for one without an article."""
+    ids = read_table(articles, ["wikidata_id"])["wikidata_id"]
+    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(entities, pa.string())))
     passages_of = ArticlePassages(passages)
-    return {name: passages_of(row) for name, row in zip(known.take(rows).to_pylist(), rows.to_pylist(), strict=True)}
+    return {name: passages_of(row) for name, row in zip(ids.take(rows).to_pylist(), rows.to_pylist(), strict=True)}

@@ -30,7 +30,7 @@ Sentence = tuple[str, int]  # text, number of tokens
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Let imports find no torch: spaCy would load it in every worker (3 s, 700 MB), and its tokenizer never uses it."""
+    """Hide torch from imports: spaCy would load it in every worker (3 s, 700 MB), and its tokenizer never uses it."""
     if "torch" in sys.modules:
         yield
         return
@@ -67,7 +67,7 @@ def _pipeline() -> Any:
 
 
 def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
-    """Passages (article, position, text) of some articles (article, text); runs in a worker."""
+    """Cut articles (article, text) into passages (article, position, text); runs in a worker."""
     nlp = _pipeline()
     columns: tuple[list[int], list[int], list[str]] = ([], [], [])
     with nlp.memory_zone():  # the words of millions of articles are not kept
@@ -98,7 +98,7 @@ def write_passages(
     out: Path,
     work: Path | None = None,
 ) -> dict[str, float]:
-    """Cut every article into passages; those of the knowledge base come first, in the order of its articles.
+    """Cut every article into passages, in the order of the articles, so that the knowledge base's come first.
 
     Where passages are brought, an article with an image has those, and a column says which row each is.
     """
@@ -115,7 +115,7 @@ def write_passages(
 def _join(
     brought: BroughtPassages, batches: Iterable[pa.RecordBatch], engine: Engine, words: int
 ) -> Iterator[pa.RecordBatch]:
-    """Passages (article, position, text, row) of articles in order: those that are brought, others cut here."""
+    """Join brought passages and those cut here, in the order of articles: (article, position, text, row)."""
     ranges: deque[list[int]] = deque()
 
     def lacking() -> Iterator[pa.RecordBatch]:
@@ -146,8 +146,8 @@ def _write(
     total = kb_passages = cut_here = 0
     # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
     with (
-        write_atomically(out) as beside,
-        pq.ParquetWriter(beside, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
+        write_atomically(out) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
     ):
         for passages in batches:
             ids = pa.array(range(total, total + len(passages)), pa.int64())
@@ -157,8 +157,8 @@ def _write(
             kb_passages += pc.sum(in_base, min_count=0).as_py()
             if brought is not None:
                 cut_here += pc.sum(pc.and_(in_base, pc.is_null(passages[ROW])), min_count=0).as_py()
-        known = {} if brought is None else {ROWS.decode(): str(brought.rows)}
-        writer.add_key_value_metadata({"kb_passages": str(kb_passages), **known})
+        theirs = {} if brought is None else {ROWS.decode(): str(brought.rows)}
+        writer.add_key_value_metadata({"kb_passages": str(kb_passages), **theirs})
     counts = {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(articles, 1)}
     if brought is None:
         return counts
