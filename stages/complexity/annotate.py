@@ -1,12 +1,10 @@
 """Stage `complexity-annotate`. The adaptation corpus with predicted frames."""
 
-from collections import Counter
 from pathlib import Path
 
-from trivium.complexity.frames.annotation import SCHEMA, AnnotateParameters, annotate, distinct_contexts
+from trivium.complexity.frames.annotation import AnnotateParameters, annotate, distinct_contexts
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.frames.tagger import FrameParser
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.formats.squad import read_squad
@@ -26,13 +24,11 @@ def main(
     del context
     read = read_squad(questions)
     contexts = distinct_contexts(read.questions)
-    if not contexts:
-        raise BadInput("no context to annotate", file=questions)
     model = load_parser(parser, parameters.batch)
     if isinstance(model, FrameParser):
         model.to(pick_device())
-    counts: Counter[str] = Counter()
-    write_table(out, annotate(model, contexts, parameters.chunk, counts), SCHEMA)
+    table, counts = annotate(model, contexts)
+    write_table(out, table)
     by_frame = [counts[f"frame {frame}"] for frame in model.labels.frames]
     return {
         "contexts": float(len(contexts)),

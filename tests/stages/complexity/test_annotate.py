@@ -36,9 +36,9 @@ def world(tmp_path_factory):
     return folder, contexts
 
 
-def run(folder, out, *, batch=8, chunk=2, questions="train.json"):
-    parameters = AnnotateParameters(batch=batch, chunk=chunk)
-    return main(parameters, None, parser=folder / "parser", questions=folder / questions, out=out)
+def run(folder, out, *, batch=8):
+    parameters = AnnotateParameters(batch=batch)
+    return main(parameters, None, parser=folder / "parser", questions=folder / "train.json", out=out)
 
 
 def test_rows_are_what_the_parser_finds(tmp_path, world):
@@ -74,8 +74,8 @@ def test_rows_are_what_the_parser_finds(tmp_path, world):
     assert metrics["unknown_lexical_units"] == sum(row["part_of_speech"] == "other" for row in rows)
 
 
-def test_batch_and_chunk_change_nothing(tmp_path, world):
+def test_the_batch_changes_nothing(tmp_path, world):
     folder, _ = world
     run(folder, tmp_path / "a.parquet")
-    run(folder, tmp_path / "b.parquet", batch=3, chunk=100)
+    run(folder, tmp_path / "b.parquet", batch=3)
     assert read_table(tmp_path / "a.parquet").equals(read_table(tmp_path / "b.parquet"))

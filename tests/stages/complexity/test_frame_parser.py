@@ -11,7 +11,6 @@ from stages.complexity.frame_parser import main
 from tests.complexity.frame_world import find, make_texts, write_encoder
 from trivium.complexity.frames.labels import (
     MostFrequentFrame,
-    ambiguous_units,
     collect_labels,
 )
 from trivium.complexity.frames.parser_folder import load_parser, start_parser
@@ -173,7 +172,6 @@ def test_lexicon_and_baseline():
     assert labels.frames_of("inconnu") == set()
     assert labels.unit_of("gagna", "Arriving") == ("gagner", "verb")
     assert labels.unit_of("gain", "Arriving") is None
-    assert ambiguous_units(labels) == {("gagner", "verb")}
     baseline = MostFrequentFrame(labels)
     assert baseline.frame("gagner", "verb") == "Arriving"  # a tie goes to the first name
     assert baseline.frame("gain", "noun") == baseline.frame("inconnu", "verb") == "Winning"

@@ -4,7 +4,7 @@ Each distinct context is read once, however many questions are asked about it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,6 @@ from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import FrameInstance
 from trivium.formats.squad import SquadQuestion
-from trivium.nets.feeding import Feed, feeders
 
 ELEMENT = pa.struct([("name", pa.string()), ("core", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 # One row a predicted frame. `question_id` is the first question asked about the context, `questions` how many are;
@@ -39,7 +38,6 @@ class AnnotateParameters(Parameters):
     """Section `complexity.annotate`."""
 
     batch: int = Field(default=128, ge=1, description="Sentences read at a time")
-    chunk: int = Field(default=2000, ge=1, description="Contexts held at a time: their sentences are sorted by length")
 
 
 def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]]:
@@ -50,41 +48,24 @@ def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]
     return contexts
 
 
-def annotate(
-    parser: AnyParser, contexts: dict[str, list[str]], chunk_size: int, counts: Counter[str]
-) -> Iterator[pa.RecordBatch]:
-    """Stream the rows of all contexts; `counts` is filled on the way.
-
-    Where a GPU parses, processes split and tokenise the next contexts meanwhile.
+def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[pa.Table, Counter[str]]:
+    """The predicted frames of all contexts (`SCHEMA`), and counts.
 
     Counts: `frame <name>`, `contexts_without_frame`, `unknown_lexical_units`, `elements`, `sentences`, `sentences_cut`.
     """
-    texts = list(contexts)
-    starts = range(0, len(texts), chunk_size)
-    chunks = [texts[first : first + chunk_size] for first in starts]
-
-    def make(number: int) -> tuple[Any, int]:
-        return parser.prepare(chunks[number])
-
-    feed = Feed(make, len(chunks), workers := feeders(), ahead=1)
-    for first, chunk, (pieces, cut) in zip(starts, chunks, feed, strict=True):
-        found = parser.parse(chunk, pieces)
-        counts["sentences"] += len(pieces)
-        counts["sentences_cut"] += cut
-        for frames in found:
-            counts["contexts_without_frame"] += not frames
-            for frame in frames:
-                counts[f"frame {frame.frame}"] += 1
-                counts["unknown_lexical_units"] += frame.lexical_unit.part_of_speech == UNKNOWN
-                counts["elements"] += len(frame.elements)
-        rows = [
-            {"question_id": contexts[text][0], "questions": len(contexts[text]), "text": number, **_row(frame)}
-            for number, (text, frames) in enumerate(zip(chunk, found, strict=True), first)
-            for frame in frames
-        ]
-        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
-    if workers:
-        print(f"contexts: waited {feed.waited:.1f} of {feed.taken:.1f} s for windows")
+    pieces: Any  # of the parser's kind
+    pieces, cut = parser.prepare(list(contexts))
+    counts = Counter(sentences=len(pieces), sentences_cut=cut)
+    rows = []
+    for number, (text, frames) in enumerate(zip(contexts, parser.parse(list(contexts), pieces), strict=True)):
+        counts["contexts_without_frame"] += not frames
+        for frame in frames:
+            counts[f"frame {frame.frame}"] += 1
+            counts["unknown_lexical_units"] += frame.lexical_unit.part_of_speech == UNKNOWN
+            counts["elements"] += len(frame.elements)
+            about = {"question_id": contexts[text][0], "questions": len(contexts[text]), "text": number}
+            rows.append(about | _row(frame))
+    return pa.Table.from_pylist(rows, schema=SCHEMA), counts
 
 
 def _row(frame: FrameInstance) -> dict[str, object]:

@@ -53,8 +53,8 @@ class FrameLabels:
 
     def unit_of(self, form: str, frame: str) -> Unit | None:
         """The most frequent lexical unit that the form can be and that evokes the frame; None when there is none."""
-        known = [(-count, unit) for unit, count in self.forms.get(form, {}).items() if frame in self.units[unit]]
-        return min(known)[1] if known else None
+        ranked = [(-count, unit) for unit, count in self.forms.get(form, {}).items() if frame in self.units[unit]]
+        return min(ranked)[1] if ranked else None
 
     def frames_of(self, form: str) -> set[str]:
         """The frames of every lexical unit that the form can be; empty when the lexicon lacks it."""
@@ -134,17 +134,17 @@ def occurrences(text: str, forms: set[str]) -> list[tuple[str, int, int]]:
     """The occurrences of the forms as (form, start, end), in order: the longest at each place, none inside another."""
     words = words_of(text)
     longest = max((len(words_of(form)) for form in forms), default=0)
-    found = []
+    places = []
     first = 0
     while first < len(words):
         for size in range(min(longest, len(words) - first), 0, -1):
             start, end = words[first].start, words[first + size - 1].end
             if (form := form_of(text[start:end])) in forms:
-                found.append((form, start, end))
+                places.append((form, start, end))
                 first += size - 1
                 break
         first += 1
-    return found
+    return places
 
 
 def _most_frequent(counts: Counter[str]) -> str:
@@ -164,8 +164,8 @@ class MostFrequentFrame:
         lemmas: dict[Unit, Counter[str]] = {unit: Counter(counts) for unit, counts in labels.units.items()}
         totals = sum(lemmas.values(), Counter())
         self._labels = labels
-        self._best = {unit: _best(counts) for unit, counts in lemmas.items()}
-        self._otherwise = _best(totals)
+        self._best = {unit: _most_frequent(counts) for unit, counts in lemmas.items()}
+        self._otherwise = _most_frequent(totals)
         self._forms = {
             form for form, units in labels.forms.items() if 2 * sum(units.values()) >= labels.occurrences.get(form, 0)
         }
@@ -176,18 +176,9 @@ class MostFrequentFrame:
 
     def parse(self, text: str) -> list[FrameInstance]:
         """Triggers and frames of a text, without elements."""
-        found = []
+        instances = []
         for form, start, end in occurrences(text, self._forms):
             units = self._labels.forms[form]
-            unit = min(units, key=lambda each: (-units[each], each))
-            found.append(FrameInstance(self._best[unit], LexicalUnit(*unit, Span(start, end)), ()))
-        return found
-
-
-def ambiguous_units(labels: FrameLabels) -> set[Unit]:
-    """The lexical units that evoked more than one frame in the training texts."""
-    return {unit for unit, counts in labels.units.items() if len(counts) > 1}
-
-
-def _best(counts: Counter[str]) -> str:
-    return min(counts, key=lambda frame: (-counts[frame], frame))
+            unit = min(units, key=lambda candidate: (-units[candidate], candidate))
+            instances.append(FrameInstance(self._best[unit], LexicalUnit(*unit, Span(start, end)), ()))
+        return instances

@@ -1,10 +1,9 @@
-"""A frame parser of either kind in a folder, with its card: labels, and an encoder with heads or linear models."""
+"""Saving and loading a frame parser of either kind: labels, and an encoder with heads or linear models; its card."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, PreTrainedTokenizerBase
 
@@ -60,18 +59,18 @@ def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
 
 def save_parser(folder: Path, parser: AnyParser, *, base: str, data: str) -> None:
     """Write what `load_parser` reads, with a card that tells no score yet; the folder is complete or absent."""
-    with write_atomically(folder) as beside:
+    with write_atomically(folder) as temporary:
         if isinstance(parser, FrameParser):
             weights = parser.network.state_dict().items()
             heads = {name: value.contiguous() for name, value in weights if not name.startswith("encoder.")}
-            parser.network.encoder.save_pretrained(beside / ENCODER)
-            parser.tokenizer.save_pretrained(beside / ENCODER)
-            save_file(heads, str(beside / HEADS))
-            write_json(beside / LABELS, {**parser.labels.to_json(), "max_tokens": parser.max_tokens})
+            parser.network.encoder.save_pretrained(temporary / ENCODER)
+            parser.tokenizer.save_pretrained(temporary / ENCODER)
+            save_file(heads, str(temporary / HEADS))
+            write_json(temporary / LABELS, {**parser.labels.to_json(), "max_tokens": parser.max_tokens})
         else:
-            beside.mkdir(parents=True)
-            parser.save(beside, LABELS)
-        describe_parser(beside, parser, base=base, data=data, metrics={})
+            temporary.mkdir(parents=True)
+            parser.save(temporary, LABELS)
+        describe_parser(temporary, parser, base=base, data=data, metrics={})
 
 
 def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, metrics: Mapping[str, float]) -> None:
@@ -89,13 +88,7 @@ def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, me
 
 
 def load_parser(folder: Path, batch: int = 128) -> AnyParser:
-    """What `save_parser` wrote, ready to read texts, so many sentences at a time.
-
-    Raises:
-        BadInput: not such a folder, or weights that do not fit the labels.
-    """
-    if not (folder / LABELS).is_file():
-        raise BadInput("no labels of a frame parser", file=folder / LABELS, expected="the output of frame_parser")
+    """What `save_parser` wrote, ready to read texts, so many sentences at a time."""
     tree = read_json(folder / LABELS)
     if tree.get("kind") == "linear":
         from trivium.complexity.frames.linear.parser import load_linear
@@ -104,11 +97,7 @@ def load_parser(folder: Path, batch: int = 128) -> AnyParser:
     labels = FrameLabels.from_json(tree)
     encoder, tokenizer = _load_encoder(folder / ENCODER)
     network = FrameTagger(encoder, frames=len(labels.frames), elements=len(labels.names))
-    try:
-        network.load_state_dict(
-            {**{f"encoder.{name}": value for name, value in encoder.state_dict().items()}, **load_file(folder / HEADS)}
-        )
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise BadInput(f"weights do not fit: {error}", file=folder / HEADS) from None
+    weights = {f"encoder.{name}": value for name, value in encoder.state_dict().items()}
+    network.load_state_dict(weights | load_file(folder / HEADS))
     network.eval()
     return FrameParser(network, tokenizer, labels, tree["max_tokens"], batch)

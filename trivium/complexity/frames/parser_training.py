@@ -54,21 +54,21 @@ def teach(
     )
     triggers: dict[int, list[KindSpan]] = {id(window): [] for window in windows}
     elements: list[Taught] = []
-    for each in placed:
-        frame = frame_numbers[each.instance.frame]
-        if not _add(triggers[id(each.window)], (frame, each.first, each.last)):
+    for gold in placed:
+        frame = frame_numbers[gold.instance.frame]
+        if not _add(triggers[id(gold.window)], (frame, gold.first, gold.last)):
             counts["triggers_overlapping"] += 1
         spans: list[KindSpan] = []
-        for element in each.instance.elements:
-            words = words_under(each.window, element.span)
+        for element in gold.instance.elements:
+            words = words_under(gold.window, element.span)
             if words is None:
                 counts["elements_outside_window"] += 1
                 continue
-            counts["elements_widened"] += span_of(each.window, *words) != element.span
+            counts["elements_widened"] += span_of(gold.window, *words) != element.span
             if not _add(spans, (name_numbers[element.name], *words)):
                 counts["elements_overlapping"] += 1
-        reading = Reading(each.window, 1 + frame, (each.first, each.last))
-        elements.append(Taught(reading, bio_tags(spans, len(each.window.words))))
+        reading = Reading(gold.window, 1 + frame, (gold.first, gold.last))
+        elements.append(Taught(reading, bio_tags(spans, len(gold.window.words))))
     first = [Taught(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
     return first, elements, counts
 
@@ -112,16 +112,16 @@ class FrameParserParameters(Parameters):
 
 def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
-    logits = parser.logits(collate([each.reading for each in taught], parser.tokenizer.pad_token_id))
+    logits = parser.logits(collate([example.reading for example in taught], parser.tokenizer.pad_token_id))
     tags = torch.full(logits.shape[:2], -100)
-    for row, each in enumerate(taught):
-        tags[row, : len(each.tags)] = torch.from_numpy(each.tags)
+    for row, example in enumerate(taught):
+        tags[row, : len(example.tags)] = torch.from_numpy(example.tags)
     return tagging_loss(logits, tags.to(logits.device))
 
 
 def _add_gradient(parser: FrameParser, taught: Sequence[Taught], together: int) -> float:
     """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
-    words = [len(each.tags) for each in taught]
+    words = [len(example.tags) for example in taught]
     return training.add_gradient(
         len(taught), together, lambda part: mean_loss(parser, taught[part]) * (sum(words[part]) / sum(words))
     )
@@ -194,9 +194,9 @@ def train_parser(
         ]
 
     def validate() -> dict[str, float]:
-        found = parser.parse(plain)
+        predicted = parser.parse(plain)
         return {
-            f"validation_{name}_f1": total(score_texts(found, validation, items)).f1
+            f"validation_{name}_f1": total(score_texts(predicted, validation, items)).f1
             for name, items in (("frame", frames_in), ("element", elements_in))
         }
 

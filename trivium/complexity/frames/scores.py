@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
-from trivium.complexity.frames.labels import MostFrequentFrame, Unit, ambiguous_units
+from trivium.complexity.frames.labels import MostFrequentFrame, Unit
 from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.complexity.frames.tagger import FrameParser
 from trivium.complexity.frames.windows import place_frames
@@ -16,28 +16,30 @@ Item = tuple[Any, ...]
 
 def triggers_in(frames: Iterable[FrameInstance]) -> set[Item]:
     """(span) of each trigger of a text."""
-    return {(each.lexical_unit.span,) for each in frames}
+    return {(frame.lexical_unit.span,) for frame in frames}
 
 
 def frames_in(frames: Iterable[FrameInstance]) -> set[Item]:
     """(trigger span, frame) of each instance of a text."""
-    return {(each.lexical_unit.span, each.frame) for each in frames}
+    return {(frame.lexical_unit.span, frame.frame) for frame in frames}
 
 
 def elements_in(frames: Iterable[FrameInstance]) -> set[Item]:
     """(trigger span, frame, element, span) of each element of a text."""
     return {
-        (each.lexical_unit.span, each.frame, element.name, element.span) for each in frames for element in each.elements
+        (frame.lexical_unit.span, frame.frame, element.name, element.span)
+        for frame in frames
+        for element in frame.elements
     }
 
 
 def score_texts(
-    found: Sequence[Sequence[FrameInstance]],
+    predicted: Sequence[Sequence[FrameInstance]],
     texts: Sequence[AnnotatedText],
     items: Callable[[Iterable[FrameInstance]], set[Item]],
 ) -> list[SetScore]:
     """Exact match, text by text, of what `items` takes from frames."""
-    return [score_sets(items(each), items(text.frames)) for each, text in zip(found, texts, strict=True)]
+    return [score_sets(items(listed), items(text.frames)) for listed, text in zip(predicted, texts, strict=True)]
 
 
 def total(scores: Iterable[SetScore]) -> SetScore:
@@ -62,16 +64,16 @@ def evaluate(
     pieces: Any  # of the parser's kind
     pieces, cut = parser.prepare(plain)
     baseline = MostFrequentFrame(parser.labels)
-    found = parser.parse(plain, pieces)
+    predicted = parser.parse(plain, pieces)
     guessed = [baseline.parse(text) for text in plain]
     metrics = {"texts": float(len(texts)), "true_frames": float(sum(map(len, gold))), "sentences_cut": float(cut)}
-    for prefix, frames in (("", found), ("baseline_", guessed)):
+    for prefix, frames in (("", predicted), ("baseline_", guessed)):
         metrics |= total(score_texts(frames, texts, triggers_in)).named(f"{prefix}trigger")
         metrics |= total(score_texts(frames, texts, frames_in)).named(f"{prefix}frame")
-    metrics |= total(score_texts(found, texts, elements_in)).named("element")
+    metrics |= total(score_texts(predicted, texts, elements_in)).named("element")
     metrics["frame_f1_margin"] = metrics["frame_f1"] - metrics["baseline_frame_f1"]
     metrics["frame_f1_margin_p"] = f1_randomization(
-        score_texts(found, texts, frames_in),
+        score_texts(predicted, texts, frames_in),
         score_texts(guessed, texts, frames_in),
         permutations=permutations,
         seed=seed,
@@ -85,9 +87,10 @@ def evaluate(
             named = parser.frames_of(plain, gold, masked=False)
             metrics["frame_accuracy_unmasked"] = _mean(_right(named, gold))
     right = _right(parser.frames_of(plain, gold), gold)
-    theirs = _right([[baseline.frame(*_unit(each)) for each in frames] for frames in gold], gold)
+    theirs = _right([[baseline.frame(*_unit(instance)) for instance in frames] for frames in gold], gold)
     if right:
-        among = [_unit(each) in ambiguous_units(parser.labels) for frames in gold for each in frames]
+        ambiguous = {unit for unit, counts in parser.labels.units.items() if len(counts) > 1}
+        among = [_unit(instance) in ambiguous for frames in gold for instance in frames]
         metrics |= {
             "frame_accuracy": _mean(right),
             "baseline_frame_accuracy": _mean(theirs),
@@ -98,17 +101,17 @@ def evaluate(
         if any(among):
             metrics["ambiguous_frame_accuracy"] = _mean(list(compress(right, among)))
             metrics["baseline_ambiguous_frame_accuracy"] = _mean(list(compress(theirs, among)))
-    names = [each.frame for frames in gold for each in frames]
+    names = [instance.frame for frames in gold for instance in frames]
     every = sorted(set(names) | set(parser.labels.frames))
-    return metrics, [_row(frame, found, gold, list(zip(names, right, theirs, strict=True))) for frame in every]
+    return metrics, [_row(frame, predicted, gold, list(zip(names, right, theirs, strict=True))) for frame in every]
 
 
 def _right(named: Sequence[Sequence[str]], gold: Sequence[Sequence[FrameInstance]]) -> list[bool]:
     """Of every gold trigger, whether its frame is the one that is named."""
     return [
-        name == each.frame
+        name == instance.frame
         for names, frames in zip(named, gold, strict=True)
-        for name, each in zip(names, frames, strict=True)
+        for name, instance in zip(names, frames, strict=True)
     ]
 
 
@@ -118,12 +121,14 @@ def _unit(instance: FrameInstance) -> Unit:
 
 def _row(
     frame: str,
-    found: Sequence[Sequence[FrameInstance]],
+    predicted: Sequence[Sequence[FrameInstance]],
     gold: Sequence[Sequence[FrameInstance]],
     right: Sequence[tuple[str, bool, bool]],
 ) -> dict[str, Any]:
     """One frame's scores; `right` says of every gold trigger its frame, and whether parser and baseline name it."""
-    only, true = ([[each for each in frames if each.frame == frame] for frames in side] for side in (found, gold))
+    only, true = (
+        [[instance for instance in frames if instance.frame == frame] for frames in side] for side in (predicted, gold)
+    )
     scores, elements = (
         total(score_sets(items(a), items(b)) for a, b in zip(only, true, strict=True))
         for items in (frames_in, elements_in)

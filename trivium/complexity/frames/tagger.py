@@ -24,7 +24,7 @@ from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTa
 
 Trigger = tuple[int, int, int]  # frame, first word, last word
 Restrict = Callable[["Reading", NDArray[np.float32]], None]  # sets log-probabilities (words, tags) to −∞, in place
-Given = Sequence[Sequence[FrameInstance]]  # of each text
+Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 
 @dataclass(frozen=True)
@@ -92,61 +92,60 @@ class FrameParser:
         windows = self.prepare(texts)[0] if windows is None else windows
         restrict = lexicon_mask(self.labels, texts) if masked else None
         tags = read_tags(self, [Reading(window) for window in windows], restrict)
-        given = [(window, trigger) for window, row in zip(windows, tags, strict=True) for trigger in bio_spans(row)]
+        triggers = [(window, trigger) for window, row in zip(windows, tags, strict=True) for trigger in bio_spans(row)]
         frames: list[list[FrameInstance]] = [[] for _ in texts]
-        for (window, (frame, first, last)), elements in zip(given, find_elements(self, given), strict=True):
+        for (window, (frame, first, last)), elements in zip(triggers, find_elements(self, triggers), strict=True):
             name, span = self.labels.frames[frame], span_of(window, first, last)
             form = form_of(span.of(texts[window.text]))
             unit = self.labels.unit_of(form, name) or (form, UNKNOWN)
             frames[window.text].append(FrameInstance(name, LexicalUnit(*unit, span), self._elements(name, elements)))
         return frames
 
-    def frames_of(self, texts: Sequence[str], given: Given, *, masked: bool = True) -> list[list[str]]:
+    def frames_of(self, texts: Sequence[str], instances: Instances, *, masked: bool = True) -> list[list[str]]:
         """The best frame of each given trigger, "" for one that no window holds whole.
 
         Its lexical unit is told, its frame is not looked at. With `masked`, a unit of the lexicon evokes only frames
         that it has there.
         """
         names, units, best = self.labels.frames, self.labels.units, {}
-        placed = self._placed(texts, given)
-        for places, logits in _scores(self, [Reading(each.window) for each in placed], range(len(placed)), _same):
-            for place, row in zip(places, logits, strict=True):
-                each = placed[place]
-                scores = row[each.first, 1::2]
-                unit = units.get((each.instance.lexical_unit.lemma, each.instance.lexical_unit.part_of_speech))
+        placed = self._placed(texts, instances)
+        for places, logits in _scores(self, [Reading(gold.window) for gold in placed], range(len(placed)), _same):
+            for gold, row in zip([placed[place] for place in places], logits, strict=True):
+                scores, lexical_unit = row[gold.first, 1::2], gold.instance.lexical_unit
+                unit = units.get((lexical_unit.lemma, lexical_unit.part_of_speech))
                 if masked and unit is not None:
                     scores = np.where([frame in unit for frame in names], scores, -np.inf)
-                best[id(each.instance)] = names[int(scores.argmax())]
-        return [[best.get(id(instance), "") for instance in frames] for frames in given]
+                best[id(gold.instance)] = names[int(scores.argmax())]
+        return [[best.get(id(instance), "") for instance in frames] for frames in instances]
 
-    def with_elements(self, texts: Sequence[str], given: Given) -> list[list[FrameInstance]]:
+    def with_elements(self, texts: Sequence[str], instances: Instances) -> list[list[FrameInstance]]:
         """Given frames of each text with the elements that the parser finds; none of a frame that it does not know."""
         numbers = {name: place for place, name in enumerate(self.labels.frames)}
-        placed = [each for each in self._placed(texts, given) if each.instance.frame in numbers]
-        asked = [(each.window, (numbers[each.instance.frame], each.first, each.last)) for each in placed]
-        found = {
-            id(each.instance): self._elements(each.instance.frame, elements)
-            for each, elements in zip(placed, find_elements(self, asked), strict=True)
+        placed = [gold for gold in self._placed(texts, instances) if gold.instance.frame in numbers]
+        triggers = [(gold.window, (numbers[gold.instance.frame], gold.first, gold.last)) for gold in placed]
+        elements_of = {
+            id(gold.instance): self._elements(gold.instance.frame, elements)
+            for gold, elements in zip(placed, find_elements(self, triggers), strict=True)
         }
-        return [[replace(each, elements=found.get(id(each), ())) for each in frames] for frames in given]
+        return [[replace(frame, elements=elements_of.get(id(frame), ())) for frame in frames] for frames in instances]
 
     def _elements(self, frame: str, elements: Sequence[tuple[str, Span]]) -> tuple[FrameElement, ...]:
         cores = self.labels.elements[frame]
         return tuple(FrameElement(name, span, cores[name]) for name, span in elements)
 
-    def _placed(self, texts: Sequence[str], given: Given) -> list[Placed]:
-        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, given, strict=True)]
+    def _placed(self, texts: Sequence[str], instances: Instances) -> list[Placed]:
+        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, instances, strict=True)]
         return place_frames(framed, self.prepare(texts)[0])[0]
 
 
 def collate(readings: Sequence[Reading], padding: int | None) -> dict[str, Tensor]:
     """The network's inputs, padded on the right."""
-    tokens = max(len(each.window.input_ids) for each in readings)
-    words = max(len(each.window.words) for each in readings)
+    tokens = max(len(reading.window.input_ids) for reading in readings)
+    words = max(len(reading.window.words) for reading in readings)
     batch = {
         "input_ids": np.full((len(readings), tokens), padding or 0),
         "attention_mask": np.zeros((len(readings), tokens), dtype=np.int64),
-        "frame": np.array([each.frame for each in readings]),
+        "frame": np.array([reading.frame for reading in readings]),
         "side": np.zeros((len(readings), tokens), dtype=np.int64),
         "words": np.zeros((len(readings), words), dtype=np.int64),
     }
@@ -200,7 +199,7 @@ def read_tags(
 ) -> list[NDArray[np.int64]]:
     """The best valid tags of the words of each reading; all ask for triggers, or all for elements."""
     tags: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(readings)
-    batches = length_sorted_batches([len(each.window.input_ids) for each in readings], parser.batch)
+    batches = length_sorted_batches([len(reading.window.input_ids) for reading in readings], parser.batch)
     order = [place for batch in batches for place in batch.tolist()]
     with tqdm(total=len(order), desc="windows", unit="window", mininterval=5, leave=False) as bar:
         for places, scores in _scores(parser, readings, order, partial(torch.log_softmax, dim=-1)):
@@ -237,9 +236,9 @@ def lexicon_mask(labels: FrameLabels, texts: Sequence[str]) -> Restrict:
     return restrict
 
 
-def find_elements(parser: FrameParser, given: Sequence[tuple[Window, Trigger]]) -> list[list[tuple[str, Span]]]:
+def find_elements(parser: FrameParser, triggers: Sequence[tuple[Window, Trigger]]) -> list[list[tuple[str, Span]]]:
     """The elements of given frames, as (name, characters), in the order of the text."""
-    readings = [Reading(window, 1 + frame, (first, last)) for window, (frame, first, last) in given]
+    readings = [Reading(window, 1 + frame, (first, last)) for window, (frame, first, last) in triggers]
     names = parser.labels.names
     return [
         [(names[kind], span_of(reading.window, first, last)) for kind, first, last in bio_spans(tags)]

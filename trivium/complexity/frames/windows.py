@@ -43,12 +43,12 @@ class Window:
 
 def words_of(text: str, start: int = 0) -> list[Span]:
     """Words and punctuation marks; `start` is added to the offsets."""
-    return [Span(start + found.start(), start + found.end()) for found in _WORD.finditer(text)]
+    return [Span(start + match.start(), start + match.end()) for match in _WORD.finditer(text)]
 
 
 def sentences_of(text: str) -> list[Span]:
     """Sentences without the white space around them; empty ones are left out."""
-    bounds = [0, *(found.end() for found in _END.finditer(text)), len(text)]
+    bounds = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     spans = []
     for start, end in pairwise(bounds):
         piece = text[start:end]
@@ -84,8 +84,8 @@ def windows_of(texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_tok
 def _offsets(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[tuple[int, int]]]:
     if not texts:
         return []
-    found = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    return list(found["offset_mapping"])
+    encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    return list(encoded["offset_mapping"])
 
 
 def _chunks(words: list[Span], start: int, offsets: list[tuple[int, int]], room: int) -> list[list[Span]]:

@@ -70,7 +70,7 @@ class Evoked:
         if place is None:
             return None
         named = ((element.name, words.under(element.span)) for element in instance.elements)
-        elements = frozenset((name, *where) for name, where in named if where is not None)
+        elements = frozenset((name, *bounds) for name, bounds in named if bounds is not None)
         return cls(words, instance.frame, unit.lemma, unit.part_of_speech, *place, elements)
 
     @property
@@ -112,16 +112,16 @@ def learn_elements(taught: Sequence[Evoked], names: Mapping[str, Sequence[str]],
             candidates[place] = listed
     pair_rows, pairs = _pairs(taught, candidates, names)
     right = np.array([(name, first, after) in taught[number].elements for number, name, first, after in pairs])
-    held = np.array([part[number] == 0 for number, *_ in pairs])
+    is_held = np.array([part[number] == 0 for number, *_ in pairs])
     features = matrix(pair_rows)
-    known = sum(len(frame.elements) for frame, of in zip(taught, part, strict=True) if of == 0)
+    annotated = sum(len(frame.elements) for frame, of in zip(taught, part, strict=True) if of == 0)
     best = (-1.0, PENALTIES[0], THRESHOLDS[0])
     for penalty in PENALTIES:
-        scores = expit(log_odds(fit_logistic(features[~held], right[~held], penalty, seed), features[held]))
+        scores = expit(log_odds(fit_logistic(features[~is_held], right[~is_held], penalty, seed), features[is_held]))
         for threshold in THRESHOLDS:
-            chosen = _chosen(len(taught), [pairs[k] for k in np.flatnonzero(held)], scores, threshold)
+            chosen = _chosen(len(taught), [pairs[k] for k in np.flatnonzero(is_held)], scores, threshold)
             good = sum(len(frame.elements.intersection(row)) for row, frame in zip(chosen, taught, strict=True))
-            best = max(best, (2 * good / max(sum(map(len, chosen)) + known, 1), penalty, threshold))
+            best = max(best, (2 * good / max(sum(map(len, chosen)) + annotated, 1), penalty, threshold))
     _, penalty, threshold = best
     return Elements(names, *_fit_bounds(taught, rows, seed), fit_logistic(features, right, penalty, seed), threshold)
 
@@ -160,7 +160,7 @@ def _fit_bounds(taught: Sequence[Evoked], rows: Sequence[list[Features]], seed: 
     sides = []
     for side in (1, 2):
         bounds = [{named[side] for named in frame.elements} for frame in taught]
-        true = [place in known for known, listed in zip(bounds, rows, strict=True) for place in range(len(listed))]
+        true = [place in own for own, listed in zip(bounds, rows, strict=True) for place in range(len(listed))]
         sides.append(fit_logistic(features, np.array(true), BOUND_PENALTY, seed))
     return sides[0], sides[1]
 
@@ -171,7 +171,7 @@ def _candidates(
     """The likeliest stretches of each sentence."""
     features = matrix([row for listed in rows for row in listed])
     begins, ends = (-np.logaddexp(0, -log_odds(weights, features)) for weights in bounds)
-    found, offset = [], 0
+    stretches, offset = [], 0
     for frame in frames:
         size = len(frame.words) + 1
         begin, end = begins[offset : offset + size], ends[offset : offset + size]
@@ -181,8 +181,8 @@ def _candidates(
         scores[(lengths < 1) | (lengths > LONGEST)] = -np.inf
         order = np.argsort(-scores, axis=None, kind="stable")[:CANDIDATES]
         places = [divmod(int(place), size) for place in order if np.isfinite(scores.flat[place])]
-        found.append([Candidate(a, b, float(begin[a]), float(end[b]), rank) for rank, (a, b) in enumerate(places)])
-    return found
+        stretches.append([Candidate(a, b, float(begin[a]), float(end[b]), rank) for rank, (a, b) in enumerate(places)])
+    return stretches
 
 
 def _chosen(
@@ -201,11 +201,11 @@ def _chosen(
 
 def _fit_together(one: Named, other: Named) -> bool:
     """Apart from each other; or one inside the other, of another name."""
-    (name, first, after), (known, begin, end) = one, other
+    (name, first, after), (other_name, begin, end) = one, other
     if after <= begin or end <= first:
         return True
     inside = (first >= begin and after <= end) or (first <= begin and after >= end)
-    return inside and name != known and (first, after) != (begin, end)
+    return inside and name != other_name and (first, after) != (begin, end)
 
 
 def _step(number: int) -> int:
@@ -231,35 +231,36 @@ def _bound_features(frame: Evoked, place: int) -> list[str]:
     (w0, s0, c0), (w1, _, c1) = frame.words.around(place), frame.words.around(place + 1)
     (v1, t1, d1), (v2, _, d2) = frame.words.around(place - 1), frame.words.around(place - 2)
     side, far, between, _ = _between(frame, place, place)
-    where, passed = f"{side} {_step(far)}", f"{side} {_counted(between, 2)}"
+    distance, passed = f"{side} {_step(far)}", f"{side} {_counted(between, 2)}"
     return [
         *("all", f"w0 {w0}", f"w1 {w1}", f"w-1 {v1}", f"w-2 {v2}", f"c0 {c0}", f"c-1 {d1}", f"c {d1} {c0}"),
         *(f"c- {d2} {d1} {c0}", f"c+ {d1} {c0} {c1}", f"e0 {w0[-3:]}", f"e-1 {v1[-3:]}", f"e {v1[-3:]} {w0[-3:]}"),
-        *(f"s {t1} {s0}", f"w {v1} {w0}", f"at {where}", f"at {where} {d1} {c0}", f"side {side} {v1}"),
+        *(f"s {t1} {s0}", f"w {v1} {w0}", f"at {distance}", f"at {distance} {d1} {c0}", f"side {side} {v1}"),
         *(f"side- {side} {w0}", f"count {passed}", f"count {passed} {d1} {c0}"),
         f"way {side} {' '.join(between)}" if far <= 6 else "way long",
     ]
 
 
-def _stretch_features(frame: Evoked, found: Candidate) -> list[str]:
-    words, first, after = frame.words, found.first, found.after
+def _stretch_features(frame: Evoked, candidate: Candidate) -> list[str]:
+    words, first, after = frame.words, candidate.first, candidate.after
     (w0, _, c0), (wb, _, cb) = words.around(first), words.around(first - 1)
     (we, _, ce), (wn, _, cn) = words.around(after - 1), words.around(after)
     side, far, between, way = _between(frame, first, after)
-    where, inside, size = f"{side} {_step(far)}", words.classes[first:after], _step(after - first)
+    distance, inside, size = f"{side} {_step(far)}", words.classes[first:after], _step(after - first)
     light = ("determiner", "preposition", "number")
     head = next((words.lower[k] for k in range(first, after) if words.classes[k] not in light), "#")
-    begins, ends = (max(-8, int(1.5 * score)) for score in (found.begins, found.ends))
-    both, rank = max(-12, int(1.5 * (found.begins + found.ends))), _step(found.rank)
+    begins, ends = (max(-8, int(1.5 * score)) for score in (candidate.begins, candidate.ends))
+    both, rank = max(-12, int(1.5 * (candidate.begins + candidate.ends))), _step(candidate.rank)
     open_marks = (inside.count("(") != inside.count(")")) + (inside.count("«") != inside.count("»"))
     unbalanced = open_marks + inside.count('"') % 2
     return [
-        *("all", f"side {side}", f"at {where}", f"size {size}", f"size {side} {size}", f"rank {rank}"),
+        *("all", f"side {side}", f"at {distance}", f"size {size}", f"size {side} {size}", f"rank {rank}"),
         *(f"rank {side} {rank}", f"w0 {w0}", f"w-1 {wb}", f"we {we}", f"wn {wn}"),
         *(f"c0 {c0}", f"c-1 {cb}", f"ce {ce}", f"cn {cn}"),
         *(f"w0 {side} {w0}", f"w-1 {side} {wb}", f"c0 {side} {c0}", f"c-1 {side} {cb}", f"cn {side} {cn}"),
         *(f"head {head}", f"head- {head[-3:]}", f"e0 {w0[-3:]}", f"left {cb} {c0}", f"right {ce} {cn}"),
-        *(f"four {side} {cb} {c0} {ce} {cn}", f"at {where} {c0}", f"at {where} {c0} {cn}", f"unbalanced {unbalanced}"),
+        *(f"four {side} {cb} {c0} {ce} {cn}", f"at {distance} {c0}", f"at {distance} {c0} {cn}"),
+        f"unbalanced {unbalanced}",
         *(f"count {side} {_counted(between, 3)}", f"inside {_counted(inside, 2)} {'infinitive' in inside}"),
         *(f"inside {side} {size} {_counted(inside, 2)}", f"ends {side} {first == 0} {after >= len(words) - 1}"),
         *(f"begins {begins}", f"ends {ends}", f"both {both}"),

@@ -70,8 +70,8 @@ def stem_of(word: str) -> str:
 def class_of(word: str) -> str:
     """The rough class of a word; a punctuation mark is its own."""
     lower = word.lower().replace("’", "'")
-    if (known := _CLASS_OF.get(lower)) is not None:
-        return known
+    if (listed := _CLASS_OF.get(lower)) is not None:
+        return listed
     if not word[0].isalnum():
         return word
     if word[0].isdigit():

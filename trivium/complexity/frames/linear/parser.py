@@ -49,13 +49,13 @@ class LinearFrameParser:
         """
         pieces = cls.split([text.text for text in texts])
         framed = [
-            replace(text, frames=tuple(each for each in text.frames if each.frame not in no_frames)) for text in texts
+            replace(text, frames=tuple(one for one in text.frames if one.frame not in no_frames)) for text in texts
         ]
         evoked = [
             frame
             for number, words in pieces
-            for each in framed[number].frames
-            if (frame := Evoked.of(words, each)) is not None
+            for instance in framed[number].frames
+            if (frame := Evoked.of(words, instance)) is not None
         ]
         if sum(bool(frame.elements) for frame in evoked) < 2:
             raise BadInput("no frame with elements to learn from", got=f"{len(texts)} texts", expected="two or more")
@@ -67,7 +67,7 @@ class LinearFrameParser:
         triggers = Triggers(count_lexicon(taught))
         triggers.fit(taught, seed)
         labels = collect_labels(framed)
-        names = {frame: list(known) for frame, known in labels.elements.items()}
+        names = {frame: list(cores) for frame, cores in labels.elements.items()}
         return cls(labels, triggers, learn_elements(evoked, names, seed))
 
     @staticmethod
@@ -81,18 +81,18 @@ class LinearFrameParser:
 
     def parse(self, texts: Sequence[str], pieces: Pieces | None = None) -> list[list[FrameInstance]]:
         """Frames of each text with their elements, as the parser finds them."""
-        found = [
+        pairs = [
             (number, instance, Evoked.of(words, instance))
             for number, words in pieces or self.split(texts)
             for instance in self.triggers.find(words)
         ]
         frames: list[list[FrameInstance]] = [[] for _ in texts]
-        read = self._read([evoked for _, _, evoked in found if evoked is not None])
-        for (number, instance, _), elements in zip(found, read, strict=True):
+        read = self._read([evoked for _, _, evoked in pairs if evoked is not None])
+        for (number, instance, _), elements in zip(pairs, read, strict=True):
             frames[number].append(replace(instance, elements=elements))
         return frames
 
-    def frames_of(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
+    def frames_of(self, texts: Sequence[str], instances: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
         """The frame of each given trigger; its lexical unit is told, its frame is not looked at."""
         pieces: dict[int, list[Words]] = {}
         for number, words in self.split(texts):
@@ -103,21 +103,21 @@ class LinearFrameParser:
             words = next((words for words in pieces.get(number, ()) if words.under(unit.span)), None)
             return self.triggers.frame(words, unit)
 
-        return [[frame(number, instance) for instance in frames] for number, frames in enumerate(given)]
+        return [[frame(number, instance) for instance in frames] for number, frames in enumerate(instances)]
 
     def with_elements(
-        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
+        self, texts: Sequence[str], instances: Sequence[Sequence[FrameInstance]]
     ) -> list[list[FrameInstance]]:
         """Given frames of each text with the elements that the parser finds; theirs are not looked at."""
         evoked: dict[tuple[int, int], Evoked] = {}
         for number, words in self.split(texts):
-            for place, instance in enumerate(given[number]):
+            for place, instance in enumerate(instances[number]):
                 if (frame := Evoked.of(words, replace(instance, elements=()))) is not None:
                     evoked.setdefault((number, place), frame)
         elements = dict(zip(evoked, self._read(list(evoked.values())), strict=True))
         return [
-            [replace(each, elements=elements.get((number, place), ())) for place, each in enumerate(frames)]
-            for number, frames in enumerate(given)
+            [replace(instance, elements=elements.get((number, place), ())) for place, instance in enumerate(frames)]
+            for number, frames in enumerate(instances)
         ]
 
     def _read(self, frames: Sequence[Evoked]) -> list[tuple[FrameElement, ...]]:
@@ -155,19 +155,19 @@ def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
         weights[name][tensors[f"{name}.columns"]] = values
     labels = FrameLabels.from_json(tree)
     triggers = Triggers({tuple(entry): count for *entry, count in tree["lexicon"]}, weights.pop("triggers"))
-    names = {frame: list(known) for frame, known in labels.elements.items()}
+    names = {frame: list(cores) for frame, cores in labels.elements.items()}
     return LinearFrameParser(labels, triggers, Elements(names, threshold=tree["threshold"], **weights))
 
 
 def _without_annotation(pieces: Pieces, annotated: Sequence[Occurrence]) -> list[Occurrence]:
     """Occurrences of what the lexicon has that no annotation touches: there, no unit evokes a frame."""
     lexicon = Triggers(count_lexicon(annotated))
-    taken: dict[int, set[int]] = {}
+    annotated_words: dict[int, set[int]] = {}
     for place in annotated:
-        taken.setdefault(id(place.words), set()).update(range(place.first, place.after))
+        annotated_words.setdefault(id(place.words), set()).update(range(place.first, place.after))
     return [
         replace(place, right=lexicon.none_of(place))
         for _, words in pieces
         for place in lexicon.candidates(words)
-        if taken.get(id(words), set()).isdisjoint(range(place.first, place.after))
+        if annotated_words.get(id(words), set()).isdisjoint(range(place.first, place.after))
     ]

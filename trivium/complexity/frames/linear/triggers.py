@@ -129,9 +129,9 @@ class Triggers:
 
     def _options(self, place: Occurrence) -> list[Option]:
         """What each unit of the form or the stem may evoke, and nothing."""
-        known = {*self._forms.get(place.form, ()), *self._stems.get(place.stem, ())}
-        units = {unit for unit, _ in known}
-        return sorted(known | {(unit, frame) for unit in units for frame in ("", *self._units[unit])})
+        options = {*self._forms.get(place.form, ()), *self._stems.get(place.stem, ())}
+        units = {unit for unit, _ in options}
+        return sorted(options | {(unit, frame) for unit in units for frame in ("", *self._units[unit])})
 
     def _scores(self, choices: Sequence[tuple[Occurrence, Option]]) -> list[float]:
         odds: list[float] = log_odds(self.weights, matrix(self.rows(choices))).tolist() if choices else []
