@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from trivium.core.errors import BadInput
-from trivium.core.json_places import line_in
 
 LARGEST_FILE = 8 << 30  # bytes of a file that is read as a whole; COCO's instances, the largest, have half a GiB
 LARGEST_IMAGE = 1 << 28  # bytes, encoded
@@ -248,9 +247,9 @@ def parse_json(text: str, file: Path, row: int | None = None) -> Any:
         value = _decode(_DECODER, text, file, row)
     except _Refused:
         value = _decode(_FINDER, text, file, row)
-        _refuse_misfit(value, text, file, row)
+        _refuse_misfit(value, file, row)
     if "\\ud" in text or "\\uD" in text:
-        _refuse_misfit(value, text, file, row)
+        _refuse_misfit(value, file, row)
     return value
 
 
@@ -277,7 +276,7 @@ def parse_element(text: str, place: int, file: Path, row: int) -> tuple[Any, int
     return parse_json(text[place:end], file, row), end
 
 
-def _refuse_misfit(value: Any, text: str, file: Path, row: int | None) -> None:
+def _refuse_misfit(value: Any, file: Path, row: int | None) -> None:
     """Raise `BadInput` at the first number or text, in the order of the file, that is a misfit."""
     left = [("", value)]
     while left:  # no recursion: the value may be nested as deep as JSON may be
@@ -288,8 +287,7 @@ def _refuse_misfit(value: Any, text: str, file: Path, row: int | None) -> None:
         elif isinstance(value, str) and not _is_unicode(value):
             problem, expected = "half of a surrogate pair", "text that UTF-8 can hold"
         if problem is not None:
-            line = line_in(text, name) if row is None else row
-            raise BadInput(problem, file=file, row=line, field=name or None, got=value, expected=expected)
+            raise BadInput(problem, file=file, row=row, field=name or None, got=value, expected=expected)
         if isinstance(value, dict):
             left += [(f"{name}.{key}".removeprefix("."), part) for key, part in reversed(value.items())]
             left += [(name, key) for key in reversed(value)]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from trivium.core.errors import BadInput
-from trivium.core.json_places import line_in
 from trivium.core.reading import parse_json, read_text
 from trivium.core.tables import parse_object
 from trivium.formats.framed_texts import Span
@@ -18,8 +17,7 @@ class Field:
 
     Attributes:
         value: the value, of any JSON type.
-        file, row: where the record stands; the row is None where the file is one JSON value, and is looked up there
-            for an error.
+        file, row: where the record stands; the row is None where the file is one JSON value.
         name: the path to the value, such as `frames[0].lexical_unit.start`; "" for the record itself.
     """
 
@@ -32,8 +30,7 @@ class Field:
         """Raise `BadInput` here; what was got is shown unless it is the record itself."""
         if self.name:
             details.setdefault("got", self.value)
-        row = line_in(read_text(self.file), self.name) if self.row is None else self.row
-        raise BadInput(problem, file=self.file, row=row, field=self.name or None, **details)
+        raise BadInput(problem, file=self.file, row=self.row, field=self.name or None, **details)
 
     @property
     def keys(self) -> Collection[str]:
