@@ -5,15 +5,15 @@ import pytest
 from tests.kvqae.asking.own_folder import open_asker, settings, write_folder
 from tests.kvqae.asking.test_building import make, no_foreign
 from tests.prompting.loopback_endpoint import Loopback, Response, said
-from trivium.commands import endpoints
 from trivium.commands.ask_batch import answer_all, read_questions
-from trivium.commands.endpoints import reader_of
+from trivium.commands.kb_models import reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
+from trivium.kvqae.asking import endpoints
 from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 
-def answered(question, image):
+def answered(question, image, entries):
     if not question.strip():
         raise BadInput("the question is empty")
     entries = [] if image is None else [Recognised(image.decode(), 2.0, 0.75, True)]

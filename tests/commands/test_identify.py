@@ -10,12 +10,13 @@ from tests.kvqae.asking.own_folder import open_asker, settings, write_folder, wr
 from tests.kvqae.asking.test_building import make, no_foreign
 from tests.kvqae.tiny_reader import write_bert
 from tests.prompting.loopback_endpoint import Loopback, said
-from trivium.commands.ask_batch import answer_all
-from trivium.commands.endpoints import STAND_INS, EndpointIdentifier, is_stand_in, reader_of
-from trivium.commands.given_entries import key_of_picture, read_entries
+from trivium.commands.ask_batch import answer_all, key_of_picture, read_entries
+from trivium.commands.kb_models import STAND_INS, is_stand_in, reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, write_json_lines
+from trivium.kvqae.asking import endpoints
 from trivium.kvqae.asking.asker import Asker
+from trivium.kvqae.asking.endpoints import EndpointIdentifier
 from trivium.kvqae.asking.own_base import OwnBase
 from trivium.kvqae.reader.reading import load_reader, save_reader
 
@@ -39,8 +40,8 @@ def ask(museum: Path, server: Loopback, journal: Path, question: str = "Where do
 
 def test_only_the_passages_of_the_chosen_entity_are_ranked(museum, tmp_path):
     with Loopback(lambda number, payload: said("tower 03")) as server:
-        answer = ask(museum, server, tmp_path, given={"tower 07": 0.9, "tower 03": 0.8})
-        again = ask(museum, server, tmp_path, given={"tower 07": 0.9, "tower 03": 0.8})
+        answer = ask(museum, server, tmp_path, entries={"tower 07": 0.9, "tower 03": 0.8})
+        again = ask(museum, server, tmp_path, entries={"tower 07": 0.9, "tower 03": 0.8})
         assert len(server.requests) == 1  # paid once
     assert [support.title for support in answer.supports] == ["tower 03", "tower 03"]
     assert answer.supports == again.supports
@@ -62,7 +63,7 @@ def test_without_a_choice_the_best_passages_of_all_stand(museum, tmp_path, words
 
 
 def test_an_endpoint_that_is_down_is_an_error_of_one_line(museum, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("trivium.commands.endpoints", fromlist=["PACE"]).PACE, "retries", 0)
+    monkeypatch.setitem(endpoints.PACE, "retries", 0)
     with Loopback(lambda number, payload: said("1")) as server:
         pass
     with pytest.raises(BadInput, match="the endpoint fails: gave up after 1 requests"):

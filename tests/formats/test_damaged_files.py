@@ -45,7 +45,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.squad import read_squad
 from trivium.formats.trec import read_qrels, read_run
 from trivium.formats.triviaqa import read_triviaqa
-from trivium.formats.visual_questions import read_encyclopedic_vqa, read_infoseek, read_ok_vqa
+from trivium.formats.visual_questions import read_encyclopedic_vqa, read_infoseek
 from trivium.formats.wikidata import WikidataFile
 from trivium.measures.runs import Qrels, Run
 
@@ -110,11 +110,6 @@ def _pictures(path: Path) -> Any:
     return read_corpus(path.parent)
 
 
-def _ok_vqa(path: Path) -> Any:
-    path.with_name(OK_ANNOTATIONS).write_bytes(dump(test_visual_questions.OK_ANNOTATIONS, ".json"))
-    return read_ok_vqa(path)
-
-
 def _examples(path: Path) -> Any:
     texts = path.with_name("texts.jsonl")
     texts.write_bytes(dump([test_frame_corpora.text_record()], texts.name))
@@ -125,7 +120,6 @@ def _claim(value: Any) -> dict[str, Any]:
     return {"rank": "normal", "mainsnak": {"snaktype": "value", "property": "P1", "datavalue": {"value": value}}}
 
 
-OK_QUESTIONS, OK_ANNOTATIONS = "OpenEnded_mscoco_val2014_questions.json", "mscoco_val2014_annotations.json"
 QUESTION = {
     "id": "q1", "input": "Which river?", "image": "bridge.jpg", "wikidata_id": "Q12", "kilt_id": "77", "url": "",
     "original_question": "Which?", "output": {"original_answer": "Vell", "answer": ["Vell"]}, "meta": {},
@@ -172,7 +166,6 @@ READERS = {
     "flickr_entities": Reader("e.zip", _zip(entities_members()), _entities),
     "picture_corpora": Reader("entity_types.json", ["people", "animals"], _pictures),
     "infoseek": Reader("v.jsonl", [test_visual_questions.SEEK, test_visual_questions.TALL], read_infoseek),
-    "ok_vqa": Reader(OK_QUESTIONS, test_visual_questions.OK_QUESTIONS, _ok_vqa),
     "encyclopedic_vqa": Reader(
         "v.csv", test_visual_questions.ENCYCLOPEDIC + 'What?,oak|the oak,landmarks,a1|b2,templated,x\n', read_encyclopedic_vqa
     ),

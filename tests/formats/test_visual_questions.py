@@ -1,4 +1,4 @@
-"""Readers of InfoSeek, Encyclopedic-VQA and OK-VQA, and the pictures that they name."""
+"""Readers of InfoSeek and Encyclopedic-VQA, and the pictures that they name."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,6 @@ from trivium.formats.visual_questions import (
     pictures_by_name,
     read_encyclopedic_vqa,
     read_infoseek,
-    read_ok_vqa,
 )
 
 SEEK = {"data_id": "infoseek_val_1", "image_id": "oven_1", "question": "Where?", "answer": ["Ur"],
@@ -22,19 +21,6 @@ ENCYCLOPEDIC = "question,answer,dataset_name,dataset_image_ids,question_type,evi
 
 def write_lines(path: Path, records: list[object]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-ASKED = {"question_id": 5, "image_id": 297147, "question": "What sport?"}
-TOLD = {"question_id": 5, "question_type": "four", "answers": [{"answer": "race", "raw_answer": "racing"}] * 10}
-OK_QUESTIONS = {"data_subtype": "val2014", "questions": [ASKED]}
-OK_ANNOTATIONS = {"annotations": [TOLD], "question_types": {"four": "Sports"}}
-
-
-def write_ok_vqa(folder: Path, annotated: dict[str, object] | None = None, **changes: object) -> Path:
-    path = folder / "OpenEnded_mscoco_val2014_questions.json"
-    path.write_text(json.dumps(OK_QUESTIONS | changes))
-    (folder / "mscoco_val2014_annotations.json").write_text(json.dumps(OK_ANNOTATIONS | (annotated or {})))
     return path
 
 
@@ -61,12 +47,6 @@ def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:
         VisualQuestion("1:b2", "What?", "b2", "templated", "landmarks", ("oak", "the oak")),
         VisualQuestion("2:7", "Who?", "7", "multi_answer", "inat", ("owl&&fox",)),
     ]
-
-
-def test_ok_vqa_joins_questions_and_annotators(tmp_path: Path) -> None:
-    (asked,) = read_ok_vqa(write_ok_vqa(tmp_path))
-    expected = VisualQuestion("5", "What sport?", "COCO_val2014_000000297147", "Sports", "", ("race",) * 10)
-    assert asked == expected
 
 
 def test_pictures_have_one_name_each(tmp_path: Path) -> None:

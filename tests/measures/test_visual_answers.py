@@ -1,11 +1,8 @@
 """Scores of answers to public sets about pictures, on examples that fit on paper."""
 
-from itertools import combinations
-
 import pytest
 
 from trivium.measures.visual_answers import (
-    annotators_agree,
     in_range,
     lists_match,
     matches_encyclopedic,
@@ -77,16 +74,3 @@ def test_lists_by_half_of_their_parts() -> None:
 )
 def test_encyclopedic_vqa_normalises_in_its_own_way(answer: str, reference: str, right: bool) -> None:
     assert matches_encyclopedic(answer, reference) == right
-
-
-@pytest.mark.parametrize("agreeing", range(11))
-def test_ten_annotators_are_averaged_over_nine(agreeing: int) -> None:
-    answers = ["two"] * agreeing + ["red", "one"] * 5  # others, before and after it in the alphabet
-    del answers[10:]
-    nines = [sum(answers[place] == "two" for place in chosen) for chosen in combinations(range(10), 9)]
-    expected = sum(min(1, count / 3) for count in nines) / 10
-    assert annotators_agree("The 2", answers) == pytest.approx(expected)
-
-
-def test_saying_nothing_agrees_with_nobody() -> None:
-    assert annotators_agree("", ["", "x"]) == 0

@@ -34,9 +34,9 @@ def lines(answer: "Answer") -> Iterator[str]:
     """The answer for a terminal; the answer's place in a passage stands in «»."""
     from trivium.kvqae.asking.answer import INVENTED
 
-    told = [] if answer.score is None else [f"probability {answer.score:.3f}"]
-    told += [f"{sum(answer.seconds.values()):.1f} s", *[INVENTED] * answer.invented]
-    yield f"{_printable(answer.text) or '(no answer)'}   ({', '.join(told)})"
+    notes = [] if answer.score is None else [f"probability {answer.score:.3f}"]
+    notes += [f"{sum(answer.seconds.values()):.1f} s", *[INVENTED] * answer.invented]
+    yield f"{_printable(answer.text) or '(no answer)'}   ({', '.join(notes)})"
     yield from map(entry_line, answer.entries)
     if answer.alike:
         yield f"picture: most like that of {_printable(answer.alike)}"
@@ -51,9 +51,11 @@ def lines(answer: "Answer") -> Iterator[str]:
 
 
 def entry_line(entry: "Recognised") -> str:
-    """What the picture may show, in words."""
-    known = "no probability: too few pictures" if entry.probability is None else f"probability {entry.probability:.3f}"
-    return f"picture: {_printable(entry.title)}   ({known}{'' if entry.sure else ', not sure'})"
+    """The line that says what the picture may show."""
+    probability = "no probability: too few pictures"
+    if entry.probability is not None:
+        probability = f"probability {entry.probability:.3f}"
+    return f"picture: {_printable(entry.title)}   ({probability}{'' if entry.sure else ', not sure'})"
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
@@ -70,7 +72,7 @@ def _marked(support: "Support") -> str:
 
 
 def _printable(text: str) -> str:
-    """Without control characters: a text cannot move a terminal's cursor."""
+    """Replace control characters: a text cannot move a terminal's cursor."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
@@ -86,7 +88,7 @@ def prepare_arithmetic() -> None:
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     from trivium.commands.visual_sets import SETS
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
@@ -104,35 +106,30 @@ def options(parser: ArgumentParser) -> None:
     add("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
     add("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
     add("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
-    told = "search results or embeddings of somebody else's, in place of looking at the pictures of --batch"
-    add("--entries", type=Path, metavar="FILE", help=told)
+    results = "search results or embeddings of somebody else's, in place of looking at the pictures of --batch"
+    add("--entries", type=Path, metavar="FILE", help=results)
     add_models(parser, own)
 
 
 def add_models(parser: ArgumentParser, own: _ArgumentGroup) -> None:
-    """Arguments that name who reads, and who chooses the entity."""
-    told = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1 (default: the base's own)"
-    own.add_argument("--reader", metavar="READER", help=told)
+    """Declare the arguments that name who reads, and who chooses the entity."""
+    reader = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1 (default: the base's own)"
+    own.add_argument("--reader", metavar="READER", help=reader)
     own.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
     own.add_argument(
         "--stand-ins", action="store_true", help="let the sample's reader read, too: it knows no real world"
     )
     group = parser.add_argument_group("identify the entity first")
-    told = "an endpoint whose model chooses among the best entities by name and picture; both are sent to it"
-    group.add_argument("--identify", metavar="ADDRESS", help=told)
+    address = "an endpoint whose model chooses among the best entities by name and picture; both are sent to it"
+    group.add_argument("--identify", metavar="ADDRESS", help=address)
     group.add_argument("--identify-model", metavar="NAME", help="the endpoint's name for the model")
     group.add_argument("--key-variable", metavar="VARIABLE", help="environment variable with the endpoints' key")
 
 
 def open_base(folder: Path, arguments: Namespace) -> "Asker":
-    """A base of one's own, loaded.
-
-    Raises:
-        BadInput: no base, or a model is not there.
-    """
-    from trivium.commands.endpoints import identifier_of, reader_of
+    """Open a base of one's own; `BadInput` where there is none, or a model is missing."""
     from trivium.commands.kb import BASE
-    from trivium.commands.kb_models import foreign
+    from trivium.commands.kb_models import foreign, identifier_of, reader_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.own_base import OwnBase
 
@@ -144,12 +141,8 @@ def open_base(folder: Path, arguments: Namespace) -> "Asker":
 
 
 def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tuple[Asker, str]":
-    """What `make repro` made in a project, loaded; and the folder of its questions, below `data/kvqae`.
-
-    Raises:
-        BadInput: no such row, or something is not there yet.
-    """
-    from trivium.commands.endpoints import identifier_of
+    """Open what `make repro` made in a project; returns also the folder of its questions, below `data/kvqae`."""
+    from trivium.commands.kb_models import identifier_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.graph import GraphBase
     from trivium.kvqae.reader.prompted import JOURNAL
@@ -161,11 +154,10 @@ def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tup
 
 def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
-    from trivium.commands.ask_batch import answer_all, read_questions
-    from trivium.commands.given_entries import read_entries
+    from trivium.commands.ask_batch import answer_all, read_entries, read_questions
     from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
 
-    given = None if arguments.entries is None else read_entries(arguments.entries)
+    entries = None if arguments.entries is None else read_entries(arguments.entries)
     # What is wrong with the questions is said before anything is loaded.
     if arguments.set is None:
         read_questions(arguments.batch)
@@ -174,10 +166,10 @@ def _ask_table(arguments: Namespace) -> None:
         judge = load_judge(arguments.set, arguments.bem)
     with open_base(arguments.kb, arguments) as asker:
         if arguments.set is None:
-            asked, failed = answer_all(asker.ask, arguments.batch, arguments.out, given)
-            print(f"{arguments.out}: {asked} questions, {failed} of them could not be answered")
+            count, failed = answer_all(asker.ask, arguments.batch, arguments.out, entries)
+            print(f"{arguments.out}: {count} questions, {failed} of them could not be answered")
             return
-        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out, given)
+        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out, entries)
     print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 

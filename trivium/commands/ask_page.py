@@ -53,13 +53,10 @@ TURN = """() => {
 }"""
 
 
-def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gradio.Blocks":
+def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "gradio.Blocks":
     """The page: a picture, a question, the answer; with bases of one's own which one, and which face.
 
-    Args:
-        bases: name → who answers; one without a name where it is the graph's.
-        uploads: where uploads lie.
-        known: questions of the test set.
+    `bases` are by name, without one where it is the graph's; uploads lie in `uploads`.
     """
     import gradio
 
@@ -73,7 +70,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
         return path
 
     def answer(question: str | None, image: str | None, base: str | None, face: float | None, rerank: bool) -> str:
-        return respond(bases, uploads, known, question, image, base, face, rerank)
+        return respond(bases, uploads, samples, question, image, base, face, rerank)
 
     names = list(bases)
     own = names != [""]
@@ -99,8 +96,9 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
                 rerank = gradio.Checkbox(True, label="Re-rank (slower, better)", elem_id="rerank", visible=not own)
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         shown = gradio.HTML(elem_id="answer")
-        if known.examples:
-            gradio.Examples(known.examples, [image, question], label=KNOWN, examples_per_page=len(known.examples))
+        if samples.examples:
+            count = len(samples.examples)
+            gradio.Examples(samples.examples, [image, question], label=KNOWN, examples_per_page=count)
         gradio.on([ask.click, question.submit], answer, [question, image, base, face, rerank], shown, api_name="ask")
     # One question is answered while another picture is decoded, drawn or sent.
     return page.queue(max_size=WAITING, default_concurrency_limit=2)
@@ -108,7 +106,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, known: "Samples") -> "gra
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Gradio's folder, which goes at the end; before, what killed servers of this user have left goes."""
+    """Make Gradio's folder, and remove it at the end; folders that killed servers of this user have left go, too."""
     root = Path(tempfile.gettempdir()).resolve()
     for left in root.glob(f"{PREFIX}*"):
         if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
@@ -131,7 +129,7 @@ def is_loopback(host: str) -> bool:
 
 
 def take_token(host: str) -> str | None:
-    """The token of the environment, which forgets it: no other process inherits it.
+    """Take the token out of the environment, so that no other process inherits it.
 
     Raises:
         BadInput: there is none, and other machines reach the host; or it is short.
@@ -147,7 +145,7 @@ def take_token(host: str) -> str | None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there, taken before anything is loaded; `BadInput` where no server can listen."""
+    """Open a socket, before anything is loaded; `BadInput` where no server can listen."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
@@ -197,11 +195,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
 
 @contextmanager
 def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
-    """The page, after the bases of one's own that are named, or what the graph has made, are loaded.
-
-    Raises:
-        BadInput: two of one name, no base, or the project is not built.
-    """
+    """Yield the page when the named bases of one's own, or what the graph has made, are loaded; raises `BadInput`."""
     from trivium.kvqae.asking.answer import INVENTED
     from trivium.page.asking import Samples, read_samples
 
@@ -210,27 +204,28 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
         raise BadInput("two bases have the same name", field="--kb", got=names)
     with ExitStack() as stack:
         askers = {base.resolve().name: stack.enter_context(open_base(base, arguments)) for base in arguments.kb}
-        known = Samples([], {})
+        samples = Samples([], {})
         if not askers:
             asker, dataset = open_graph(Path.cwd(), arguments.row, arguments)
             askers = {"": stack.enter_context(asker)}
-            known = read_samples(Path.cwd(), dataset, folder / "samples")
-            for path, question in known.examples[:2]:  # a network's first look at a new shape is slow
+            samples = read_samples(Path.cwd(), dataset, folder / "samples")
+            for path, question in samples.examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())
         if any(asker.base.invented for asker in askers.values()):
             print(f"ask: {INVENTED}", flush=True)
-        yield build(askers, folder, known)
+        yield build(askers, folder, samples)
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     parser.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
-    told = f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}"
-    parser.add_argument("--host", default="127.0.0.1", help=told)
+    address = f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}"
+    parser.add_argument("--host", default="127.0.0.1", help=address)
     parser.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
     own = parser.add_argument_group("bases of your own, made by `trivium kb`")
-    told = "a base that the page offers; may be repeated"
-    own.add_argument("--kb", type=Path, action="append", default=[], metavar="FOLDER", help=told)
+    own.add_argument(
+        "--kb", type=Path, action="append", default=[], metavar="FOLDER", help="offered by the page; may be repeated"
+    )
     add_models(parser, own)
 
 

@@ -1,10 +1,11 @@
-"""The models of a base of one's own as a person names them: folders, names, a built project."""
+"""The models of a base of one's own as a person names them: folders, names, endpoints, a built project."""
 
 import hashlib
 import re
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,59 +14,60 @@ from PIL import Image
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, value_at
 from trivium.core.tables import read_json
+from trivium.kvqae.asking.answer import WOULD_READ
 from trivium.kvqae.asking.artifacts import made
-from trivium.kvqae.asking.models import BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
+from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
+from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
+from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, known_encoder
 from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import LoadedEncoder
 
+if TYPE_CHECKING:  # seconds to import
+    from trivium.kvqae.asking.systems import FolderReader
+
 MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
+STAND_INS = (
+    f"The reader is the sample's: it knows an invented world only, and does not read here (--stand-ins). {WOULD_READ}"
+)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-def image_encoder(asked: str) -> tuple[str, dict[str, Any]]:
-    """Name and entry of what `--image-encoder` says.
-
-    Raises:
-        BadInput: no such model.
-    """
+def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
+    """Name and entry of an `--image-encoder`; `BadInput` for no such model."""
     from trivium.decorrelation.benchmark.family import find_model
 
-    name, equals, model = asked.partition("=")
+    name, equals, model = value.partition("=")
     if equals and name in ENCODERS and Path(model).is_dir():
         settings = MTCNN if ENCODERS[name].route == "face" else {}
         return name, {"registered": True, "model": str(Path(model).resolve()), "settings": settings, "weight": WEIGHT}
     if equals and name in ENCODERS and ":" not in model:
-        raise BadInput("no such folder", field="--image-encoder", got=asked, expected=f"{name}=FOLDER")
+        raise BadInput("no such folder", field="--image-encoder", got=value, expected=f"{name}=FOLDER")
     try:
-        found = find_model(asked)
+        named = find_model(value)
     except BadInput as error:
         error.args = (str(error).replace("--model", "--image-encoder"),)
         raise
-    if found.family == "npy":
+    if named.family == "npy":
         problem = "stored embeddings cannot encode new pictures; a base needs a model"
-        raise BadInput(problem, field="--image-encoder", got=asked)
-    if found.name in ENCODERS:
+        raise BadInput(problem, field="--image-encoder", got=value)
+    if named.name in ENCODERS:
         problem = "this name belongs to an encoder of the graph"
-        raise BadInput(problem, field="--image-encoder", got=asked, expected="another NAME=")
-    where = str(Path(found.where).resolve()) if Path(found.where).is_dir() else found.where
-    file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in found.name)
-    return file_name, {"registered": False, "model": f"{found.family}:{where}", "weight": WEIGHT}
+        raise BadInput(problem, field="--image-encoder", got=value, expected="another NAME=")
+    place = str(Path(named.where).resolve()) if Path(named.where).is_dir() else named.where
+    file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in named.name)
+    return file_name, {"registered": False, "model": f"{named.family}:{place}", "weight": WEIGHT}
 
 
-def text_encoder(asked: str) -> tuple[str, dict[str, Any]]:
-    """Name and entry of what `--text-encoder` says.
-
-    Raises:
-        BadInput: no such encoder.
-    """
-    name, equals, folder = asked.partition("=")
+def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
+    """Name and entry of a `--text-encoder`; `BadInput` for no such encoder."""
+    name, equals, folder = value.partition("=")
     if not equals or not _NAME.fullmatch(name):
-        raise BadInput("no such text encoder", field="--text-encoder", got=asked, expected="NAME=FOLDER",
+        raise BadInput("no such text encoder", field="--text-encoder", got=value, expected="NAME=FOLDER",
                        choices=TEXT_ENCODERS)  # fmt: skip
     from trivium.nets.sentence_folder import MODULES  # imports torch
 
@@ -78,11 +80,7 @@ def text_encoder(asked: str) -> tuple[str, dict[str, Any]]:
 
 
 def check_model(name: str, entry: NamedEncoder) -> None:
-    """Refuse a model that is not there.
-
-    Raises:
-        BadInput: it is not.
-    """
+    """Raise `BadInput` for a model that is not there."""
     from trivium.decorrelation.benchmark.family import find_model
 
     if not entry.registered:
@@ -94,11 +92,7 @@ def check_model(name: str, entry: NamedEncoder) -> None:
 
 
 def from_checkout(root: Path) -> dict[str, Any]:
-    """Encoders, weights and reader of a built project, those that are there.
-
-    Raises:
-        BadInput: no project, or nothing is built.
-    """
+    """Encoders, weights and reader of a built project, those that are there; `BadInput` where there is no encoder."""
     root, path = root.resolve(), root.resolve() / "params.yaml"
     tree = read_parameters(path)
 
@@ -135,30 +129,20 @@ def from_checkout(root: Path) -> dict[str, Any]:
 
 
 class NamedEmbedder(Embedder):
-    """The picture tower of a model that `trivium odmap` knows.
+    """The picture tower of a model as `find_model` takes its name; `weights` is a digest of its parameters."""
 
-    Args:
-        asked: as `find_model` takes it.
-
-    Attributes:
-        weights: a digest of its parameters.
-
-    Raises:
-        BadInput: it cannot be had.
-    """
-
-    def __init__(self, asked: str) -> None:
+    def __init__(self, name: str) -> None:
         import torch
 
         from trivium.decorrelation.benchmark.family import find_model
 
-        self.path = Path(asked)
-        self._model = find_model(asked).load()
+        self.path = Path(name)
+        self._model = find_model(name).load()
         self.dimension = self([Image.new("RGB", (32, 32))]).shape[1]
         state = hashlib.sha256()
         for module in vars(self._model).values():
-            for name, tensor in sorted(module.state_dict().items()) if isinstance(module, torch.nn.Module) else ():
-                state.update(name.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+            for key, tensor in sorted(module.state_dict().items()) if isinstance(module, torch.nn.Module) else ():
+                state.update(key.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
         self.weights = state.hexdigest()
 
     def prepare(self, images: Sequence[Image.Image]) -> Sequence[Image.Image]:
@@ -175,16 +159,61 @@ class NamedEmbedder(Embedder):
             return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
 
 
-def foreign(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureModel:
-    """A model that no registry knows; one without a folder is loaded to know its weights.
-
-    Raises:
-        BadInput: it cannot be had.
-    """
-    kind, _, where = entry.model.partition(":")
-    if Path(where).is_dir():
-        digest = digest_of_folder(Path(where), settings.limits | {"kind": kind})
+def foreign(name: str, entry: NamedEncoder) -> PictureModel:
+    """A model that no registry knows; one without a folder is loaded to know its weights."""
+    kind, _, place = entry.model.partition(":")
+    if Path(place).is_dir():
+        digest = digest_of_folder(Path(place), LIMITS | {"kind": kind})
         return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
     embedder = NamedEmbedder(entry.model)
-    digest = digest_of(settings.limits | {"model": entry.model, "weights": embedder.weights})
+    digest = digest_of(LIMITS | {"model": entry.model, "weights": embedder.weights})
     return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(embedder))
+
+
+def reader_of(
+    reader: str | None, model: str | None, key_variable: str | None, journal: Path, *, stand_ins: bool = False
+) -> ReaderMaker:
+    """A function that makes a base's reader, of a folder, an endpoint or the base's own, or says why nobody reads.
+
+    Args:
+        reader: as the command line names it; None: the base's own.
+        model, key_variable, journal: see `PaidModel`.
+        stand_ins: whether the sample's reader may read, too.
+
+    Raises:
+        BadInput: an endpoint without a model, or no such folder.
+    """
+    if reader is not None and reader.startswith(("http://", "https://")):
+        if model is None:
+            raise BadInput("an endpoint needs the name of its model", field="--reader-model")
+        return lambda settings: EndpointReader(reader, model, key_variable, journal)
+    if reader is not None and not Path(reader).is_dir():
+        raise BadInput("no such reader", field="--reader", got=reader, expected="a folder, or http(s)://…")
+
+    def make(settings: BaseSettings) -> "FolderReader | str | None":
+        from trivium.kvqae.asking.systems import FolderReader
+
+        if (folder := reader or settings.reader) is None:
+            return None
+        invented = is_stand_in(Path(folder))
+        if invented and not stand_ins:
+            return STAND_INS
+        return FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens, invented=invented)
+
+    return make
+
+
+def is_stand_in(model: Path) -> bool:
+    """Whether a folder is one that a project with the invented sample's world has made."""
+    projects = [parent.parent for parent in model.resolve().parents if parent.name == "models"]
+    files = [project / "params.yaml" for project in projects if (project / "dvc.yaml").is_file()]
+    return any((read_parameters(file).get("world") or {}).get("kvqae") == "sample" for file in files if file.is_file())
+
+
+def identifier_of(arguments: Namespace, journal: Path) -> EndpointIdentifier | None:
+    """The model that chooses the entity; None where none is named; `BadInput` without its name or key."""
+    if arguments.identify is None:
+        return None
+    if arguments.identify_model is None:
+        raise BadInput("an endpoint needs the name of its model", field="--identify-model")
+    return EndpointIdentifier(arguments.identify, arguments.identify_model, arguments.key_variable, journal)

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, answer_rows
-from trivium.commands.given_entries import Given
+from trivium.commands.ask_batch import COLUMNS, Ask, AskedRow, Entries, answer_rows
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.tables import write_csv, write_json
@@ -16,10 +15,9 @@ from trivium.formats.visual_questions import (
     pictures_by_name,
     read_encyclopedic_vqa,
     read_infoseek,
-    read_ok_vqa,
 )
 from trivium.measures.answers import exact_match
-from trivium.measures.visual_answers import annotators_agree, in_range, lists_match, matches_encyclopedic
+from trivium.measures.visual_answers import in_range, lists_match, matches_encyclopedic
 
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
 OWN = ("id", "kind", "split", "expected", "right")
@@ -50,7 +48,7 @@ class VisualSet(NamedTuple):
     called: str  # name of that measure
 
     def measure(self, judge: Judge | None) -> str:
-        """What the scores are called."""
+        """The name of the measure."""
         return self.called if judge is None else "exact match or BEM"
 
 
@@ -58,8 +56,6 @@ SETS = {
     "infoseek": VisualSet("InfoSeek", read_infoseek, _infoseek, "InfoSeek accuracy"),
     JUDGED: VisualSet("Encyclopedic-VQA", read_encyclopedic_vqa, _encyclopedic,
                       "exact match (no BEM: not the published measure)"),
-    "ok_vqa": VisualSet("OK-VQA", read_ok_vqa, lambda question, answer: annotators_agree(answer, question.answers),
-                        "VQA accuracy"),
 }  # fmt: skip
 
 
@@ -70,8 +66,8 @@ def _judged(
     scores = list(right)
     doubtful = [place for place, value in enumerate(right) if not value and answers[place].strip()]
     pairs = [(place, reference) for place in doubtful for reference in questions[place].answers]
-    asked = [(questions[place].text, ref.replace(ENCYCLOPEDIC_PARTS, ","), answers[place]) for place, ref in pairs]
-    for (place, _), equivalent in zip(pairs, judge(asked), strict=True):
+    triples = [(questions[place].text, ref.replace(ENCYCLOPEDIC_PARTS, ","), answers[place]) for place, ref in pairs]
+    for (place, _), equivalent in zip(pairs, judge(triples), strict=True):
         scores[place] = max(scores[place], float(equivalent >= EQUIVALENT))
     return scores
 
@@ -94,11 +90,7 @@ def _summary(questions: Sequence[VisualQuestion], right: Sequence[float]) -> dic
 
 
 def load_judge(name: str, folder: Path | None) -> Judge | None:
-    """BEM from its folder; None without one.
-
-    Raises:
-        BadInput: a set that is not judged by it, or not such a folder.
-    """
+    """Load BEM from its folder; None without one; `BadInput` for a set that is not judged by it."""
     if folder is None:
         return None
     if name != JUDGED:
@@ -117,14 +109,14 @@ def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[Vis
     Raises:
         BadInput: see the set's reader and `pictures_by_name`; or no question has its picture.
     """
-    questions, found = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
-    if pictures is not None and not any(question.picture in found for question in questions):
+    questions, paths = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
+    if pictures is not None and not any(question.picture in paths for question in questions):
         raise BadInput("no question's picture is there", file=pictures, expected=f"such as {questions[0].picture}.jpg")
     rows = []
     for question in questions:
         picture = question.picture
         if pictures is not None:
-            picture = str(found.get(question.picture, pictures / question.picture).resolve())
+            picture = str(paths.get(question.picture, pictures / question.picture).resolve())
         others = {name: getattr(question, name) for name in ("id", "kind", "split")}
         others["expected"] = " | ".join(dict.fromkeys(question.answers))
         rows.append(AskedRow(question.text, picture, others))
@@ -138,7 +130,7 @@ def answer_set(
     rows: Sequence[AskedRow],
     judge: Judge | None,
     out: Path,
-    given: Given | None = None,
+    entries: Entries | None = None,
 ) -> dict[str, float]:
     """Answer a set, write the table `out` and its scores beside it (`.json`); what was not answered is wrong.
 
@@ -148,7 +140,7 @@ def answer_set(
     Raises:
         BadInput: no question could be answered.
     """
-    lines, problems = answer_rows(ask, rows, out, given)
+    lines, problems = answer_rows(ask, rows, out, entries)
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
     right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]

@@ -1,11 +1,5 @@
 """Questions about pictures that other sets bring, and their pictures in a folder.
 
-OK-VQA (Marino et al., CVPR 2019), in VQA's format; its pictures are COCO's, `COCO_val2014_000000297147.jpg`:
-
-- `OpenEnded_mscoco_val2014_questions.json`: {"questions": [{"question_id", "image_id", "question"}], "data_subtype"}
-- `mscoco_val2014_annotations.json`: {"annotations": [{"question_id", "question_type", "answers": [{"answer"}]}],
-  "question_types": {type: name}}
-
 InfoSeek (Chen et al., EMNLP 2023), whose test split has no answers and cannot be measured here:
 
 - `infoseek_val.jsonl`: {"data_id", "image_id", "question", "answer", "answer_eval", "data_split"}; `answer_eval` is a
@@ -22,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_csv_records, read_json, read_json_lines
+from trivium.core.tables import read_csv_records, read_json_lines
 from trivium.formats.json_fields import Field
 from trivium.formats.pictures import PICTURES, is_picture
 
@@ -37,7 +31,7 @@ class VisualQuestion:
         picture: the picture's name without its suffix.
         kind: of the question, as its set has it.
         split: a part of the set that is measured by itself; "" where there is none.
-        answers: the valid ones; of OK-VQA one an annotator.
+        answers: the valid ones.
         range: the numbers that are right, (lowest, highest); None where the answer is no number.
     """
 
@@ -66,49 +60,6 @@ def pictures_by_name(folder: Path) -> Mapping[str, Path]:
             found[path.stem] = path
     if not found:
         raise BadInput("no pictures", file=folder, choices=PICTURES)
-    return found
-
-
-_PREFIX = "OpenEnded_"
-
-
-def read_ok_vqa(path: Path) -> list[VisualQuestion]:
-    """Read a split of OK-VQA by its file of questions; the annotations lie beside it.
-
-    Raises:
-        BadInput: no such files or fields, a question or annotation twice, a question without annotation, or none.
-    """
-    annotations = path.with_name(path.name.removeprefix(_PREFIX).replace("_questions.", "_annotations."))
-    if annotations == path:
-        raise BadInput("no file of questions by its name", file=path, expected=f"{_PREFIX}…_questions.json")
-    asked, told = (Field(read_json(file), file) for file in (path, annotations))
-    subset = asked["data_subtype"].text(empty=False)
-    kinds, answered = told.get("question_types"), _by_question(told["annotations"])
-    questions = []
-    for number, each in _by_question(asked["questions"]).items():
-        if number not in answered:
-            each["question_id"].refuse(f"no annotation of it in {annotations.name}")
-        answers = tuple(answer["answer"].text() for answer in answered[number]["answers"].items())
-        if not any(map(str.strip, answers)):
-            answered[number]["answers"].refuse("no answer")
-        kind = answered[number]["question_type"].text()
-        name = None if kinds is None else kinds.get(kind)
-        picture = f"COCO_{subset}_{each['image_id'].integer():012d}"
-        text = each["question"].text(empty=False)
-        shown = kind if name is None else name.text()
-        questions.append(VisualQuestion(str(number), text, picture, shown, "", answers))
-    if not questions:
-        raise BadInput("no questions", file=path)
-    return questions
-
-
-def _by_question(members: Field) -> dict[int, Field]:
-    found: dict[int, Field] = {}
-    for each in members.items():
-        number = each["question_id"].integer()
-        if number in found:
-            each["question_id"].refuse("question twice")
-        found[number] = each
     return found
 
 

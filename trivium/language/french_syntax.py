@@ -22,7 +22,7 @@ def best_installed() -> str:
 
 
 def load_spacy(name: str) -> Any:
-    """A pipeline; see `load_pipeline`."""
+    """Load a pipeline; see `load_pipeline`."""
     package = f"a folder, or a package for spaCy {version('spacy')} got by `python -m spacy download {name}` "
     choices = f"(French: {', '.join(PIPELINES)}), or complexity.syntax.parser: conllu or stanza"
     return load_pipeline(name, expected=package + choices)
@@ -115,7 +115,7 @@ def parse_stanza(pipeline: Any, texts: Sequence[str]) -> list[list[Sentence]]:
 
 
 def _stanza_tree(sentence: Any) -> Sentence:
-    """The words of a multi-word token (`du`: de, le) get its span."""
+    """A tree whose words of a multi-word token (`du`: de, le) have its span."""
     tokens = [
         Token(
             id=word.id,

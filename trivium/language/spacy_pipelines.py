@@ -14,13 +14,12 @@ def load_pipeline(
     name: str | Path, *, expected: str, needed: Sequence[str] = ("parser",), exclude: Sequence[str] = (),
     field: str = "spacy_model",
 ) -> "Language":  # fmt: skip
-    """A pipeline.
+    """Load a package or a folder, without the pipes to exclude.
 
     Args:
-        name: of a package, or a folder.
+        name: of the package, or the folder.
         expected: what to do about one that is not there.
         needed: pipes that it must have.
-        exclude: pipes that are not loaded.
         field: the parameter that names it.
 
     Raises:

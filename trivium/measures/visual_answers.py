@@ -1,14 +1,12 @@
 """Answers to public sets of questions about pictures, as the authors' own code scores them (own_pictures.md).
 
 InfoSeek: numbers in a range (`infoseek_eval.py` of edchengg/infoseek_eval). Encyclopedic-VQA: its own normalisation,
-and lists (`encyclopedic_vqa/evaluation_utils.py` of google-research). OK-VQA: the share of ten annotators.
+and lists (`encyclopedic_vqa/evaluation_utils.py` of google-research).
 """
 
 import re
 import string
 from collections.abc import Sequence
-
-from trivium.measures.answers import normalize_answer
 
 _NUMBER = re.compile(r"[-+]?\.?\d+(?:,\d{3})*\.?\d*(?:e[-+]?\d+)?", re.IGNORECASE)
 _RANGE = re.compile(r"(?<=\d)-")  # a dash after a digit is no sign
@@ -79,19 +77,3 @@ def lists_match(prediction: str, reference: Sequence[str]) -> bool:
     said = {words for part in parts if (words := normalize_encyclopedic(part))}
     right = {words for part in reference if (words := normalize_encyclopedic(part))}
     return bool(said & right) and len(said & right) / len(said | right) >= _OVERLAP
-
-
-def annotators_agree(prediction: str, answers: Sequence[str]) -> float:
-    """VQA's accuracy: the mean over annotators of `min(1, others who answered so / 3)` (Antol et al. 2015).
-
-    With a of n annotators answering so: `(a · min(1, (a − 1)/3) + (n − a) · min(1, a/3)) / n`. Both are normalised as
-    answers are, and numbers up to ten written with digits.
-    """
-    said, given = _in_digits(prediction), [_in_digits(answer) for answer in answers]
-    agreeing = sum(answer == said for answer in given) if said else 0
-    left_out = len(given) - agreeing
-    return (agreeing * min(1.0, (agreeing - 1) / 3) + left_out * min(1.0, agreeing / 3)) / len(given)
-
-
-def _in_digits(text: str) -> str:
-    return " ".join(_WORDS.get(word, word) for word in normalize_answer(text).split())

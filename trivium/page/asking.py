@@ -24,18 +24,18 @@ from trivium.vision.decoding import PIXELS, decode
 
 SAMPLES = 8  # test questions to pick from
 SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of an article's picture
-FRAME, OTHER = "#ff9500", "#ffffff"  # seen on light and dark pictures; of the face that was looked at, of others
+FRAME, OTHER = "#ff9500", "#ffffff"  # colours that show on light and dark pictures: the chosen face, other faces
 
 
 class Expected(NamedTuple):
-    """What is known of a question of the test set."""
+    """The right answer to a question of the test set."""
 
     answers: Sequence[str]  # the valid ones, the original one first
     entity: str  # title of the article about what the picture shows; empty where the knowledge base has none
 
 
 class Samples(NamedTuple):
-    """Questions of the test set: [path of the picture, question], and what is known of them by both."""
+    """Questions of the test set: [path of the picture, question], and what is expected of them."""
 
     examples: list[list[str]]
     expected: dict[tuple[str, str], Expected]  # (question, its picture's digest) →
@@ -54,15 +54,15 @@ def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
         path, image = folder / f"{number}.jpg", images.read(str(question.image))
         path.write_bytes(image)
         samples.examples.append([str(path), question.text])
-        known = Expected(question.answers, titles.get(question.wikidata_id or "", ""))
-        samples.expected[question.text.strip(), sha256(image).hexdigest()] = known
+        expected = Expected(question.answers, titles.get(question.wikidata_id or "", ""))
+        samples.expected[question.text.strip(), sha256(image).hexdigest()] = expected
     return samples
 
 
 def respond(
     bases: Mapping[str, Asker],
     uploads: Path,
-    known: Samples,
+    samples: Samples,
     question: str | None,
     picture: str | None,
     base: str | None,
@@ -72,12 +72,12 @@ def respond(
     """HTML of the answer, or of why there is none; whatever the browser sends.
 
     Args:
-        bases: name → who answers.
-        uploads: where uploads lie; a path outside, as a forged request may bring, is no upload.
-        known: questions of the test set.
+        bases: by name.
+        uploads: folder of uploads; a path outside, as a forged request may bring, is no upload.
+        samples: questions of the test set.
         question, picture, base: as typed, the path of an upload, the name of the chosen base.
         face: its number from the left, 0 for the whole picture, None for the most probable one.
-        rerank: whether the re-rankers have their say.
+        rerank: whether passages are re-ranked.
     """
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
@@ -90,7 +90,7 @@ def respond(
         answer = bases[base].ask(question, image, rerank=rerank, face=None if face is None else round(face))
     except BadInput as problem:
         return render("ask_problem.html", problem=str(problem))
-    sample = None if image is None else known.expected.get((question.strip(), sha256(image).hexdigest()))
+    sample = None if image is None else samples.expected.get((question.strip(), sha256(image).hexdigest()))
     return answer_html(question[:MAX_CHARACTERS], answer, sample)
 
 
@@ -120,7 +120,7 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
         right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
         place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
         picture=None if answer.picture is None else framed(answer.picture, answer.face, answer.faces),
-        supports=[(each, each.mark or (len(each.text), len(each.text))) for each in supports],
+        supports=[(support, support.mark or (len(support.text), len(support.text))) for support in supports],
         bars=[[{"title": title, **rows[place]} for title, rows in bars] for place in range(len(supports))],
         thumbnail=lambda data: None if data is None else thumbnail(data, THUMBNAIL),
     )
@@ -142,12 +142,12 @@ def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()
 
 
 def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-    """Bars are as long as their share of the largest contribution to any passage; half the track is the most."""
-    largest = max((abs(value) for given in several for value in given.values()), default=0) or 1.0
+    """The sum and the bars of each passage; the largest contribution to any passage fills half the track."""
+    largest = max((abs(value) for parts in several for value in parts.values()), default=0) or 1.0
     return [
         {
-            "sum": sum(given.values()),
-            "bars": [(label_of(system), value, 50 * abs(value) / largest) for system, value in given.items() if value],
+            "sum": sum(parts.values()),
+            "bars": [(label_of(system), value, 50 * abs(value) / largest) for system, value in parts.items() if value],
         }
-        for given in several
+        for parts in several
     ]

@@ -89,11 +89,7 @@ class AnswerCache:
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply, *, model: str) -> None:
-        """Append a reply; on return it is on disk.
-
-        Raises:
-            OSError: the disk is full, say; the reply is not kept then.
-        """
+        """Append a reply; on return it is on disk. What cannot be written (OSError) is not kept."""
         line = json.dumps({"key": key, "model": model, **asdict(reply)}).encode()
         self._append(line + b"\n")
         self._lines[key], self._replies[key] = line, reply

@@ -4,7 +4,7 @@ Every answer is kept as it comes, so that a run that breaks off goes on where it
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import Any, Literal, TypeAlias
@@ -21,6 +21,7 @@ _HOPELESS = 5  # questions refused before any is answered
 _PACE = {"requests_per_minute", "timeout_s", "retries", "backoff_s"}
 _RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
 Chat: TypeAlias = list[dict[str, Any]]  # turns of `role` and `content`: a text, or parts of text and picture
+Chats: TypeAlias = Mapping[str, Chat | Callable[[], Chat]]  # by key, or what makes the chat when it is sent
 
 
 class EndpointModel(Parameters):
@@ -73,12 +74,8 @@ class EndpointModel(Parameters):
         return {name: value for name, value in usual.items() if name not in self.omit} | self.extra
 
 
-def ask_all(
-    model: EndpointModel, chats: Mapping[str, Chat], cache: AnswerCache
-) -> tuple[dict[str, Reply], Counter[str]]:
+def ask_all(model: EndpointModel, chats: Chats, cache: AnswerCache) -> tuple[dict[str, Reply], Counter[str]]:
     """Replies to the chats (by key), from the cache or from the endpoint; and counts.
-
-    A chat is looked up when it is sent, so that a mapping may make it then.
 
     Only a reply that is final goes into the cache; what a filter withheld may be asked again.
 
@@ -96,9 +93,9 @@ def ask_all(
 
 
 def _ask(
-    model: EndpointModel, chats: Mapping[str, Chat], missing: Sequence[str], cache: AnswerCache, *, before: int
+    model: EndpointModel, chats: Chats, missing: Sequence[str], cache: AnswerCache, *, before: int
 ) -> tuple[dict[str, Reply], Counter[str]]:
-    """What the endpoint replies to the missing ones, by key, and its counts; `before`: answered in an earlier run."""
+    """The endpoint's replies to the missing ones, by key, and its counts; `before`: answered in an earlier run."""
     # Its client is slow to import, and most runs ask nothing.
     from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 
@@ -109,7 +106,8 @@ def _ask(
 
     def ask(key: str) -> None:
         try:
-            reply = replies[key] = endpoint.ask(chats[key], model.sampling)
+            chat = chats[key]
+            reply = replies[key] = endpoint.ask(chat() if callable(chat) else chat, model.sampling)
             if reply.final:
                 cache.put(key, reply, model=model.model)
         except RefusedError as error:

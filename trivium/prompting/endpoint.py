@@ -25,7 +25,7 @@ _THOUGHTS = ("reasoning_content", "reasoning")  # fields beside the content: vLL
 
 
 class RefusedError(Exception):
-    """The endpoint does not want this very question."""
+    """The endpoint refuses this very question."""
 
 
 class StoppedError(Exception):
@@ -39,10 +39,7 @@ class Endpoint:
         address: base URL, such as http://localhost:8000/v1.
         model: the endpoint's name for it.
         key: secret, sent in the header; "" where none is needed.
-        requests_per_minute: starts of requests are at least 60 / this many seconds apart.
-        timeout_s: seconds without a sign of the endpoint.
-        retries: how often a question is asked again.
-        backoff_s: seconds before the first time, doubled every time, where the endpoint names none (Retry-After).
+        requests_per_minute, timeout_s, retries, backoff_s: see `EndpointModel`.
 
     Attributes:
         counts: `requests`, `retries`, `rate_limited`, `timeouts`, `connections_lost`, `server_errors`, `malformed`.
@@ -69,11 +66,7 @@ class Endpoint:
         self.counts: Counter[str] = Counter()
 
     def ask(self, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> Reply:
-        """One answer.
-
-        Args:
-            messages: the chat.
-            sampling: whatever else the request holds, as the endpoint names it.
+        """One answer to a chat; `sampling` is whatever else the request holds, as the endpoint names it.
 
         Raises:
             RefusedError: the endpoint says that this question is wrong (400, 413, 422).
@@ -113,7 +106,7 @@ class Endpoint:
         self._stopped.set()
 
     def _judge(self, error: openai.APIStatusError) -> float | None:
-        """Seconds that the endpoint asks to wait, None where it does not say; raises what will not pass."""
+        """Seconds that the endpoint asks to wait, None where it does not say; raises for an error that stays."""
         status, said = error.status_code, self._said(error)
         if status in _ABOUT_THE_QUESTION:
             raise RefusedError(said)

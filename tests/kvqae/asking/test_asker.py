@@ -14,7 +14,7 @@ from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking import asker as asking
-from trivium.kvqae.asking.answer import Read, Seen
+from trivium.kvqae.asking.answer import PictureView, Read
 from trivium.kvqae.asking.asker import MAX_BYTES, Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
 from trivium.kvqae.asking.systems import fuse
@@ -55,7 +55,7 @@ class Echo(Base):
 
     def look(self, image, face):
         self.width = Image.open(io.BytesIO(image)).width
-        return Seen(image)
+        return PictureView(image)
 
     def fuse(self, runs):
         return fuse(runs, {"bm25": 1.0}, {"bm25": Scale(0.0, 1.0)})

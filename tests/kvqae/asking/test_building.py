@@ -12,26 +12,27 @@ from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking import own_base
-from trivium.kvqae.asking.building import BASE, LISTED, VERSION, build, gather
+from trivium.kvqae.asking.building import DESCRIBED, LISTED, VERSION, build, hash_of
+from trivium.kvqae.asking.encoding import Shown
+from trivium.kvqae.asking.entries import read_source
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 from trivium.kvqae.asking.own_base import OwnBase
 
 FACES = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
 
 
-def no_foreign(name, entry, told):
+def no_foreign(name, entry):
     raise AssertionError(f"{name} is registered")
 
 
 def make(root, told, name="base"):
-    gather(told.source, told.words, root / "entries")
-    return build(told, root / "entries", root / name, root / "vectors", *models_of(told, no_foreign))
+    return build(told, read_source(told.source), root / name, root / "vectors", *models_of(told, no_foreign))
 
 
 def files(base):
     """Every matrix and table of a base, but Lucene's."""
     return {path.relative_to(base).as_posix(): path for path in sorted(base.rglob("*")) if path.is_file()
-            and "bm25" not in path.parts and path.name != BASE}  # fmt: skip
+            and "bm25" not in path.parts and path.name != DESCRIBED}  # fmt: skip
 
 
 def test_ten_new_entries_encode_ten_and_the_result_is_that_of_a_fresh_base(tmp_path):
@@ -109,10 +110,10 @@ def test_pictures_that_are_read_in_spite_of_a_flaw_are_listed_as_long_as_they_ar
 def test_what_stands_in_the_place_of_a_picture_is_named(tmp_path, content, said):
     folder = write_folder(tmp_path / "museum", 2)
     (folder / "tower_01.png").write_bytes(content)
-    gather(folder, 100, tmp_path / "entries")
-    (problem,) = read_json(tmp_path / "entries" / "problems.json")
-    assert problem["kind"] == "unreadable_picture"
-    assert said in problem["detail"]
+    make(tmp_path, settings(tmp_path, folder))
+    (_, problem) = [row for _, row in read_csv(tmp_path / "base" / LISTED)]
+    assert problem[0] == "unreadable_picture"
+    assert said in problem[2]
 
 
 def test_a_base_without_any_face(tmp_path):
@@ -146,13 +147,11 @@ def test_a_base_without_any_picture(tmp_path, without):
 
 
 def test_a_picture_that_changes_meanwhile_is_not_taken_for_another(tmp_path):
-    told = settings(tmp_path, write_folder(tmp_path / "museum", 3))
-    gather(told.source, told.words, tmp_path / "entries")
-    write_picture(tmp_path / "museum" / "tower_01.png", 77)
-    with pytest.raises(BadInput, match="tower_01.png: the picture has changed since it was listed"):
-        build(told, tmp_path / "entries", tmp_path / "base", tmp_path / "vectors", *models_of(told, no_foreign))
-    assert not (tmp_path / "base").exists()
-    assert make(tmp_path, told)["pictures_with_vector"] == {"clip": 3}
+    path = write_picture(tmp_path / "tower.png", 1)
+    shown = Shown(hash_of(path), path)
+    write_picture(path, 77)
+    with pytest.raises(BadInput, match=r"tower.png: the picture has changed since it was listed"):
+        shown.open()
 
 
 def test_what_cannot_be_asked(tmp_path):
@@ -205,9 +204,9 @@ def test_another_model_and_another_version_are_refused(tmp_path):
     config.write_text(config.read_text("utf-8").replace("0.25", "0.5"), "utf-8")
     with pytest.raises(BadInput, match="field 'clip': the model is another one"):
         open_asker(tmp_path / "base", no_foreign)
-    described = read_json(tmp_path / "base" / BASE)
+    described = read_json(tmp_path / "base" / DESCRIBED)
     described["settings"]["version"] = VERSION + 1
-    (tmp_path / "base" / BASE).write_text(json.dumps(described), "utf-8")
+    (tmp_path / "base" / DESCRIBED).write_text(json.dumps(described), "utf-8")
     with pytest.raises(BadInput, match="another version"):
         open_asker(tmp_path / "base", no_foreign)
     with pytest.raises(BadInput, match="no base"):

@@ -1,45 +1,32 @@
-"""Entries for a picture, by hand and against plain loops; several faces; many pictures by codes."""
+"""Entries for a picture, by hand and against plain loops; several faces."""
 
 import insightface
 import numpy as np
 import pytest
 from PIL import Image
 
-from bench import kb_search
 from tests.kvqae.asking.own_folder import open_asker, settings
 from tests.kvqae.asking.test_building import FACES, make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
-from trivium.core.matrices import write_matrix
 from trivium.kvqae.asking.models import NamedEncoder
 from trivium.kvqae.asking.recognition import (
-    CODES,
-    DEEP,
-    VECTORS,
     Calibration,
     Pictured,
-    PictureSearch,
     calibrate,
     find_entries,
-    lists_of,
     rank,
-    write_codes,
 )
 
 
-def pictured(root, name, vectors, owners, weight=1.0):
-    folder = root / name
-    folder.mkdir()
+def pictured(name, vectors, owners, weight=1.0):
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    with write_matrix(folder / VECTORS, *unit.shape, np.float32) as matrix:
-        matrix[:] = unit
-    pictures = np.arange(len(owners))
-    return Pictured(name, weight, PictureSearch(folder), pictures, np.array(owners))
+    return Pictured(name, weight, unit.astype(np.float32), np.arange(len(owners)), np.array(owners))
 
 
-def test_scores_are_weighted_means_of_z_of_the_best_picture(tmp_path):
-    left = pictured(tmp_path, "left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0], weight=3)
-    right = pictured(tmp_path, "right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
+def test_scores_are_weighted_means_of_z_of_the_best_picture():
+    left = pictured("left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0], weight=3)
+    right = pictured("right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
     systems, calibration = [left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5})
     asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
     found = find_entries(systems, asked)
@@ -55,12 +42,12 @@ def test_scores_are_weighted_means_of_z_of_the_best_picture(tmp_path):
     assert rank({}, systems, calibration)[0].tolist() == []
 
 
-def test_calibration_asks_each_picture_without_its_entry(tmp_path):
+def test_calibration_asks_each_picture_without_its_entry():
     """Against plain loops over all pictures."""
     draw = np.random.default_rng(0)
     centres = draw.normal(size=(15, 6))
     vectors, owners = np.repeat(centres, 2, axis=0) + 0.3 * draw.normal(size=(30, 6)), np.repeat(np.arange(15), 2)
-    system = pictured(tmp_path, "clip", vectors, owners)
+    system = pictured("clip", vectors, owners)
     eligible = np.ones(30, bool)
     eligible[4] = False
     made = calibrate([system], owners, eligible, dict.fromkeys)
@@ -72,23 +59,6 @@ def test_calibration_asks_each_picture_without_its_entry(tmp_path):
     assert made.impostors == pytest.approx(sorted((np.array(best) - others.mean()) / others.std()), abs=1e-4)
     assert (made.pairs, made.drawn) == (28, False)  # the twin of the one that may not be asked has none
     assert made.temperature is not None
-
-
-def test_many_pictures_are_found_by_codes(tmp_path):
-    for width in (64, 32):
-        (tmp_path / str(width)).mkdir()
-        kb_search.write_vectors(tmp_path / str(width) / VECTORS, 20_000, width)
-        write_codes(tmp_path / str(width))
-        assert (tmp_path / str(width) / CODES).stat().st_size < 20_000 * (width + 8) * 1.3
-    measured = kb_search.in_process(tmp_path)
-    assert len(measured["clock"]) == kb_search.QUESTIONS
-    assert min(kb_search.recall(tmp_path, measured["found"]).values()) >= 0.95
-    search = PictureSearch(tmp_path / "64")
-    [question] = kb_search.questions(search.matrix, 1)
-    rows, cosines = search.nearest(question)
-    assert cosines == pytest.approx(search.matrix[rows].astype(np.float32) @ question)
-    assert (len(set(rows.tolist())), sorted(cosines, reverse=True)) == (DEEP, cosines.tolist())
-    assert lists_of(1_500_000) == 2048
 
 
 def test_one_of_several_faces(tmp_path):

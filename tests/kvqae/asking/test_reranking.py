@@ -12,7 +12,7 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import reranking
-from trivium.kvqae.asking.answer import QUERY, Seen
+from trivium.kvqae.asking.answer import QUERY, PictureView
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.rrt import Base, build_rrt
@@ -54,13 +54,13 @@ def without_rrt(tmp_path, monkeypatch):
 def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
     assert without_rrt.why_blind == WHY_BLIND["none"]
     initial = Run.from_dict({QUERY: {3: 4.0, 2: 3.0, 1: 2.0, 0: 1.0}})
-    face = Seen(image=b"", vector=np.array([[1.0, 0.0]]))
+    face = PictureView(image=b"", vector=np.array([[1.0, 0.0]]))
     ranked, given = without_rrt.rerank("Who?", face, initial, None)
     # By min-max the text gives 0, 1/3, 2/3, 1 to passages 0 to 3, and the face 1, 0.77, 0.29, 0.
     assert ranked.documents[0].tolist() == [1, 0, 3, 2]
-    assert given[0] == {"reranked_text": 0.0, "reranked_arcface": 0.5}
+    assert given[0] == {"reranked_text": 0.0, "reranked_image": 0.5}
     assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
-    ranked, given = without_rrt.rerank("Which?", Seen(image=b""), initial, None)
+    ranked, given = without_rrt.rerank("Which?", PictureView(image=b""), initial, None)
     assert ranked.documents[0].tolist() == [3, 2, 1, 0]
     assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
 
@@ -88,7 +88,7 @@ def looking(folder, listed):
 @pytest.mark.parametrize("listed", [[], ["c.jpg"], ["f.jpg", "page.jpg", "b.jpg"]])
 def test_pictures_that_no_list_of_the_graph_asked_for_are_described_now(tmp_path, monkeypatch, listed):
     initial = Run.from_dict({QUERY: {passage: 9.0 - passage for passage in range(len(IMAGE_OF))}})
-    seen = Seen(image=jpeg(9))
+    seen = PictureView(image=jpeg(9))
     everything = looking(tmp_path / "all", list(PICTURES))._by_picture(seen, initial)
     made = looking(tmp_path / "some", listed)
     described = []

@@ -9,7 +9,7 @@ from PIL import Image
 from tests.kvqae.reader.test_prompted import READER
 from trivium.core.parameters import validate
 from trivium.kvqae.reader.identification import INSTRUCTION, NONE, Candidate, Identifier, ask_which, choice_of
-from trivium.kvqae.reader.prompted import Chats
+from trivium.kvqae.reader.prompted import chat_of
 
 TITLES = ["Ada Lark", "Apollo 11", "Ada", "Café Dor"]
 LIMITS = {"max_side": 32, "max_pixels": 10_000}
@@ -53,7 +53,7 @@ def test_the_model_sees_the_picture_the_question_and_each_name_with_its_picture(
         Candidate("Cy", lambda: b"no picture"),
     ]
     message = ask_which(MODEL, "Who?", lambda: picture("blue"), candidates, **LIMITS)
-    [chat] = Chats([message], **LIMITS).values()
+    chat = chat_of(message, **LIMITS)
     parts = chat[0]["content"]
     assert [part.get("text", "picture") for part in parts] == [
         INSTRUCTION, "picture", "The question: Who?", "1. Ada", "picture", "2. Bo", "3. Cy",

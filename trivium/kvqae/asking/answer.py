@@ -1,4 +1,4 @@
-"""What one question leads to: what the image systems see, what a reader reads, and what an answer consists of."""
+"""The parts of an answer to one question: what the image systems say of its picture, what the reader says, passages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,17 +23,19 @@ PROBLEMS: dict[Reason, str] = {
 LABELS = {
     "bm25": "text, BM25",
     "reranked_text": "re-ranked, text",
-    "reranked_arcface": "re-ranked, face",
-    "reranked_rrt": "re-ranked, picture",
     "reranked_image": "re-ranked, face and picture",
 }
 NAMED_BY = {system_of(name): name for name in ENCODERS}  # searches by names → who looks at the picture
 INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
-WHAT = {"face": "face", "whole": "picture"}
+WOULD_READ = (
+    "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
+    "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
+)
+ROUTES = {"face": "face", "whole": "picture"}
 
 
 def label_of(system: str) -> str:
-    """What an answer calls a system or a re-ranker."""
+    """The name of a system or a re-ranker for people."""
     if system in LABELS:
         return LABELS[system]
     if system in TEXT_ENCODERS:
@@ -42,7 +44,7 @@ def label_of(system: str) -> str:
         return f"names, {ENCODERS[NAMED_BY[system]].label}"
     if system not in ENCODERS:  # a model that a base of one's own names, of pictures or of texts
         return system
-    return f"{WHAT[ENCODERS[system].route]}, {ENCODERS[system].label}"
+    return f"{ROUTES[ENCODERS[system].route]}, {ENCODERS[system].label}"
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Recognised:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the image systems make of a picture; nothing at all without one."""
+class PictureView:
+    """What the image systems say of a picture; empty without one."""
 
     image: bytes | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)  # passages ranked by the systems that serve the picture
@@ -79,7 +81,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Read:
-    """What a reader says; no text where it has no answer."""
+    """A reader's answer; no text where it has none."""
 
     text: str = ""
     score: float | None = None  # P(start)·P(end); None of a reader that has none
@@ -103,7 +105,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a base says to a question."""
+    """The answer of a base to a question."""
 
     text: str  # empty where there is no answer
     score: float | None  # see `Read`

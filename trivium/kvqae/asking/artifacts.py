@@ -1,8 +1,7 @@
-"""What the last `dvc repro` made, and its parameters.
+"""The artifacts and parameters of the last `dvc repro`, which belong together.
 
-It belongs together: each artifact is what `dvc.lock` says, and was made from the others there.
-
-Hashes are DVC's own, kept by DVC while time, size and inode of a file stay: the second look at a file costs nothing.
+Each artifact is what `dvc.lock` says, and was made from the others there. Hashes are DVC's own, kept by DVC while time,
+size and inode of a file stay: the second look at a file costs nothing.
 """
 
 from functools import cached_property
@@ -23,17 +22,13 @@ Hashes = dict[PurePosixPath, str]  # by path
 
 
 class _Lock:
-    """What `dvc.lock` says: by stage what its outputs were made from, of each output its hash and its stage.
-
-    Raises:
-        BadInput: it is not there, or not whole.
-    """
+    """The content of `dvc.lock`: by stage the hashes of its inputs, by output its hash and its stage."""
 
     def __init__(self, file: Path) -> None:
         if not file.exists():
             raise BadInput("not there: run `make repro` first", file=file)
         try:
-            # libyaml, where it is there: PyYAML's own parser takes seconds.
+            # libyaml where there is one: PyYAML's own parser takes seconds.
             stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
             made = {name: _hashes(stage.get("outs", [])) for name, stage in stages.items()}
             self.inputs = {name: _hashes(stage.get("deps", [])) for name, stage in stages.items()}
@@ -53,51 +48,37 @@ def _hashes(entries: list[dict[str, Any]]) -> Hashes:
 
 
 class Artifacts:
-    """Those of one project, a DVC repository, that are in use."""
+    """The artifacts of a project, a DVC repository, that are in use."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._used: dict[PurePosixPath, tuple[str, Signature]] = {}  # output → its hash, and where it lay
+        self._signatures: dict[PurePosixPath, Signature] = {}  # of the outputs in use, as they were loaded
         self._stages: set[str] = set()  # whose inputs were compared
-        self._lock_signature: Signature = ()
 
     def use(self, path: str) -> None:
-        """Check an artifact, and keep an eye on it.
+        """Check an artifact, and have `check` look at it again.
 
         Raises:
-            BadInput: `dvc.lock` does not know it, it is another one than there, or something that it was made from was
-                made anew since.
+            BadInput: `dvc.lock` does not name it, or has another hash, or something it was made from was made anew.
         """
         outputs = self._lock.outputs_at(PurePosixPath(path))
         if not outputs:
             raise BadInput(f"{LOCK} does not know it: run `make repro` first", file=self._root / path)
         for output in outputs:
-            if output not in self._used:
-                signature = signature_of(self._root / output)
+            if output not in self._signatures:
+                self._signatures[output] = signature_of(self._root / output)
                 if self._hash(output) != self._lock.hashes[output]:
                     raise BadInput(f"it is not what {LOCK} says: run `make repro` first", file=self._root / output)
-                self._used[output] = self._lock.hashes[output], signature
                 self._check_inputs(output)
 
     def check(self) -> None:
-        """See whether all that is in use still is what it was; nothing is read but times, sizes and inodes.
-
-        Raises:
-            BadInput: it is not.
-        """
-        lock = signature_of(self._root / LOCK)
-        hashes = None if lock == self._lock_signature else _Lock(self._root / LOCK).hashes
-        for output, (md5, before) in self._used.items():
-            now = signature_of(self._root / output)
-            moved = now != before and (not now or self._hash(output) != md5)
-            if moved or (hashes is not None and hashes.get(output) != md5):
+        """Raise `BadInput` where an artifact in use has another time, size or inode than it had; nothing is read."""
+        for output, signature in self._signatures.items():
+            if signature_of(self._root / output) != signature:
                 raise BadInput(ANEW, file=self._root / output)
-            self._used[output] = md5, now
-        self._lock_signature = lock
 
     @cached_property
     def _lock(self) -> _Lock:
-        self._lock_signature = signature_of(self._root / LOCK)
         return _Lock(self._root / LOCK)
 
     @cached_property
@@ -139,22 +120,14 @@ class Artifacts:
 
 
 def made(root: Path, path: str) -> Path:
-    """A file or folder that the graph writes.
-
-    Raises:
-        BadInput: it is not there.
-    """
+    """A file or folder that the graph writes; `BadInput` where it is not there."""
     if not (root / path).exists():
         raise BadInput("not there: run `make repro` first", file=root / path)
     return root / path
 
 
 class Project:
-    """A folder with `params.yaml`, `data/`, `models/` and `metrics/`; precision is as in its stages.
-
-    Raises:
-        BadInput: as for a stage.
-    """
+    """A folder with `params.yaml`, `data/`, `models/` and `metrics/`; precision is as in its stages."""
 
     def __init__(self, root: Path) -> None:
         self.root, self._file = root, root / "params.yaml"
@@ -168,11 +141,11 @@ class Project:
         return validate(model, values, f"kvqae.{name}", self._file)
 
     def value(self, key: str) -> Any:
-        """What stands at a key of `kvqae`."""
+        """The value of a key of `kvqae`."""
         return value_at(self._tree, self._file, f"kvqae.{key}")
 
     def made(self, path: str) -> Path:
         """`made` in this project; `BadInput` also where it does not fit the other artifacts."""
-        found = made(self.root, path)
+        place = made(self.root, path)
         self.artifacts.use(path)
-        return found
+        return place

@@ -3,7 +3,7 @@
 import io
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, Answer, Read, Seen, Support
+from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, WOULD_READ, Answer, PictureView, Read, Support
+from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate
@@ -27,40 +28,14 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1000  # of a question
 MAX_BYTES = 32 * 2**20  # of a picture's file
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
-WOULD_READ = (
-    "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
-    "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
-)
 NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 
 
 class Reader(Protocol):
-    """Reads the answer in the passages that were found."""
+    """Reads the answer in passages."""
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
-        """The answer.
-
-        Args:
-            question: its text.
-            ranked: passage → score, best first.
-            texts: of the passages.
-            entry: the title of what the picture shows, where that is sure.
-        """
-        ...
-
-
-class Identifier(Protocol):
-    """Says which entity a picture shows."""
-
-    entities: int  # that it chooses among
-
-    @property
-    def label(self) -> str:
-        """What notes call it."""
-        ...
-
-    def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
-        """The number of a candidate, from 1; 0 for none of them; None where that is not clear."""
+        """Answer from passages (→ score, best first); the picture shows `entry`, where that is sure."""
         ...
 
 
@@ -83,19 +58,15 @@ class Base(ABC):
         """Raise `BadInput` where what was loaded is no longer what lies there."""
 
     @abstractmethod
-    def look(self, image: bytes, face: int | None) -> Seen:
-        """Search with the picture.
+    def look(self, image: bytes, face: int | None) -> PictureView:
+        """Search with the picture, an upright and small one.
 
-        Args:
-            image: an upright, small picture's file.
-            face: which one is meant, from 1, from left to right; 0: the whole picture; None: the most probable one.
-
-        Raises:
-            BadInput: there is no such face.
+        `face`: its number from 1, from left to right; 0: the whole picture; None: the most probable one; `BadInput` for
+        no such face.
         """
 
-    def take(self, given: Mapping[str, float]) -> Seen:
-        """What somebody else's search says of the picture, {title of an entry: score}, in place of looking at it."""
+    def use_entries(self, scores: Mapping[str, float]) -> PictureView:
+        """Take somebody else's search results, {title of an entry: score}, in place of looking at the picture."""
         raise BadInput("this base takes no search results", field="--entries")
 
     @abstractmethod
@@ -120,12 +91,9 @@ class Asker:
     Args:
         open_base: makes the base, in that thread.
         identifier: chooses the entity among the best, so that only its passages are ranked and read; None: nobody.
-
-    Raises:
-        BadInput: the base cannot be opened.
     """
 
-    def __init__(self, open_base: Callable[[], Base], identifier: Identifier | None = None) -> None:
+    def __init__(self, open_base: Callable[[], Base], identifier: EndpointIdentifier | None = None) -> None:
         self._identifier = identifier
         self._thread = ThreadPoolExecutor(1, "asking")
         try:
@@ -141,16 +109,9 @@ class Asker:
         *,
         rerank: bool = True,
         face: int | None = None,
-        given: Mapping[str, float] | None = None,
+        entries: Mapping[str, float] | None = None,
     ) -> Answer:
-        """Answer a question about a picture.
-
-        Args:
-            question: any text.
-            image: the picture's file.
-            rerank: whether the re-rankers reorder what was retrieved before it is read, where there are any.
-            face: see `Base.look`.
-            given: see `Base.take`.
+        """Answer a question about a picture; see `Base.look` and `Base.use_entries`.
 
         Raises:
             BadInput: no question, a picture that cannot be read, no such face, or the base was made anew since.
@@ -160,7 +121,7 @@ class Asker:
         if image is not None and len(image) > MAX_BYTES:
             raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
         picture = None if image is None else self._decode(image)
-        return self._thread.submit(self._answer, question, picture, rerank, face, given).result()
+        return self._thread.submit(self._answer, question, picture, rerank, face, entries).result()
 
     def _decode(self, image: bytes) -> bytes:
         """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
@@ -178,22 +139,22 @@ class Asker:
         picture: bytes | None,
         rerank: bool,
         face: int | None,
-        given: Mapping[str, float] | None,
+        entries: Mapping[str, float] | None,
     ) -> Answer:
         base, seconds = self.base, dict[str, float]()
         base.check()
         question, notes = _cut(question)
         notes += base.check_question(question)
         with _measured(seconds, "image"):
-            if given is not None:
-                seen = base.take(given)
+            if entries is not None:
+                view = base.use_entries(entries)
             else:
-                seen = Seen(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
-        notes += seen.notes
+                view = PictureView(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
+        notes += view.notes
         with _measured(seconds, "text"):
             runs = {name: system.search(question) for name, system in base.text_systems.items()}
         with _measured(seconds, "fusion"):
-            fused = base.fuse({**runs, **seen.runs})
+            fused = base.fuse({**runs, **view.runs})
         chosen = None
         if self._identifier is not None and picture is not None:
             with _measured(seconds, "identification"):
@@ -202,18 +163,17 @@ class Asker:
         if chosen is not None:
             own = np.flatnonzero(base.article_of == base.article_of[chosen])
             fused = base.fuse({name: system.search(question, own) for name, system in base.text_systems.items()})
-        run, reranking = fused.run, dict[int, dict[str, float]]()
-        if chosen is not None:
             rerank = False  # re-rankers look for the entity, and it is known
+        run, reranking = fused.run, dict[int, dict[str, float]]()
         if rerank and base.rerankers is not None:
-            notes += base.rerankers.notes(seen)
+            notes += base.rerankers.notes(view)
             with _measured(seconds, "re-ranking"):
-                run, reranking = base.rerankers.rerank(question, seen, run, base.texts)
+                run, reranking = base.rerankers.rerank(question, view, run, base.texts)
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)
         documents, scores = (row[0, : base.passages].tolist() for row in (run.documents, run.scores))
         ranked = {passage: score for passage, score in zip(documents, scores, strict=True) if passage != PADDING}
-        entry = seen.entries[0].title if seen.entries and seen.entries[0].sure else None
+        entry = view.entries[0].title if view.entries and view.entries[0].sure else None
         entry = entry if chosen is None else base.texts[chosen][0]
         with _measured(seconds, "reading"):
             read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
@@ -231,30 +191,30 @@ class Asker:
             )
             for passage, score in ranked.items()
         ]
-        alike = None if seen.entries else fused.first_by(list(seen.runs))
+        alike = None if view.entries else fused.first_by(list(view.runs))
         title = "" if alike is None else base.texts[alike][0]
-        shown = (picture, seen.entries, seen.faces, title, base.invented)
-        return Answer(read.text, read.score, supports, seen.face, notes, seconds, *shown)
+        shown = (picture, view.entries, view.faces, title, base.invented)
+        return Answer(read.text, read.score, supports, view.face, notes, seconds, *shown)
 
-    def _identify(self, identifier: Identifier, question: str, picture: bytes, run: Run) -> tuple[int | None, str]:
+    def _identify(
+        self, identifier: EndpointIdentifier, question: str, picture: bytes, run: Run
+    ) -> tuple[int | None, str]:
         """A passage of the chosen entity, None without a choice; and a note that says who chose what."""
         base, documents = self.base, run.documents[0][run.documents[0] != PADDING]
         _, first = np.unique(base.article_of[documents], return_index=True)
-        best = documents[np.sort(first)[: identifier.entities]].tolist()
+        best = documents[np.sort(first)[:ENTITIES]].tolist()
         pictures = [base.picture_of(passage) for passage in best]
         candidates = [
             Candidate(base.texts[passage][0], None if shown is None else partial(bytes, shown))
             for passage, shown in zip(best, pictures, strict=True)
         ]
         number = identifier.choose(question, picture, candidates) if best else 0
+        chose = f"{identifier.settings.label} chose among {len(best)} entities"
         if number:
             title = candidates[number - 1].title
-            return best[number - 1], f"{identifier.label} chose among {len(best)} entities: {title}."
+            return best[number - 1], f"{chose}: {title}."
         why = "it is not clear which" if number is None else "none of them"
-        return (
-            None,
-            f"{identifier.label} chose among {len(best)} entities: {why}. The best passages of all stand below.",
-        )
+        return None, f"{chose}: {why}. The best passages of all stand below."
 
     def close(self) -> None:
         """End the thread."""
@@ -268,7 +228,7 @@ class Asker:
 
 
 def _cut(question: str) -> tuple[str, list[str]]:
-    """A question of bounded length, and a note that says what was cut."""
+    """Cut a question to bounded length; returns also a note that says what was cut."""
     question = question.encode("utf-8", "replace").decode()  # lone halves of surrogate pairs, from a terminal
     if len(question) <= MAX_CHARACTERS:
         return question, []

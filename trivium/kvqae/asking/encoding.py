@@ -8,12 +8,12 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from trivium.core.engine import LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.models import PictureModel, TextModel
+from trivium.kvqae.asking.models import LIMITS, PictureModel, TextModel
 from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture
 from trivium.vision.image_encoding import LoadedEncoder
@@ -32,7 +32,6 @@ from trivium.vision.image_encoding import LoadedEncoder
 if TYPE_CHECKING:  # torch takes seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
-T = TypeVar("T")
 Vectors = NDArray[np.float32]
 FILE = "vectors.sqlite"
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
@@ -43,12 +42,7 @@ NO_FACE = "no face"
 
 
 class VectorStore:
-    """The vectors of one encoder.
-
-    Args:
-        folder: of the store.
-        digest: of the encoder: its weights, settings and code.
-    """
+    """The vectors of one encoder in a folder's store; `digest` is that of the encoder's weights, settings and code."""
 
     def __init__(self, folder: Path, digest: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +52,7 @@ class VectorStore:
         self._file.execute(_FLAWS)
 
     def blanks(self) -> dict[str, str]:
-        """Key → why there is no vector, of all things without one."""
+        """Key → why there is no vector, of all keys without one."""
         chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND blank IS NOT NULL"
         return dict(self._file.execute(chosen, [self._digest]))
 
@@ -72,11 +66,11 @@ class VectorStore:
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Keys of which nothing is kept, each once, in their order."""
-        known = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
-        return [key for key in dict.fromkeys(keys) if key not in known]
+        stored = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
+        return [key for key in dict.fromkeys(keys) if key not in stored]
 
     def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str], flaws: Iterable[tuple[str, str]] = ()) -> None:
-        """Keep what an encoder made of some things: a vector, or why there is none; and (key, flaw) of some."""
+        """Keep a vector of each key, or why there is none; and (key, flaw) of some."""
         rows = []
         for key, vector in zip(keys, vectors, strict=True):
             blank = vector if isinstance(vector, str) else None
@@ -87,7 +81,7 @@ class VectorStore:
             self._file.executemany("INSERT OR IGNORE INTO flaws VALUES (?, ?, ?)", flawed)
 
     def take(self, keys: Sequence[str]) -> Vectors:
-        """The vectors of these things, (things, width), (0, 0) of nothing; KeyError where a thing has none."""
+        """The vectors of these keys, (keys, width), (0, 0) of none; KeyError where a key has none."""
         chosen = "SELECT vector FROM vectors WHERE encoder = ? AND key = ? AND vector IS NOT NULL"
         stored = [self._file.execute(chosen, [self._digest, key]).fetchone() for key in keys]
         if None in stored:
@@ -106,14 +100,14 @@ class VectorStore:
 
 def forget_others(folder: Path, digests: Iterable[str]) -> None:
     """Remove the vectors of all encoders but these."""
-    known = list(digests)
-    if not known:
+    kept = list(digests)
+    if not kept:
         shutil.rmtree(folder, ignore_errors=True)
         return
     with sqlite3.connect(folder / FILE) as file:
         file.execute("PRAGMA secure_delete = ON")
         for table in ("vectors", "flaws"):
-            file.execute(f"DELETE FROM {table} WHERE encoder NOT IN ({', '.join('?' * len(known))})", known)
+            file.execute(f"DELETE FROM {table} WHERE encoder NOT IN ({', '.join('?' * len(kept))})", kept)
 
 
 @dataclass(frozen=True)
@@ -123,7 +117,7 @@ class Shown:
     key: str  # under which its vector is kept: the hash of its bytes, and `:view` for a view
     path: Path
 
-    def open(self, limits: Mapping[str, int]) -> Picture:
+    def open(self) -> Picture:
         """An upright RGB picture of bounded size, or a view of it (`draw_view`), and its flaws.
 
         Raises:
@@ -136,7 +130,7 @@ class Shown:
             raise BadInput("the picture has changed since it was listed: run again", file=self.path)
         if why := unread_picture(self.path, data[:32]):
             raise Unreadable("not_an_image", why)
-        picture = decode_picture(data, **limits)
+        picture = decode_picture(data, **LIMITS)
         return Picture(draw_view(picture.image, self.key), broken_exif=False) if view else picture
 
 
@@ -159,7 +153,7 @@ def draw_view(picture: Image.Image, key: str) -> Image.Image:
     return Image.fromarray(np.clip(np.asarray(view) + noise, 0, 255).astype(np.uint8))
 
 
-def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorStore, limits: Mapping[str, int]) -> int:
+def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorStore) -> int:
     """Have a store hold a vector, or the reason why there is none, of each picture; returns how many were encoded.
 
     Raises:
@@ -168,14 +162,15 @@ def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorSt
     by_key = {picture.key: picture for picture in shown}
     new = [by_key[key] for key in store.missing(by_key)]
     encoder = model.load() if new else None
-    for part in _parts(new, PICTURES_AT_A_TIME, model.label, "picture"):
+    parts = [new[start : start + PICTURES_AT_A_TIME] for start in range(0, len(new), PICTURES_AT_A_TIME)]
+    for part in tqdm(parts, desc=model.label, unit="batch", mininterval=5, disable=not new):
         assert encoder is not None  # there are pictures
         vectors: dict[str, Vectors | str] = {}
         pictures: dict[str, Image.Image] = {}
         flaws: list[tuple[str, str]] = []
         for picture in part:
             try:
-                opened = picture.open(limits)
+                opened = picture.open()
                 pictures[picture.key] = opened.image
                 flaws += [(picture.key, flaw) for flaw in opened.flaws]
             except Unreadable as problem:
@@ -205,14 +200,7 @@ def _embed(encoder: LoadedEncoder, pictures: Mapping[str, Image.Image]) -> dict[
 def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
     """Have a store hold the vector of each passage; returns how many were encoded.
 
-    Args:
-        model: the encoder.
-        passages: key → title and text.
-        store: of the encoder.
-        tokens: read of a text at most.
-
-    Raises:
-        BadInput: the encoder cannot be loaded, or gave NaN.
+    `passages` are key → title and text, of which at most `tokens` are read. `BadInput` where an encoder gave NaN.
     """
     new = store.missing(passages)
     parts = [new[start : start + TEXTS_AT_A_TIME] for start in range(0, len(new), TEXTS_AT_A_TIME)]
@@ -246,13 +234,3 @@ def _has_gpu() -> bool:
     from trivium.nets.device import pick_device
 
     return pick_device().type == "cuda"
-
-
-def _parts(items: Sequence[T], size: int, label: str, unit: str) -> Iterator[Sequence[T]]:
-    if not items:
-        return
-    with tqdm(total=len(items), desc=label, unit=unit, mininterval=5) as bar:
-        for start in range(0, len(items), size):
-            part = items[start : start + size]
-            yield part
-            bar.update(len(part))

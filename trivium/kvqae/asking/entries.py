@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
@@ -19,19 +18,6 @@ from trivium.core.reading import is_file, read_text
 from trivium.core.tables import read_csv_records, read_json_lines
 from trivium.formats.pictures import is_picture, unread_picture
 
-Kind = Literal[
-    "duplicate",  # of another entry, or a picture that its entry has already; left out
-    "shared_picture",  # two entries have the same picture; kept
-    "same_title",  # two entries have it; kept
-    "missing_picture",  # named by a table, and not there
-    "no_picture",  # an entry without one; found by its text alone
-    "picture_without_text",  # left out
-    "picture_of_another_kind",  # looks like one by its name, and is of a kind that is not read; left out
-    "empty_text",  # an entry that says nothing; left out
-    "unreadable_text",  # no UTF-8, or not to be opened; left out
-    "unreadable_picture",  # cannot be opened; left out
-    "broken_picture",  # cannot be decoded; left out
-]
 TEXTS, TABLES = (".md", ".txt"), (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")
@@ -43,16 +29,16 @@ Name = tuple[Path, str]  # folder, and a file's folded name without its suffix
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was listed."""
+    """Something that was left out, or is worth knowing."""
 
-    kind: Kind
+    kind: str  # such as duplicate, missing_picture, no_picture (kept, found by its text alone), broken_picture
     place: str  # the file, or the table's row
     detail: str = ""  # in words, if there is more to say
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A thing or person of the base."""
+    """An entry of the base: what one picture may show."""
 
     title: str
     paragraphs: tuple[str, ...]  # none of them empty
@@ -62,17 +48,17 @@ class Entry:
 
 @dataclass
 class Source:
-    """What was found: entries in the order of their places, and what was left out or is worth knowing."""
+    """Entries in the order of their places, and problems."""
 
     entries: list[Entry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def note(self, kind: Kind, place: object, detail: str = "") -> None:
+    def note(self, kind: str, place: object, detail: str = "") -> None:
         """List a problem."""
         self.problems.append(Problem(kind, str(place), detail))
 
     def add(self, title: str, paragraphs: tuple[str, ...], pictures: Sequence[Path], place: str) -> None:
-        """Take an entry, if it says anything."""
+        """Add an entry, if it has a text."""
         if not paragraphs:
             self.note("empty_text", place)
             return
@@ -175,7 +161,7 @@ def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
 def _read_table(table: Path) -> Source:
     """Rows with one title and no other text are one entry with several pictures."""
     source = Source()
-    taken: dict[tuple[str, tuple[str, ...]], tuple[str, list[Path], str]] = {}  # → title, pictures, place
+    merged: dict[tuple[str, tuple[str, ...]], tuple[str, list[Path], str]] = {}  # → title, pictures, place
     texts: dict[str, tuple[str, ...]] = {}
     for row, title, text, cells in _rows(table):
         place = f"{table.name}:{row}"
@@ -185,7 +171,7 @@ def _read_table(table: Path) -> Source:
             source.note("empty_text", place, "no title")
             continue
         texts.setdefault(name, paragraphs)
-        pictures = taken.setdefault((name, paragraphs), (title, [], place))[1]
+        pictures = merged.setdefault((name, paragraphs), (title, [], place))[1]
         for written, path in (pair for cell in cells for pair in find_pictures(table.parent, cell)):
             if path is None:
                 source.note("missing_picture", place, f"{written}{ADDRESS if _ADDRESS.match(written) else ''}")
@@ -193,7 +179,7 @@ def _read_table(table: Path) -> Source:
                 source.note("picture_of_another_kind", place, f"{written}: {why}")
             else:
                 pictures.append(path)
-    for (_, paragraphs), (title, pictures, place) in taken.items():
+    for (_, paragraphs), (title, pictures, place) in merged.items():
         source.add(title, paragraphs, pictures, place)
     return source
 
@@ -251,17 +237,17 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
 
 
 def _distinct(source: Source) -> list[Entry]:
-    """Without entries that say the same of the same title and show no other pictures; like titles are listed."""
+    """Leave out entries with the title, the text and no other pictures than another; note those with the same title."""
     kept: list[Entry] = []
-    known: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
+    pictures: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
     titles: dict[str, str] = {}
     for entry in source.entries:
         title = fold(entry.title)
-        shown = known.get((title, entry.paragraphs))
+        shown = pictures.get((title, entry.paragraphs))
         if shown is not None and not set(entry.pictures) - shown:
             source.note("duplicate", entry.place, f"the same as {titles[title]}")
             continue
-        known.setdefault((title, entry.paragraphs), set()).update(entry.pictures)
+        pictures.setdefault((title, entry.paragraphs), set()).update(entry.pictures)
         if title in titles:
             source.note("same_title", entry.place, f"as {titles[title]}")
         titles.setdefault(title, entry.place)

@@ -16,7 +16,7 @@ from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
 from trivium.core.parameters import used_values
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, Seen
+from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, PictureView
 from trivium.kvqae.asking.artifacts import Project
 from trivium.kvqae.asking.asker import Base
 from trivium.kvqae.asking.reranking import SPLIT, Rerankers
@@ -41,11 +41,7 @@ from trivium.vision.neighbours import read_ivf
 
 
 class GraphBase(Base):
-    """What `dvc repro` made, loaded once.
-
-    Args:
-        root: folder of the project.
-        row: row of `kvqae.fuse.weights` to rank passages by.
+    """What `dvc repro` made, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
 
     Attributes:
         dataset: folder of the questions in use, below `data/kvqae`.
@@ -81,18 +77,18 @@ class GraphBase(Base):
         self._picture_of = read_table(articles, ["image"])["image"]
         self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
         settings = project.section("read", ReadParameters)
-        asked = settings.rows[settings.asked_row]
+        row_read = settings.rows[settings.asked_row]
         folder = project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
         self.reader: FolderReader = FolderReader(
-            folder, settings.max_tokens, settings.answer_tokens, batch=settings.batch, weighted=asked.weighted
+            folder, settings.max_tokens, settings.answer_tokens, batch=settings.batch, weighted=row_read.weighted
         )
         self._tokens = int(project.value("texts.tokens"))
         self._longest = min(self._tokens, settings.max_tokens) - 2
-        if asked.passages == "validation":
+        if row_read.passages == "validation":
             metrics = read_json(project.made("metrics/kvqae/read.json"))
             self.passages = int(metrics[f"{settings.asked_row}_passages"])
         else:
-            self.passages = asked.passages
+            self.passages = row_read.passages
         self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
         self._images = _ImageSystems(project, section) if set(weights) - set(TEXT) else None
         reranked = str(project.value("initial.run"))
@@ -100,7 +96,7 @@ class GraphBase(Base):
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
     def check(self) -> None:
-        """See whether the artifacts are those that were loaded."""
+        """Check that the artifacts are those that were loaded."""
         self._project.artifacts.check()
 
     def check_question(self, question: str) -> list[str]:
@@ -111,14 +107,16 @@ class GraphBase(Base):
         note = f"The models read about the first {self._longest} of the question's {pieces} word pieces."
         return [note] if pieces > self._longest else []
 
-    def look(self, image: bytes, face: int | None) -> Seen:
+    def look(self, image: bytes, face: int | None) -> PictureView:
         """Look for the most probable face, or for the whole picture where there is none; `face` plays no role."""
         if self._images is None:
-            return Seen(notes=["This row does not look at the picture: the answer comes from the text systems alone."])
+            return PictureView(
+                notes=["This row does not look at the picture: the answer comes from the text systems alone."]
+            )
         return self._images.search(image)
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
-        """With the row's weights, and the scales of the test questions' lists."""
+        """Fuse with the row's weights, and the scales of the test questions' lists."""
         return fuse(runs, self._weights, self._scales, self._fuse.depth)
 
     def picture_of(self, passage: int) -> bytes | None:
@@ -156,20 +154,16 @@ class _ImageSystems:
         self._encoders = {}
         for system, entry in search.image_encoders.items():
             settings = encoder_parameters(system, entry)
-            there = settings.model_copy(update={"model": project.made(str(settings.model))})
-            self._encoders[system] = load_encoder(system, there)
+            settings = settings.model_copy(update={"model": project.made(str(settings.model))})
+            self._encoders[system] = load_encoder(system, settings)
         self._routes = by_route(search.image_encoders)
         self._names = {
             name: ImageIndex.of_names(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
             for name in section.name_encoders
         }
 
-    def search(self, image: bytes) -> Seen:
-        """Look for the picture's face, or for the whole picture.
-
-        Raises:
-            BadInput: it cannot be read.
-        """
+    def search(self, image: bytes) -> PictureView:
+        """Look for the picture's face, or for the whole picture; `BadInput` where it cannot be read."""
         faces = self._encode(FACES_BY, image)
         row = faces.table.to_pylist()[0]
         if row["unreadable"] is not None:
@@ -192,7 +186,7 @@ class _ImageSystems:
             for name, index in indexes.items():
                 _, (passages,) = index.search(vectors, self._depth)
                 runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
-        return replace(Seen(image, runs, face), vector=faces.matrix if face else None, notes=notes)
+        return replace(PictureView(image, runs, face), vector=faces.matrix if face else None, notes=notes)
 
     def _encode(self, system: str, image: bytes) -> Features:
         with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere

@@ -1,4 +1,4 @@
-"""What a base of one's own was told (section `kb` of its `params.yaml`), and its encoders with a digest of each."""
+"""The settings of a base of one's own, and its encoders with a digest of each."""
 
 import hashlib
 import json
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
 VERSION = 1  # of how vectors are made here; another one encodes everything again
+LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
 
 
 class NamedEncoder(Parameters):
@@ -37,7 +38,7 @@ class NamedEncoder(Parameters):
 
 
 class BaseSettings(Parameters):
-    """Section `kb`."""
+    """The settings of a base."""
 
     version: int = Field(description="Of the code that makes bases: a base of another version is made again")
     source: Path = Field(description="The folder, or the table, that the base is made of")
@@ -48,20 +49,11 @@ class BaseSettings(Parameters):
     bm25_weight: float = Field(default=1.0, ge=0, description="As the text encoders' weights; 0: BM25 has no say")
     k1: float = Field(default=0.9, ge=0, description="BM25's saturation")
     b: float = Field(default=0.4, ge=0, le=1, description="BM25's normalisation by length")
-    picture_share: float = Field(default=0.6, gt=0, lt=1, description="Of the picture in a passage's score")
     reader: str | None = Field(default=None, description="Folder of a reader; null: named when a question is asked")
     reader_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of question and passage, read together")
     answer_tokens: int = Field(default=10, ge=1, description="Longest answer")
     passages: int = Field(default=5, ge=1, description="Passages that the reader reads")
-    max_side: int = Field(default=1024, ge=32, description="Longer side of a decoded picture; larger ones are reduced")
-    max_pixels: int = Field(default=100_000_000, ge=1, description="Pictures with more are not decoded")
-    false_accepts: float = Field(default=0.05, gt=0, lt=1, description="Of pictures of things outside the base")
     invented: bool = Field(default=False, description="Models of the sample's invented world: every answer says so")
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """Of pictures, see `decode_picture`."""
-        return {"max_side": self.max_side, "max_pixels": self.max_pixels}
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class PictureModel:
     load: Callable[[], LoadedEncoder]
 
 
-Foreign = Callable[[str, NamedEncoder, BaseSettings], PictureModel]  # makes a model that no registry knows
+Foreign = Callable[[str, NamedEncoder], PictureModel]  # makes a model that no registry knows
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -113,30 +105,23 @@ def digest_of(value: Any) -> str:
 
 
 def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:
-    """All encoders of a base.
-
-    Raises:
-        BadInput: one of them is not there.
-    """
+    """All encoders of a base; `BadInput` where one is not there."""
     pictures = [
-        _picture_model(name, entry, settings) if entry.registered else foreign(name, entry, settings)
+        _picture_model(name, entry) if entry.registered else foreign(name, entry)
         for name, entry in settings.image_encoders.items()
     ]
     return pictures, [_text_model(name, entry, settings) for name, entry in settings.text_encoders.items()]
 
 
-def _picture_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> PictureModel:
+def _picture_model(name: str, entry: NamedEncoder) -> PictureModel:
     encoder, folder = ENCODERS[name], Path(entry.model)
-    for file in encoder.files:
-        if not (folder / file).is_file():
-            raise BadInput("the encoder's weights are missing", file=folder / file)
     parameters = encoder_parameters(name, {**entry.settings, "model": folder})
-    digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **settings.limits})
+    digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
     return PictureModel(name, encoder.label, encoder.route, digest, partial(load_encoder, name, parameters))
 
 
 def _text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
-    known, folder = known_encoder(name), Path(entry.model)
-    decisive = {"encoder": name, "prefixes": dict(known.prefixes), "tokens": settings.text_tokens}
-    digest = digest_of_folder(folder / "passage" if known.towers else folder, decisive)
-    return TextModel(name, known.label, digest, folder)
+    encoder, folder = known_encoder(name), Path(entry.model)
+    decisive = {"encoder": name, "prefixes": dict(encoder.prefixes), "tokens": settings.text_tokens}
+    digest = digest_of_folder(folder / "passage" if encoder.towers else folder, decisive)
+    return TextModel(name, encoder.label, digest, folder)

@@ -20,7 +20,7 @@ from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.signatures import signature_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import QUERY, FaceFound, Recognised, Seen
+from trivium.kvqae.asking.answer import QUERY, FaceFound, PictureView, Recognised
 from trivium.kvqae.asking.asker import NO_READER, Base, Reader
 from trivium.kvqae.asking.building import (
     ARTICLES,
@@ -32,7 +32,7 @@ from trivium.kvqae.asking.building import (
     read_base,
     read_pictured,
 )
-from trivium.kvqae.asking.models import BaseSettings, Foreign, models_of
+from trivium.kvqae.asking.models import LIMITS, BaseSettings, Foreign, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
@@ -49,20 +49,22 @@ if TYPE_CHECKING:  # it needs facenet-pytorch, which no extra can have
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
 ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # the reader, or why there is none
-GIVEN_BEST = 4.0  # deviations, about those of a picture that is recognised
-GIVEN = "given"  # the system of search results that somebody else made
+PICTURE_SHARE = 0.6  # λ: of the picture in a passage's score
+FALSE_ACCEPTS = 0.05  # share of pictures of things outside the base that may pass as sure
+BROUGHT_BEST = 4.0  # deviations, about those of a picture that is recognised
+BROUGHT = "search results"  # the system of search results that somebody else made
 NAMED = 3  # entries that an answer names
 NOISE = 1e-3  # scores of texts that deviate less are equal
 DEPTH = 1000  # passages that a text system returns, and entries of a picture that have a say
 
 
 class OwnBase(Base):
-    """What `trivium kb` made.
+    """A base that `trivium kb` made.
 
     Args:
         folder: of the base.
         foreign: makes models that no registry knows.
-        reader: makes who reads, or says why nobody does; None: nobody reads, and the best passages have to do.
+        reader: makes the reader, or says why there is none; None: the best passages have to do.
 
     Raises:
         BadInput: no base, or its models are not there, or are others than it was made with.
@@ -72,7 +74,7 @@ class OwnBase(Base):
         self._folder, self._signature = folder, signature_of(folder)
         described, self._settings = read_base(folder)
         settings = self._settings
-        self.limits, self.passages = settings.limits, settings.passages
+        self.limits, self.passages = LIMITS, settings.passages
         self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
         passages = folder / PASSAGES
         self.article_of = ArticlePassages(passages).article_of
@@ -85,7 +87,7 @@ class OwnBase(Base):
             if described["digests"].get(name) != digest:
                 problem = "the model is another one than the base was made with: make the base again"
                 raise BadInput(problem, file=folder, field=name)
-        self._calibrations = {name: Calibration(**each) for name, each in read_json(folder / CALIBRATION).items()}
+        self._calibrations = {name: Calibration(**values) for name, values in read_json(folder / CALIBRATION).items()}
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
         self._encoders = {}
         for model in models:
@@ -110,11 +112,11 @@ class OwnBase(Base):
         self.invented = settings.invented or getattr(made, "invented", False)
 
     def check(self) -> None:
-        """See whether the folder holds what was loaded; nothing is read but times, sizes and inodes."""
+        """Check that the folder holds what was loaded; nothing is read but times, sizes and inodes."""
         if signature_of(self._folder) != self._signature:
             raise BadInput(ANEW, file=self._folder)
 
-    def look(self, image: bytes, face: int | None) -> Seen:
+    def look(self, image: bytes, face: int | None) -> PictureView:
         """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
         picture = open_picture(image)
         pixels = np.asarray(picture)
@@ -128,38 +130,41 @@ class OwnBase(Base):
             chosen = best if face is None else face - 1
         route: Route = "whole" if chosen is None else "face"
         shown = picture if chosen is None else align(pixels, places[chosen].landmarks)
-        seen = Seen(image, faces=faces, face=None if chosen is None else faces[chosen])
+        view = PictureView(image, faces=faces, face=None if chosen is None else faces[chosen])
         notes = [] if len(faces) < 2 else [_which_face(faces, chosen)]
         if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
-            return replace(seen, notes=notes)
+            return replace(view, notes=notes)
         systems = self._systems[route]
         vectors = {system.name: self._encoders[system.name].embed([shown])[0] for system in systems}
         cosines = find_entries(systems, vectors, DEPTH)
         entries = self._name(cosines, route)
         if entries and not entries[0].sure:
-            notes.append(self._not_sure(self._calibrations[route]))
+            why = f"pictures of other things score as high in more than {100 * FALSE_ACCEPTS:g} % of cases"
+            if np.isinf(self._calibrations[route].threshold(FALSE_ACCEPTS)):
+                why = "the base has too few pictures to tell"
+            notes.append(f"Not sure that the picture shows anything of this base: {why}.")
         runs = {
             name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self.article_of))}, name=name)
             for name, of_entries in cosines.items()
         }
-        return replace(seen, runs=runs, entries=entries, notes=notes)
+        return replace(view, runs=runs, entries=entries, notes=notes)
 
-    def take(self, given: Mapping[str, float]) -> Seen:
-        """Entries by their titles, as they look; a title that the base lacks is counted in a note."""
-        scores: dict[int, float] = {}
-        for title, score in given.items():
-            scores |= {entry: max(score, scores.get(entry, score)) for entry in self._entries_of.get(fold(title), ())}
-        lost = sum(fold(title) not in self._entries_of for title in given)
-        notes = [f"{lost} of {len(given)} entries that were given are not in the base."] if lost else []
-        if not scores:
-            return Seen(notes=[*notes, "No entry is given: the answer comes from the texts alone."])
-        best = dict(sorted(scores.items(), key=lambda item: -item[1]))
+    def use_entries(self, scores: Mapping[str, float]) -> PictureView:
+        """Take entries by their titles, as they look; a title that the base lacks is counted in a note."""
+        best: dict[int, float] = {}
+        for title, score in scores.items():
+            best |= {entry: max(score, best.get(entry, score)) for entry in self._entries_of.get(fold(title), ())}
+        lost = sum(fold(title) not in self._entries_of for title in scores)
+        notes = [f"{lost} of {len(scores)} entries that were given are not in the base."] if lost else []
+        if not best:
+            return PictureView(notes=[*notes, "No entry is given: the answer comes from the texts alone."])
+        best = dict(sorted(best.items(), key=lambda item: -item[1]))
         highest, lowest = max(best.values()), min(best.values())
         floor = 2 * lowest - highest if highest > lowest else highest - 1
         best |= {entry: floor for entry in range(min(DEPTH, len(self._titles))) if entry not in best}
         passages = passages_of(best, self._starts, len(self.article_of))
-        return Seen(runs={GIVEN: Run.from_dict({QUERY: passages}, name=GIVEN)}, notes=notes)
+        return PictureView(runs={BROUGHT: Run.from_dict({QUERY: passages}, name=BROUGHT)}, notes=notes)
 
     @cached_property
     def _entries_of(self) -> dict[str, list[int]]:
@@ -177,10 +182,10 @@ class OwnBase(Base):
         return [FaceFound(tuple((face.box / sides).tolist()), face.probability, len(faces)) for face in faces], faces
 
     def _name(self, cosines: Cosines, route: Route) -> list[Recognised]:
-        """The best entries for an answer."""
+        """The best entries, for an answer."""
         calibration = self._calibrations[route]
         entries, scores = rank(cosines, self._systems[route], calibration)
-        threshold = calibration.threshold(self._settings.false_accepts)
+        threshold = calibration.threshold(FALSE_ACCEPTS)
         probabilities = calibration.probabilities(scores)
         return [
             Recognised(
@@ -192,30 +197,25 @@ class OwnBase(Base):
             for place, entry in enumerate(entries[:NAMED].tolist())
         ]
 
-    def _not_sure(self, calibration: Calibration) -> str:
-        share = self._settings.false_accepts
-        why = f"pictures of other things score as high in more than {100 * share:g} % of cases"
-        if np.isinf(calibration.threshold(share)):
-            why = "the base has too few pictures to tell"
-        return f"Not sure that the picture shows anything of this base: {why}."
-
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
-        """Pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
+        """Fuse pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
         settings = self._settings
-        texts = {"bm25": settings.bm25_weight} | {name: each.weight for name, each in settings.text_encoders.items()}
+        texts = {"bm25": settings.bm25_weight} | {
+            name: encoder.weight for name, encoder in settings.text_encoders.items()
+        }
         texts = {name: weight for name, weight in texts.items() if name in self.text_systems}
         images = {name: encoder.weight for name, encoder in settings.image_encoders.items() if name in runs}
-        images |= {GIVEN: 1.0} if GIVEN in runs else {}
-        share = settings.picture_share if images else 0.0
+        images |= {BROUGHT: 1.0} if BROUGHT in runs else {}
+        share = PICTURE_SHARE if images else 0.0
         weights = {name: (1 - share) * weight / sum(texts.values()) for name, weight in texts.items()}
         weights |= {name: share * weight / sum(images.values()) for name, weight in images.items()}
         by = {name: _scale_of_texts(runs[name]) for name in texts}
-        if GIVEN in images:  # no calibration says what these scores mean: what is not given has 0, the best one this
-            highest, floor = np.nanmax(runs[GIVEN].scores), np.nanmin(runs[GIVEN].scores)
-            by[GIVEN] = Scale(float(floor), float(highest - floor) / GIVEN_BEST)
+        if BROUGHT in images:  # no calibration says what these scores mean: what is not given has 0, the best one this
+            highest, floor = np.nanmax(runs[BROUGHT].scores), np.nanmin(runs[BROUGHT].scores)
+            by[BROUGHT] = Scale(float(floor), float(highest - floor) / BROUGHT_BEST)
         for calibration in self._calibrations.values():
-            known = set(images) & set(calibration.means)
-            by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in known}
+            names = set(images) & set(calibration.means)
+            by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in names}
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:

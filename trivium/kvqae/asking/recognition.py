@@ -11,96 +11,31 @@ What they mean is learned from the base's own pictures.
 """
 
 import math
-import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
-from trivium.core.matrices import read_matrix
 from trivium.kvqae.asking.answer import QUERY
 from trivium.kvqae.asking.encoding import Vectors
 from trivium.kvqae.asking.systems import fuse
 from trivium.measures.fusion import Scale
 from trivium.measures.runs import PADDING, Run
-from trivium.vision.faiss_library import faiss
-from trivium.vision.neighbours import fill_ivf, ivf_search, read_ivf, train_ivf
 
 Scores = NDArray[np.float64]
 Cosines = Mapping[str, Mapping[int, float]]  # encoder → entry → cosine of its best picture
-VECTORS, ROWS, CODES = "vectors.npy", "rows.npy", "codes.faiss"
-MANY = 50_000  # pictures from which on codes are searched
-DEEP = 100  # pictures that a search among many returns
-PROBED = 0.02  # share of the lists that is searched
-TRAINED = 40  # vectors a list from which the lists' centres are found
 COLDEST, HOTTEST = 0.02, 20.0  # temperatures that are tried
 FEWEST_PAIRS = 10  # with fewer, nothing is fitted
 ASKED, COMPARED = 1000, 2000  # pictures that calibrate, and pictures that each of them is compared with for μ and σ
 
 
-def lists_of(pictures: int) -> int:
-    """How many lists there are for so many pictures: about 2√n, a power of 2."""
-    return 2 ** round(math.log2(2 * math.sqrt(pictures)))
-
-
-def write_codes(folder: Path) -> None:
-    """Write the codes of a folder's vectors, beside them; `BadInput` where a vector is not finite."""
-    matrix = read_matrix(folder / VECTORS)
-    lists = lists_of(len(matrix))
-    trained = train_ivf(matrix, lists=lists, codes="SQ8", train_rows=TRAINED * lists)
-    with write_atomically(folder / CODES) as beside:
-        faiss.write_index(fill_ivf(trained, matrix, 0), str(beside))
-
-
-class PictureSearch:
-    """The vectors of one encoder.
-
-    Args:
-        folder: `vectors.npy` (n, width) of length 1, and `codes.faiss` where there are many.
-
-    Attributes:
-        matrix: the vectors; memory-mapped where there are codes.
-
-    Raises:
-        BadInput: a file is missing or damaged.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.matrix: Vectors = read_matrix(folder / VECTORS)
-        self._index = None
-        if not (folder / CODES).is_file():
-            self.matrix = np.array(self.matrix, np.float32)
-            return
-        try:
-            self._index = read_ivf(folder / CODES)
-        except RuntimeError:
-            raise BadInput("not an index of faiss, or damaged", file=folder / CODES) from None
-        self._index.parallel_mode = 1  # threads share the lists of one question
-        self._map: mmap.mmap = self.matrix._mmap  # type: ignore[attr-defined]
-        self._map.madvise(mmap.MADV_RANDOM)  # the few rows that are scored again lie far apart
-
-    def nearest(self, vector: Vectors) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """(rows, cosines), best first: of all pictures while there are few, else of the `DEEP` best."""
-        if self._index is None:
-            cosines = self.matrix @ vector
-            rows = np.argsort(-cosines, kind="stable")
-            return rows, cosines[rows]
-        probes = max(1, round(PROBED * self._index.nlist))
-        [cosines], [rows] = ivf_search(vector[None], self._index, self.matrix, DEEP, probes=probes)
-        self._map.madvise(mmap.MADV_DONTNEED)  # the system keeps them as long as it likes, this process does not
-        return rows[rows >= 0], cosines[rows >= 0]
-
-
 @dataclass(frozen=True)
 class Calibration:
-    """What the scores of a route (faces, or whole pictures) mean."""
+    """The scale, the threshold and the temperature of a route's scores (faces, or whole pictures)."""
 
     means: Mapping[str, float]  # μ of each encoder
     deviations: Mapping[str, float]  # σ of each encoder
@@ -120,17 +55,13 @@ class Calibration:
 
 
 def fit_temperature(pairs: Iterable[tuple[Scores, int]]) -> float | None:
-    """The T of the largest likelihood; None where there are fewer than `FEWEST_PAIRS`.
-
-    Args:
-        pairs: scores of all entries, and the place of the right one.
-    """
-    known = [(scores, place) for scores, place in pairs if len(scores) > 1]
-    if len(known) < FEWEST_PAIRS:
+    """The T of the largest likelihood of the right places among scores; None for fewer than `FEWEST_PAIRS` pairs."""
+    choices = [(scores, place) for scores, place in pairs if len(scores) > 1]
+    if len(choices) < FEWEST_PAIRS:
         return None
 
     def surprise(log: float) -> float:
-        return float(np.mean([-log_softmax(scores / math.exp(log))[place] for scores, place in known]))
+        return float(np.mean([-log_softmax(scores / math.exp(log))[place] for scores, place in choices]))
 
     best = minimize_scalar(surprise, bounds=(math.log(COLDEST), math.log(HOTTEST)), method="bounded")
     return float(math.exp(best.x))
@@ -142,29 +73,24 @@ class Pictured:
 
     name: str
     weight: float  # in the mean over the encoders of its route
-    search: PictureSearch
+    matrix: Vectors  # (n, width) of length 1
     pictures: NDArray[np.int64]  # (n,) the base's picture that each vector is of, ascending
     owners: NDArray[np.int64]  # (n,) the entry of each
 
     def cosines(self, vector: Vectors, stays: NDArray[np.bool_] | None = None) -> dict[int, float]:
-        """{entry: the largest cosine of its pictures}, best first.
-
-        Args:
-            vector: of the asked picture.
-            stays: whether each of the base's pictures may be found; None for all.
-        """
-        rows, cosines = self.search.nearest(vector)
+        """{entry: the largest cosine of its pictures that stay}, best first; None: all stay."""
+        cosines = self.matrix @ vector
+        rows = np.argsort(-cosines, kind="stable")
         if stays is not None:
-            kept = stays[self.pictures[rows]]
-            rows, cosines = rows[kept], cosines[kept]
+            rows = rows[stays[self.pictures[rows]]]
         entries, first = np.unique(self.owners[rows], return_index=True)
-        return {int(entries[place]): float(cosines[first[place]]) for place in np.argsort(first)}
+        return {int(entries[place]): float(cosines[rows[first[place]]]) for place in np.argsort(first)}
 
     def vector_of(self, picture: int) -> Vectors | None:
         """The vector of a picture of the base; None where it has none."""
         row = int(np.searchsorted(self.pictures, picture))
-        there = row < len(self.pictures) and self.pictures[row] == picture
-        return np.asarray(self.search.matrix[row]) if there else None
+        has_vector = row < len(self.pictures) and self.pictures[row] == picture
+        return np.asarray(self.matrix[row]) if has_vector else None
 
 
 def find_entries(
@@ -174,18 +100,18 @@ def find_entries(
     stays: NDArray[np.bool_] | None = None,
 ) -> dict[str, dict[int, float]]:
     """The cosines of each encoder that finds any, of at most `depth` entries; see `Pictured.cosines`."""
-    found = {}
+    cosines_of = {}
     for system in systems:
         vector = vectors.get(system.name)
         if vector is not None and (cosines := system.cosines(vector, stays)):
-            found[system.name] = dict(islice(cosines.items(), depth))
-    return found
+            cosines_of[system.name] = dict(islice(cosines.items(), depth))
+    return cosines_of
 
 
 def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration) -> tuple[NDArray[np.int64], Scores]:
     """Entries, best first, and their scores: the weighted mean of z.
 
-    An entry that an encoder did not find has its lowest cosine.
+    An entry that an encoder does not rank has its lowest cosine.
     """
     if not cosines:
         return np.array([], np.int64), np.array([])
@@ -193,8 +119,8 @@ def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration
     weights = {system.name: system.weight for system in systems if system.name in runs}
     by = {name: Scale(calibration.means[name], calibration.deviations[name]) for name in runs}
     run = fuse(runs, weights, by).run
-    there = run.documents[0] != PADDING
-    return run.documents[0][there], run.scores[0][there].astype(np.float64)
+    kept = run.documents[0] != PADDING
+    return run.documents[0][kept], run.scores[0][kept].astype(np.float64)
 
 
 def calibrate(
@@ -202,7 +128,6 @@ def calibrate(
     owners: NDArray[np.int64],
     eligible: NDArray[np.bool_],
     draw_views: Callable[[Sequence[int]], Mapping[int, Mapping[str, Vectors]]],
-    seed: int = 0,
 ) -> Calibration:
     """Learn what a route's scores mean from the base's own pictures.
 
@@ -211,9 +136,8 @@ def calibrate(
         owners: the entry of each picture of the base.
         eligible: the pictures that may be asked; not those that two entries share.
         draw_views: of some pictures: picture → encoder → vector of a drawn view, for a base without pairs.
-        seed: of the draws.
     """
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     measured = {system.name: _scale(system, draw) for system in systems}
     means, deviations = ({name: scale[place] for name, scale in measured.items()} for place in (0, 1))
     scales = Calibration(means, deviations)
@@ -224,8 +148,8 @@ def calibrate(
     def vectors_of(picture: int) -> dict[str, Vectors | None]:
         return {system.name: system.vector_of(picture) for system in systems}
 
-    def pairs(asked: Iterable[tuple[int, Mapping[str, Vectors | None], bool]]) -> Iterator[tuple[Scores, int]]:
-        for picture, vectors, itself in asked:
+    def pairs(queries: Iterable[tuple[int, Mapping[str, Vectors | None], bool]]) -> Iterator[tuple[Scores, int]]:
+        for picture, vectors, itself in queries:
             entries, scores = ask(vectors, np.arange(len(owners)) != picture if itself else None)
             if len(places := np.flatnonzero(entries == owners[picture])):
                 yield scores, int(places[0])
@@ -239,17 +163,17 @@ def calibrate(
     ]
     _, entry, counts = np.unique(owners[pictures], return_inverse=True, return_counts=True)
     twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:ASKED]).tolist()
-    known = list(pairs((picture, vectors_of(picture), True) for picture in twins))
-    if drawn := len(known) < FEWEST_PAIRS:
+    choices = list(pairs((picture, vectors_of(picture), True) for picture in twins))
+    if drawn := len(choices) < FEWEST_PAIRS:
         views = draw_views(pictures.tolist())
-        known = list(pairs((picture, views[picture], False) for picture in sorted(views)))
-    return Calibration(means, deviations, sorted(impostors), fit_temperature(known), len(known), drawn)
+        choices = list(pairs((picture, views[picture], False) for picture in sorted(views)))
+    return Calibration(means, deviations, sorted(impostors), fit_temperature(choices), len(choices), drawn)
 
 
 def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:
     """Mean and deviation of the cosines of pictures of different entries; (0, 1) where there are none."""
     chosen = [np.sort(draw.permutation(len(system.pictures))[:most]) for most in (ASKED, COMPARED)]
-    left, right = (np.asarray(system.search.matrix[rows], np.float32) for rows in chosen)
+    left, right = (np.asarray(system.matrix[rows], np.float32) for rows in chosen)
     different = system.owners[chosen[0]][:, None] != system.owners[chosen[1]][None]
     cosines = (left @ right.T)[different].astype(np.float64)
     deviation = float(cosines.std()) if len(cosines) and np.ptp(cosines) > 0 else 1.0

@@ -15,7 +15,7 @@ import torch
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
-from trivium.kvqae.asking.answer import IMAGE, QUERY, Seen
+from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
 from trivium.kvqae.asking.artifacts import Project
 from trivium.kvqae.asking.systems import NOBODY, as_written
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -39,7 +39,7 @@ WHY_BLIND = {
     DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
     NONE: "RRT was left out (its features, or kvqae.rrt.use): of a picture only its face is compared again.",
 }
-ASKED = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
+NEW_QUESTIONS = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
 
 
 class Rerankers:
@@ -47,9 +47,6 @@ class Rerankers:
 
     Attributes:
         why_blind: why RRT cannot look at new pictures; None where it can.
-
-    Raises:
-        BadInput: something is not there yet, or does not fit.
     """
 
     def __init__(self, project: Project) -> None:
@@ -75,7 +72,7 @@ class Rerankers:
             )
         self._systems = systems_of(self._settings)
         self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"), self._systems)
-        folders = {**{name: f"reranked/{name}" for name in ASKED}, "image": "reranked_image"}
+        folders = {**{name: f"reranked/{name}" for name in NEW_QUESTIONS}, "image": "reranked_image"}
         lists = complete(
             {
                 name: read_lists(project.made(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
@@ -87,54 +84,45 @@ class Rerankers:
             for fusion in ("image", "text_image")
         }
 
-    def notes(self, seen: Seen) -> list[str]:
-        """What the asker should know: why nothing of the picture but its face is compared again."""
-        return [self.why_blind] if seen.image is not None and self.why_blind is not None else []
+    def notes(self, view: PictureView) -> list[str]:
+        """A note that says why nothing of the picture but its face is compared again, where that is so."""
+        return [self.why_blind] if view.image is not None and self.why_blind is not None else []
 
     def rerank(
-        self, question: str, seen: Seen, initial: Run, texts: PassageTexts
+        self, question: str, view: PictureView, initial: Run, texts: PassageTexts
     ) -> tuple[Run, dict[int, dict[str, float]]]:
-        """The best passages in a new order, and what each re-ranker gave to each of them.
-
-        Args:
-            question: its text.
-            seen: of the picture.
-            initial: the one fused list of the first stage, as written.
-            texts: of its passages.
-        """
+        """The best passages of the fused list in a new order, and what each re-ranker contributed to each."""
         best = first(initial, self._settings["text"].depth)
-        asked = [Question(QUERY, question, (), "")]
         score = partial(score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
-        text = follow(rerank_run(asked, best, score), initial)
-        by_image = {"arcface": self._by_face(seen, initial), "rrt": self._by_picture(seen, initial)}
-        image, by_system = self._fuse("image", by_image)
-        ranked, given = self._fuse("text_image", {"text": text, "image": image})
-        return ranked, {passage: _split(parts, by_system.get(passage, {})) for passage, parts in given.items()}
+        text = follow(rerank_run([Question(QUERY, question, (), "")], best, score), initial)
+        by_image = {"arcface": self._by_face(view, initial), "rrt": self._by_picture(view, initial)}
+        image, _ = self._fuse("image", by_image)
+        return self._fuse("text_image", {"text": text, "image": image})
 
-    def _by_face(self, seen: Seen, initial: Run) -> Run:
-        if seen.vector is None:
+    def _by_face(self, view: PictureView, initial: Run) -> Run:
+        if view.vector is None:
             return NOBODY
-        return rerank_by_face(first(initial, self._settings["arcface"].depth), seen.vector, self._faces, self._face_of)
+        return rerank_by_face(first(initial, self._settings["arcface"].depth), view.vector, self._faces, self._face_of)
 
-    def _by_picture(self, seen: Seen, initial: Run) -> Run:
-        """By RRT; the knowledge base's images that no list of the graph asked for are described now."""
-        if seen.image is None or self._extract is None:
+    def _by_picture(self, view: PictureView, initial: Run) -> Run:
+        """Re-rank by RRT; the knowledge base's images that no list of the graph asked for are described now."""
+        if view.image is None or self._extract is None:
             return NOBODY
-        asked, settings = self._describe({IMAGE: seen.image}), self._settings["rrt"]
+        query, settings = self._describe({IMAGE: view.image}), self._settings["rrt"]
         best, scores = first(initial, settings.depth), dict[int, float]()
         for base in (self._base, self._describe_new(best)):
             run, _ = rerank_by_picture(
-                best, asked.rows(asked.names), asked, base, self._rrt, depth=settings.depth, batch=settings.batch
+                best, query.rows(query.names), query, base, self._rrt, depth=settings.depth, batch=settings.batch
             )
-            there = run.documents[0] != PADDING
-            scores |= zip(run.documents[0, there].tolist(), run.scores[0, there].tolist(), strict=True)
+            kept = run.documents[0] != PADDING
+            scores |= zip(run.documents[0, kept].tolist(), run.scores[0, kept].tolist(), strict=True)
         return Run.from_dict({QUERY: scores}, settings.depth, "rrt")
 
     def _describe_new(self, run: Run) -> Base:
         articles = np.unique(self._base.article_of[run.documents[run.documents != PADDING]])
         names = self._image_of.take(articles)
-        known = pc.is_in(names, value_set=self._base.features.names, skip_nulls=True)
-        new = sorted({name for name in names.filter(pc.invert(known)).to_pylist() if name in self._images})
+        described = pc.is_in(names, value_set=self._base.features.names, skip_nulls=True)
+        new = sorted({name for name in names.filter(pc.invert(described)).to_pylist() if name in self._images})
         features = self._describe({name: self._images.read(name) for name in new})
         image_of = np.full_like(self._base.image_of, -1)
         image_of[articles] = features.rows(names)
@@ -143,8 +131,8 @@ class Rerankers:
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         extract = self._extract
         assert extract is not None  # else `why_blind` says so
-        found = [extract.describe(name, data) for name, data in images.items()]
-        descriptions = [None if isinstance(each, str) else each for each in found]
+        described = [extract.describe(name, data) for name, data in images.items()]
+        descriptions = [None if isinstance(description, str) else description for description in described]
         return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=extract.global_dimension)
 
     def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
@@ -155,19 +143,9 @@ class Rerankers:
         runs = {system: as_written(run) for system, run in self._of(name, runs).items()}
         candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
-        given = {
+        contributions = {
             passage: {f"reranked_{system}": float(part[0, place]) for system, part in zip(runs, parts, strict=True)}
             for place, passage in enumerate(candidates.documents[0].tolist())
         }
         fused = Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name)
-        return as_written(fused), given
-
-
-def _split(parts: dict[str, float], images: dict[str, float]) -> dict[str, float]:
-    """What the fused images gave, told apart as ArcFace and RRT gave to their fusion, where that makes shares."""
-    total = sum(images.values())
-    if total <= 0 or min(images.values()) < 0:
-        return parts
-    image = parts["reranked_image"]
-    split = {name: image * value / total for name, value in images.items()}
-    return {name: value for name, value in parts.items() if name != "reranked_image"} | split
+        return as_written(fused), contributions

@@ -39,10 +39,11 @@ class Bm25:
         """The best passages for a question, of all or of these; a passage of these that is far below has 0."""
         depth = self.depth if within is None else max(self.depth, self.complete)
         run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
-        there = run.documents[0] >= 0
-        scores = dict(zip(run.documents[0][there].tolist(), run.scores[0][there].tolist(), strict=True))
+        kept = run.documents[0] >= 0
+        scores = dict(zip(run.documents[0][kept].tolist(), run.scores[0][kept].tolist(), strict=True))
         if within is not None:
-            return Run.from_dict({QUERY: {each: scores.get(each, 0.0) for each in within.tolist()}}, depth, "bm25")
+            own = {passage: scores.get(passage, 0.0) for passage in within.tolist()}
+            return Run.from_dict({QUERY: own}, depth, "bm25")
         if not scores or not self.complete:
             return run
         others = (passage for passage in range(self.complete) if passage not in scores)
@@ -92,19 +93,19 @@ class Fused:
     run: Run
     systems: Sequence[str]
     documents: NDArray[np.int64]  # (n,) candidates
-    given: NDArray[np.float64]  # (systems, n) what each system gave to each of them
+    shares: NDArray[np.float64]  # (systems, n) of their scores, what each system contributed
 
     def of(self, document: int) -> dict[str, float]:
-        """What each system gave to a document."""
+        """What each system contributed to a document's score."""
         [place] = np.flatnonzero(self.documents == document)
-        return dict(zip(self.systems, self.given[:, place].tolist(), strict=True))
+        return dict(zip(self.systems, self.shares[:, place].tolist(), strict=True))
 
     def first_by(self, systems: Sequence[str]) -> int | None:
-        """The document that some systems together give most to; None where they say nothing."""
+        """The document with the largest contribution of some systems together; None where they have no list."""
         rows = [self.systems.index(system) for system in systems if system in self.systems]
         if not rows or not len(self.documents):
             return None
-        return int(self.documents[self.given[rows].sum(axis=0).argmax()])
+        return int(self.documents[self.shares[rows].sum(axis=0).argmax()])
 
 
 def fuse(
@@ -129,15 +130,12 @@ class FolderReader:
     """A multi-passage BERT reader from a Hugging Face folder, such as the graph's few-shot one.
 
     Args:
-        folder: where it lies.
+        folder: of the model and its tokenizer.
         tokens: of question and passage together.
         answer_tokens: of the longest answer.
         batch: passages read together.
         weighted: whether a passage's score weighs its answers.
         invented: whether it knows an invented world only.
-
-    Raises:
-        BadInput: not such a folder.
     """
 
     def __init__(

@@ -190,15 +190,10 @@ def choose_passages(
     parameters: ReadParameters,
     engine: Engine,
 ) -> tuple[dict[str, int], list[CurvePoint]]:
-    """For each row its number of passages, by `sweep` on its own list; and the points of all rows.
+    """For each row its number of passages, by `sweep` on its validation list; and the points of all rows.
 
-    A reader reads what its rows select together, each pair once.
-
-    Args:
-        lists: by row, over the validation questions, the first `sweep_questions` of which are asked.
-        own: passages of the articles that oracles fall back to.
-        folders: of the readers.
-        texts: of all these passages.
+    A reader reads what its rows select together, each pair once. `own`: passages of the articles that oracles fall back
+    to; `texts`: of all these passages.
     """
     questions = validation[: parameters.sweep_questions]
     tried: dict[str, dict[int, list[Selection]]] = {}

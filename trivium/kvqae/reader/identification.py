@@ -65,12 +65,7 @@ def ask_which(
 ) -> Asked:
     """The message that asks which of some entities a picture shows; broken pictures of entities are left out.
 
-    Args:
-        model: who is asked.
-        question: about what the picture shows.
-        picture: reads its file, which can be decoded.
-        candidates: best first.
-        limits: `max_side` and `max_pixels` of the pictures.
+    `picture` reads the file of one that can be decoded; `limits` are `max_side` and `max_pixels` of the pictures.
     """
     parts: list[Part] = [INSTRUCTION, picture, f"The question: {question}"]
     for number, candidate in enumerate(candidates, 1):
@@ -122,17 +117,9 @@ def choose(
     *,
     max_pixels: int,
 ) -> tuple[list[Choice], Counter[str]]:
-    """Ask about each question with a picture that can be read and with candidates.
+    """Ask about each question with a picture that can be read and with candidates, its articles, best first.
 
-    Args:
-        model: who is asked.
-        questions: of a split.
-        candidates: articles of each question, best first.
-        articles: `title` and `image` of all.
-        pictures: of the questions.
-        article_pictures: of the articles.
-        cache: answers that were paid for.
-        max_pixels: of a picture.
+    `articles` has `title` and `image` of all articles.
 
     Returns:
         The choices, and counts: `none` of them, `unclear` replies, questions `without_picture` or candidates, and those
@@ -170,12 +157,7 @@ def rank_within(
 ) -> Run:
     """Rank the passages of each question's article by their vectors; without an article the list of `run` stays.
 
-    Args:
-        run: over the test questions.
-        vectors: folder of a text encoder's vectors, of all passages and questions.
-        passages_of: article → its passages.
-        articles: one a question.
-        name: of the result.
+    `vectors` is a text encoder's folder of vectors, of all passages and questions; `articles` has one a question.
     """
     matrix, queries = read_matrix(vectors / KB), read_matrix(vectors / QUERIES)
     table = read_table(vectors / "queries.parquet")
@@ -205,11 +187,10 @@ def measure_lists(
     """MRR, P@1, Hits@20, F1 and EM of lists, (questions,) each; of the full oracle of the first one F1 and EM.
 
     Args:
-        lists: of the same questions.
-        questions: in their order.
+        lists: of the same questions, in their order.
         texts: of all passages in the lists and in `own`.
         own: entity → the passages of its article.
-        read: what a reader finds in pairs of question and passage.
+        read: gives the best spans of pairs of question and passage.
         passages: best ones read.
     """
     first = next(iter(lists.values()))

@@ -47,12 +47,7 @@ def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> P
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a training on questions reads.
-
-    Attributes:
-        questions, runs: folders with a file a split, `train` and `validation`.
-        passages, articles: Parquet files of the knowledge base.
-    """
+    """The files of a training on questions: folders with a file a split, and the knowledge base's tables."""
 
     questions: Path
     runs: Path
@@ -227,17 +222,10 @@ def select_passages(
     own_passages: Mapping[str, NDArray[np.int64]],
     passages: int,
 ) -> list[Selection]:
-    """The passages that a row reads for each question.
+    """The passages that a row reads for each question, of the best `passages` of its run.
 
-    Without oracle: the run's best. Semi-oracle: the relevant ones among these, maybe none. Full oracle: these too, and
-    where there is none, all relevant ones of the subject entity's own article.
-
-    Args:
-        row: its `oracle` is looked at.
-        questions, run: same questions, same order.
-        texts: of all passages named by `run` and `own_passages`.
-        own_passages: the passages of an entity's article, by Wikidata id.
-        passages: how many of the run's best.
+    Without oracle: these. Semi-oracle: the relevant ones among these, maybe none. Full oracle: these too, and where
+    there is none, all relevant ones of the subject entity's own article, by Wikidata id in `own_passages`.
     """
     selections = []
     for question, documents, scores in zip(questions, run.documents, run.scores, strict=True):

@@ -75,10 +75,7 @@ def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[
 def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
     """Start and end targets, (pairs, most): tokens that hold the first and last character of each answer, else −1.
 
-    Args:
-        pairs: as tokenised.
-        answers: of each pair, characters of its answers; at most the first `most` that are not cut off count.
-        most: answer positions a passage.
+    `answers`: of each pair, characters of its answers; at most the first `most` that are not cut off count.
 
     Returns:
         Targets for start and end, [CLS] alone in a pair without answer; and how many pairs lost all theirs to the cut.
@@ -115,14 +112,7 @@ def pair_shards(
 
 
 class KeptPairs:
-    """`tokenize` of questions' texts and passages' numbers, without a tokenizer.
-
-    Args:
-        folder: of the training's own.
-        tokenizer: BERT's.
-        examples: of the training.
-        texts: of their passages.
-        max_tokens: a pair is cut to these.
+    """`tokenize` of questions' texts and passages' numbers, without a tokenizer: each text is tokenised once.
 
     Raises:
         BadInput: the tokenizer puts pairs together in another way than BERT's.

@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -64,39 +64,23 @@ class Asked:
     parts: Sequence[Part]
 
 
-class Chats(Mapping[str, Chat]):
-    """The chats by key; a picture is read and encoded when its chat is asked for.
+_LOCK = Lock()  # several threads ask, and pictures lie in one file
 
-    Args:
-        messages: what is asked.
-        max_side: longer side of a picture that is sent, in pixels.
-        max_pixels: of a picture; one with more is not decoded.
-    """
 
-    def __init__(self, messages: Sequence[Asked], *, max_side: int, max_pixels: int) -> None:
-        self._parts = {message.key: message.parts for message in messages}
-        self._limits = {"max_side": max_side, "max_pixels": max_pixels}
-        self._lock = Lock()  # several threads ask
+def chat_of(message: Asked, *, max_side: int, max_pixels: int) -> Chat:
+    """The chat of a message; its pictures are read and encoded, their longer side in `max_side` pixels."""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def __getitem__(self, key: str) -> Chat:
-        parts = self._parts[key]
-        content = parts[0] if len(parts) == 1 else [self._content(part) for part in parts]
-        return [{"role": "user", "content": content}]
-
-    def _content(self, part: Part) -> dict[str, Any]:
+    def content_of(part: Part) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
         out = io.BytesIO()
-        with self._lock:
-            decode(part(), **self._limits).save(out, "JPEG", quality=QUALITY)
+        with _LOCK:
+            decode(part(), max_side=max_side, max_pixels=max_pixels).save(out, "JPEG", quality=QUALITY)
         address = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
         return {"type": "image_url", "image_url": {"url": address}}
+
+    parts = message.parts
+    return [{"role": "user", "content": parts[0] if len(parts) == 1 else [content_of(part) for part in parts]}]
 
 
 def ask_about(
@@ -107,7 +91,7 @@ def ask_about(
     pictures: Images | None,
     max_pixels: int,
 ) -> Asked:
-    """What a reader is asked about a question.
+    """The message to a reader about a question.
 
     `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
     """
@@ -167,7 +151,8 @@ def ask_messages(
     model: EndpointModel, messages: Sequence[Asked], cache: AnswerCache, *, max_side: int, max_pixels: int
 ) -> tuple[dict[str, str], Counter[str]]:
     """A model's words by key, none of them for what it refused; and counts, see `answer_questions`."""
-    chats = Chats(messages, max_side=max_side, max_pixels=max_pixels)
+    limits = {"max_side": max_side, "max_pixels": max_pixels}
+    chats = {message.key: partial(chat_of, message, **limits) for message in messages}
     replies, counts = ask_all(model, chats, cache)
     counts.update(asked=len(chats), refused=sum(key not in replies for key in chats))
     for reply in replies.values():
@@ -197,6 +182,6 @@ KNOWN = {
 
 
 def known_training(model: str, label: str) -> str:
-    """What is known of a model by its names; empty where nothing is."""
+    """What is known of a model's training, by its names; empty where nothing is."""
     names = f"{model} {label}".lower()
     return " ".join(note for pattern, note in KNOWN.items() if re.search(pattern, names))

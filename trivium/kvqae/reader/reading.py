@@ -177,13 +177,7 @@ def answer(
     """The best span of these passages: `argmax w_m · P(start) · P(end)`, one softmax over all of them.
 
     The score is `a = exp(score − log Σ_m exp(start_mass_m) − log Σ_m exp(end_mass_m))`, then `a ← a·w_m`. Ties go to
-    the higher-ranked passage.
-
-    Args:
-        question: its text.
-        passages: ids, best-ranked first.
-        readings: of all these pairs.
-        weights: (passages,) > 0; None for 1.
+    the higher-ranked passage. `weights` are (passages,) > 0; None for 1.
     """
     read = [readings[question, passage] for passage in passages]
     spans = tuple((reading.start, reading.end) for reading in read)

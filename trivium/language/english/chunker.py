@@ -68,15 +68,7 @@ def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]
 
 
 class SpacyChunker:
-    """spaCy's noun chunks without pronouns, in our words.
-
-    Args:
-        model: an installed pipeline's name, or a folder.
-        batch: captions parsed at a time.
-
-    Raises:
-        BadInput: there is no such pipeline, or it has no parser.
-    """
+    """spaCy's noun chunks without pronouns, in our words; `BadInput` for no such pipeline, or one without a parser."""
 
     def __init__(self, model: str, batch: int) -> None:
         expected = f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules"

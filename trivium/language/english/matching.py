@@ -11,7 +11,7 @@ _HERE = ""  # key of the expression that ends at a node of the tree; no word is 
 
 
 class _Listed(NamedTuple):
-    """What the rules ask of an expression.
+    """An expression of the word lists.
 
     Attributes:
         length: words.
@@ -35,11 +35,6 @@ class Matcher:
     no class, a word that undoes it ("dog food", "a toy car") or a place that it may not have ("an orange cat") leaves
     the phrase without that class. Mode `paper`: a phrase names every class of which it contains a word of Table 4.
 
-    Args:
-        classes: those that are reported.
-        mode: `strict` or `paper`.
-        lists: from `words.yaml` by default.
-
     Raises:
         BadInput: a class has no words.
     """
@@ -62,12 +57,7 @@ class Matcher:
             )
 
     def match(self, sentence: Sentence, phrases: Sequence[Range]) -> list[tuple[str, ...]]:
-        """The classes of each phrase, sorted.
-
-        Args:
-            sentence: the caption.
-            phrases: in order, without overlap.
-        """
+        """The classes of each phrase, sorted; phrases are in order, without overlap."""
         read: set[int] = set()  # words already taken by an expression that leads out of its phrase
         words, named = sentence.words, []
         for first, end in phrases:
@@ -94,7 +84,7 @@ class Matcher:
     def _counted(
         self, words: tuple[str, ...], first: int, end: int, expressions: list[tuple[int, _Listed]], read: set[int]
     ) -> list[tuple[int, _Listed]]:
-        """Those that count in mode `strict`; the words that they take are `read`."""
+        """The expressions that count in mode `strict`; the places of their words are added to `read`."""
         if len(expressions) > 1:
             longest = dict(expressions)  # shorter ones at a place are part of it
             expressions = sorted(

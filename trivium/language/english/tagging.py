@@ -31,7 +31,7 @@ def _compound_at(words: tuple[str, ...], place: int) -> int:
 
 
 def _nounish(sentence: Sentence, place: int) -> bool:
-    """Whether the word there could go on a noun phrase."""
+    """Whether the word at a place could continue a noun phrase."""
     if place >= len(sentence.words):
         return False
     word = sentence.words[place]

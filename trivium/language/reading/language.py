@@ -74,7 +74,7 @@ class Language(ABC):
 
 
 def overlap(question: frozenset[str], stems: frozenset[str]) -> float | None:
-    """|asked ∩ stems| / |asked|: how many of a question's content stems a text has; None without any to ask for."""
+    """|question ∩ stems| / |question|: the share of a question's content stems that a text has; None without any."""
     return len(question & stems) / len(question) if question else None
 
 

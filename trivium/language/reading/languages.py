@@ -84,11 +84,7 @@ _READ = 200  # texts that a language is told by
 
 @cache
 def language_of(code: str) -> Language:
-    """A language by its code; one without rules of its own is compared by words, or by characters if it parts none.
-
-    Raises:
-        BadInput: no code of ISO 639.
-    """
+    """A language by its code; one without rules of its own is compared by words, or by characters if it parts none."""
     if not (2 <= len(code) <= 3 and code.isascii() and code.isalpha() and code.islower()):
         choices = sorted({*LANGUAGES, *STEMMERS})
         raise BadInput("no code of a language", field="language", got=code, expected="such as en", choices=choices)
@@ -97,11 +93,7 @@ def language_of(code: str) -> Language:
 
 
 def detect(texts: Sequence[str]) -> tuple[Language, float]:
-    """The language of most texts, by py3langid, and the share of the texts that it has.
-
-    Args:
-        texts: at least one; at most 200 of them are read, spread evenly.
-    """
+    """The language of most of (at most 200) texts, by py3langid, and the share of the texts that it has."""
     import py3langid  # its model takes seconds to load
 
     step = -(-len(texts) // _READ)

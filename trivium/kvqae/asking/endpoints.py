@@ -1,0 +1,93 @@
+"""A model behind an endpoint that reads passages, or says which entity a picture shows; it is paid once an answer."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trivium.core.errors import BadInput
+from trivium.core.folding import find_folded
+from trivium.core.parameters import validate
+from trivium.kvqae.asking.answer import Read
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
+from trivium.kvqae.reader.identification import Candidate, ask_which, choice_of
+from trivium.kvqae.reader.prompted import chat_of
+from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.asking import Chat, EndpointModel
+
+PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
+PAUSE = 60.0  # seconds that an endpoint which fails is left alone
+PICTURES = {"max_side": 512, "max_pixels": 100_000_000}  # that are sent
+ENTITIES = 5  # that a model chooses among
+PROMPT = (
+    "Answer the question with a few words from the passages, and nothing else. "
+    "If the passages do not say, answer: unknown."
+)
+
+
+class PaidModel:
+    """A model behind an OpenAI-compatible endpoint; what it says is kept in `journal`, and not paid for twice.
+
+    `key_variable` names the environment variable with the key, None where none is needed; `BadInput` where it is empty.
+    """
+
+    def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
+        from trivium.prompting.endpoint import Endpoint, key_from_environment  # its client is slow to import
+
+        values = {"label": model, "endpoint": address, "model": model, "key_variable": key_variable, "parallel": 1}
+        self.settings = validate(EndpointModel, values | PACE, "endpoint", Path("the command line"))
+        self._endpoint = Endpoint(str(self.settings.endpoint), model, key_from_environment(key_variable), **PACE)
+        self._failed: tuple[float, BadInput] | None = None  # when, and how
+        self._cache = AnswerCache(journal)
+
+    def ask(self, key: str, chat: Chat) -> str:
+        """The model's words; the key is that of everything that decides them.
+
+        Raises:
+            BadInput: it cannot be reached, or refuses.
+        """
+        from trivium.prompting.endpoint import RefusedError
+
+        reply = self._cache.get(key)
+        if reply is None:
+            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
+                raise self._failed[1]  # a table of questions would wait for each
+            try:
+                reply = self._endpoint.ask(chat, self.settings.sampling)
+            except RefusedError as error:
+                raise BadInput(f"the endpoint refuses the question: {error}", file=self.settings.endpoint) from None
+            except BadInput as error:
+                self._failed = time.monotonic(), error
+                raise
+            if reply.final:
+                self._cache.put(key, reply, model=self.settings.model)
+        return reply.content.strip()
+
+
+class EndpointReader(PaidModel):
+    """A language model that reads the passages; pictures are not sent to it."""
+
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+        """The model's words, and their place in a passage, where they stand in one; raises as `ask`."""
+        passages = {passage: texts[passage] for passage in ranked}
+        listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages.values(), 1)]
+        shown = [f"The picture shows: {entry}"] if entry is not None else []
+        chat: Chat = [{"role": "user", "content": "\n\n".join([PROMPT, *listed, *shown, f"Question: {question}"])}]
+        answer = self.ask(key_of(self.settings.model, chat, self.settings.sampling), chat)
+        phrase = answer.rstrip(".")
+        if not phrase or phrase.casefold() == "unknown":
+            return Read()
+        for passage, (_, text) in passages.items():
+            for span in find_folded(text, phrase, any_case=True):
+                return Read(answer, None, passage, span)
+        return Read(answer)
+
+
+class EndpointIdentifier(PaidModel):
+    """A model that sees pictures, and says which of some entities a picture shows."""
+
+    def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
+        """The number of a candidate, from 1; 0 for none of them, None where the reply is not clear; raises as `ask`."""
+        message = ask_which(self.settings, question, lambda: picture, candidates, **PICTURES)
+        words = self.ask(message.key, chat_of(message, **PICTURES))
+        return choice_of(words, [candidate.title for candidate in candidates])
