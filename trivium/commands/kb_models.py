@@ -58,7 +58,7 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
     if named.name in ENCODERS:
         problem = "this name belongs to an encoder of the graph"
         raise BadInput(problem, field="--image-encoder", got=value, expected="another NAME=")
-    place = str(Path(named.where).resolve()) if Path(named.where).is_dir() else named.where
+    place = str(Path(named.source).resolve()) if Path(named.source).is_dir() else named.source
     file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in named.name)
     return file_name, {"registered": False, "model": f"{named.family}:{place}", "weight": WEIGHT}
 
