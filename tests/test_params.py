@@ -103,7 +103,7 @@ def check(section: str, values: dict[str, Any], file: Path) -> None:
     found: Any = validate(model_of(section), values, section, file)
     members = {"decorrelation.train": "models", "decorrelation.inpaint": "fillings"}
     for name in values.get(members[section], ()) if section in members else ():
-        found.told(name)
+        found.settings_of(name)
 
 
 def test_who_works_by_shards_makes_no_stage_stale():

@@ -49,13 +49,13 @@ def main(
     classes: list[dict[str, Any]] = []
     for dataset in dict.fromkeys(cell.dataset for cell in cells.values()):
         corpus = load_corpus(raw / dataset)
-        beside = usual_partners(corpus, parameters.partner_probability)
-        data = read_data_set(corpus, phrases / f"{dataset}.parquet", removals / dataset, beside)
+        usual = usual_partners(corpus, parameters.partner_probability)
+        data = read_data_set(corpus, phrases / f"{dataset}.parquet", removals / dataset, usual)
         of_dataset = {name: cell for name, cell in cells.items() if cell.dataset == dataset}
         answers: dict[str, dict[str, Answers]] = {}
         for name, cell in of_dataset.items():
             answers[name] = read_answers(retrieved / name, data)
-            tables += [per_query(name, kind, each) for kind, each in answers[name].items()]
+            tables += [per_query(name, kind, answered) for kind, answered in answers[name].items()]
             metrics |= cell_metrics(name, answers[name])
             metrics[f"{name}_synthetic_ratio"] = synthetic_ratio(cell, pairs, data.training_captions)
         metrics |= set_metrics(dataset, data, next(iter(answers.values())))

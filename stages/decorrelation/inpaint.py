@@ -48,9 +48,9 @@ def main(
 
     Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts.
     """
-    kind, settings = FILLINGS[filling], parameters.told(filling)
+    kind, settings = FILLINGS[filling], parameters.settings_of(filling)
     chosen = subsets(removals)
-    counts = {subset: len(each) for subset, each in chosen.items()}
+    counts = {subset: len(part) for subset, part in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None
     work = context.work / _version(weights) if weights else context.work
     paint = partial(
@@ -63,7 +63,7 @@ def main(
         weights=weights,
         work=work,
     )
-    waiting = [shard for subset, each in chosen.items() for shard in shards(subset, each, parameters.shard_size)]
+    waiting = [shard for subset, part in chosen.items() for shard in shards(subset, part, parameters.shard_size)]
     try:
         processes, description = kind.processes(settings), f"in-painting, {filling}"
         on_gpu = processes is not None and context.engine.has_gpu(_has_gpu)
@@ -74,13 +74,13 @@ def main(
     finally:
         for cache in (load_filling, _images):
             cache.cache_clear()
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        write_json(beside / "filling.json", {"filling": filling, "counts": counts})
+    with write_atomically(out) as path:
+        path.mkdir()
+        write_json(path / "filling.json", {"filling": filling, "counts": counts})
         for written in painted:
             subset, number = written.parent.name.split("-")
-            (beside / subset).mkdir(exist_ok=True)
-            shutil.move(written, beside / subset / f"shard-{number}.parquet")
+            (path / subset).mkdir(exist_ok=True)
+            shutil.move(written, path / subset / f"shard-{number}.parquet")
     return {subset: float(count) for subset, count in counts.items()}
 
 

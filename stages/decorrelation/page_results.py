@@ -89,13 +89,13 @@ def main(
         parameters.significance,
         read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets),
     )
-    told: dict[str, Any] = {"level": parameters.significance, "margin": parameters.margin}
+    limits: dict[str, Any] = {"level": parameters.significance, "margin": parameters.margin}
     classes = csv.read_csv(measured / "classes.csv").to_pylist()
     gallery, counts = gallery_html(results, data, parameters.gallery.model_dump())
     sections = {
-        "claim": findings.first_claim_html(results, **told),
+        "claim": findings.first_claim_html(results, **limits),
         "table-1": tables.table_1_html(shown),
-        "findings": findings.findings_html(results, decorrelation["evaluate"], **told),
+        "findings": findings.findings_html(results, decorrelation["evaluate"], **limits),
         "table-2": tables.table_2_html(shown),
         "table-3": tables.table_3_html(shown, measured),
         "figure-4": tables.figure_4_html(shown),

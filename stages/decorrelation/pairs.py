@@ -27,7 +27,11 @@ def main(
     """Write D' with captions by --captions; captioner reads --painted by the model of that name in --base."""
     if captions not in get_args(Captions):
         raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))
-    drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "train" and each.drawn]
+    drawn = [
+        removal
+        for removal in read_removals(removals / "removals.parquet")
+        if removal.split == "train" and removal.drawn
+    ]
     captioner = captioner_of(base / "captioner", painted, parameters) if captions == "captioner" else None
     counts: Counter[str] = Counter(pairs=0, pictures=0, different_captions=0, dropped_unnamed=0, dropped_emptied=0)
     pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, captioner)  # type: ignore[arg-type]

@@ -48,10 +48,10 @@ def main(
     counts: Counter[str] = Counter()
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for batch, found in context.engine.map(
+        for batch, tally in context.engine.map(
             partial(read_shard, settings), shards(corpus, parameters.chunk), description="captions"
         ):
-            counts.update(found)
+            counts.update(tally)
             yield batch
 
     write_table(out, batches(), SCHEMA)

@@ -79,13 +79,13 @@ def main(
 
     def removals() -> Iterator[Removal]:
         alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
-        for found in context.engine.map(
+        for result in context.engine.map(
             search, shards(used, drawing, PICTURES), description="pictures", processes=alone
         ):
-            tally.update(found.tally)
-            rejected.update(found.rejected)
-            boxes.extend(found.boxes)
-            yield from found.removals
+            tally.update(result.tally)
+            rejected.update(result.rejected)
+            boxes.extend(result.boxes)
+            yield from result.removals
 
     with write_atomically(out) as folder:
         folder.mkdir()

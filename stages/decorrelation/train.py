@@ -38,16 +38,16 @@ def main(
 
     Variant zero_shot exports it untouched.
     """
-    said = parse_cell(cell, parameters.cell, PARAMS)
-    settings = parameters.told(said.model)
+    fields = parse_cell(cell, parameters.cell, PARAMS)
+    settings = parameters.settings_of(fields.model)
     folder = base / settings.base.replace("{dataset}", dataset)
     if not folder.is_dir():
-        raise BadInput("no such base model", file=folder, field=f"models.{said.model}.base",
+        raise BadInput("no such base model", file=folder, field=f"models.{fields.model}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
-    if said.variant == "zero_shot" and not KINDS[said.model].is_whole(folder):
-        raise BadInput("a CNN alone cannot be asked untouched", file=folder, field=f"models.{said.model}.base",
+    if fields.variant == "zero_shot" and not KINDS[fields.model].is_whole(folder):
+        raise BadInput("a CNN alone cannot be asked untouched", file=folder, field=f"models.{fields.model}.base",
                        expected="a whole model")  # fmt: skip
-    job = TrainJob(said, settings, parameters, raw, pairs, painted, folder)
+    job = TrainJob(fields, settings, parameters, raw, pairs, painted, folder)
     return run_task(context, partial(train_job, job=job, card=_card(job)), out, description=cell)
 
 

@@ -67,26 +67,26 @@ def main(
     pictured: tuple[Split, ...] = ("test",) if source == "hub" and parameters.pictures == "test" else SPLITS
     if source != "sample":
         from trivium.sources.decorrelation.corpora import drop_coco, fetch_coco, take_coco, take_flickr30k
-    with write_atomically(out) as beside:
+    with write_atomically(out) as folder:
         if source == "sample":
-            counts = _sample(dataset, parameters, beside)
+            counts = _sample(dataset, parameters, folder)
         elif source == "hub":
-            counts = fetch_coco(beside, context.work, context.downloads, pictured=pictured)
+            counts = fetch_coco(folder, context.work, context.downloads, pictured=pictured)
         elif dataset == "coco":
-            counts = take_coco(Path(local), beside, context.work)
+            counts = take_coco(Path(local), folder, context.work)
         else:
-            counts = take_flickr30k(Path(local), beside)
+            counts = take_flickr30k(Path(local), folder)
         if dataset == "flickr30k":
-            write_json(beside / CLASSES, list(parameters.entity_types))
-        with naming(Path(local) if source == "local" else out, instead_of=beside):
-            corpus = read_corpus(beside)
-            counts |= validate_decorrelation(beside, corpus, pictured)
-        write_corpus(beside, corpus)
-        found = count_co_occurrence(corpus)
-        write_co_occurrence(out_co_occurrence, found)
+            write_json(folder / CLASSES, list(parameters.entity_types))
+        with naming(Path(local) if source == "local" else out, instead_of=folder):
+            corpus = read_corpus(folder)
+            counts |= validate_decorrelation(folder, corpus, pictured)
+        write_corpus(folder, corpus)
+        together = count_co_occurrence(corpus)
+        write_co_occurrence(out_co_occurrence, together)
     if source == "hub":
         drop_coco(context.downloads)
-    return counts | partner_metrics(corpus, found)
+    return counts | partner_metrics(corpus, together)
 
 
 def _sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[str, float]:

@@ -55,30 +55,30 @@ def partners(corpus: Corpus) -> dict[str, str]:
     Of several the one with the greatest lift is taken, then the first in the corpus's order. Only training pictures
     count.
     """
-    found = count_co_occurrence(corpus)
-    probability, lift, count = found.probability(), found.lift(), len(found.classes)
+    counts = count_co_occurrence(corpus)
+    probability, lift, count = counts.probability(), counts.lift(), len(counts.classes)
     chosen = {}
-    for one, name in enumerate(found.classes):
+    for one, name in enumerate(counts.classes):
         others = (index for index in range(count) if index != one)
         best = max(others, key=lambda index: (probability[one, index], lift[one, index]), default=one)
         if best != one and lift[one, best] > 1:
-            chosen[name] = found.classes[best]
+            chosen[name] = counts.classes[best]
     return chosen
 
 
-def write_co_occurrence(path: Path, found: CoOccurrence) -> None:
+def write_co_occurrence(path: Path, counts: CoOccurrence) -> None:
     """Write CSV, a row an ordered pair of different classes; what is undefined is empty."""
-    probability, lift, alone = found.probability(), found.lift(), found.together.diagonal()
+    probability, lift, alone = counts.probability(), counts.lift(), counts.together.diagonal()
     rows = []
-    for (one, name), (other, also) in permutations(enumerate(found.classes), 2):
+    for (one, name), (other, also) in permutations(enumerate(counts.classes), 2):
         share = f"{probability[one, other]:.6f}" if alone[one] else None
         above = f"{lift[one, other]:.6f}" if alone[one] and alone[other] else None
-        rows.append([name, also, alone[one], found.together[one, other], share, above])
+        rows.append([name, also, alone[one], counts.together[one, other], share, above])
     write_csv(path, COLUMNS, rows)
 
 
-def partner_metrics(corpus: Corpus, found: CoOccurrence) -> dict[str, float]:
+def partner_metrics(corpus: Corpus, counts: CoOccurrence) -> dict[str, float]:
     """`partners`, how many classes have a partner, and `partner_probability`, the mean P(partner | class) of these."""
-    place, probability = found.classes.index, found.probability()
+    place, probability = counts.classes.index, counts.probability()
     shares = [probability[place(name), place(partner)] for name, partner in partners(corpus).items()]
     return {"partners": float(len(shares)), "partner_probability": float(sum(shares) / max(len(shares), 1))}

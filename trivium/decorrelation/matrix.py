@@ -89,12 +89,12 @@ def parse_cell(name: str, values: Mapping[str, Any], file: Path) -> Cell:
     try:
         fields = Fields.model_validate(values)
         prefix = f"{fields.dataset}_{fields.model}_"
-        found = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
-        if found is None:
+        match = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if match is None:
             raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{prefix}{{variant}}_{{seed}}")
-        return Cell.model_validate({**values, **found.groupdict()})
+        return Cell.model_validate({**values, **match.groupdict()})
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        wrong = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
         raise BadInput(wrong, file=file, field=f"{SECTION}.{name}", choices=Fields.model_fields) from None
 
 

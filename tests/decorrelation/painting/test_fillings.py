@@ -21,7 +21,7 @@ def test_lama_is_asked_for_bf16_where_other_arithmetic_is_allowed(portable, expe
     asked = []
     monkeypatch.setenv(PORTABLE, portable)
     monkeypatch.setattr("trivium.decorrelation.painting.fillings.lama.Inpainter", asked.append)
-    FILLINGS["lama"](PARAMETERS.told("lama"), Path("big-lama.pt"))
+    FILLINGS["lama"](PARAMETERS.settings_of("lama"), Path("big-lama.pt"))
     assert ("--bf16" in asked[0]) == expected
 
 

@@ -1,4 +1,4 @@
-"""What is fetched of the Hugging Face hub: the files that are needed, and nothing that could run."""
+"""Downloads from the Hugging Face hub: the files that are needed, and nothing that could run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from trivium.core.errors import BadInput
 
 # Of the hub neither code nor pickles; sentencepiece's models bear the last suffix.
-_WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
 _ROBOT = "SFconvertbot"
 
 
@@ -34,20 +34,20 @@ def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "mode
         raise BadInput(f"cannot be had from the hub: {reason}", field=field, got=name) from None
 
 
-def model_folder(where: str, owner: str = "") -> Path:
+def model_folder(source: str, owner: str = "") -> Path:
     """The folder itself, or that in which the hub's files are kept: what is needed, and nothing that could run.
 
     Args:
-        where: a folder, or the hub's name of a model.
+        source: a folder, or the hub's name of a model.
         owner: of names without one.
 
     Raises:
         BadInput: see `hub_folder`.
     """
-    if Path(where).is_dir():
-        return Path(where)
-    name = where if "/" in where or not owner else f"{owner}/{where}"
-    folder = hub_folder(name, "--model", _WANTED)
+    if Path(source).is_dir():
+        return Path(source)
+    name = source if "/" in source or not owner else f"{owner}/{source}"
+    folder = hub_folder(name, "--model", _FILES)
     if any(folder.rglob("*.safetensors")):
         return folder
     import huggingface_hub as hub
@@ -57,5 +57,5 @@ def model_folder(where: str, owner: str = "") -> Path:
         name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
     )
     for number in [proposal.num for proposal in proposed if proposal.author == _ROBOT][:1]:
-        folder = hub_folder(name, "--model", _WANTED, revision=f"refs/pr/{number}")
+        folder = hub_folder(name, "--model", _FILES, revision=f"refs/pr/{number}")
     return folder

@@ -93,9 +93,9 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
         raise BadInput("no painted test pictures", file=painted / "test", field="filling", got=filling,
                        expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
                        choices=sorted(test.parent.name for test in painted.parent.glob("*/test")))  # fmt: skip
-    for needed in (raw, phrases, removals):
-        if not needed.exists():
-            raise BadInput("not built yet", file=needed, expected="a built project: make repro P=decorrelation")
+    for path in (raw, phrases, removals):
+        if not path.exists():
+            raise BadInput("not built yet", file=path, expected="a built project: make repro P=decorrelation")
     corpus = load_corpus(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     drawn = read_table(removals / "removals.parquet", _REMOVAL)
@@ -124,20 +124,20 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
     }  # fmt: skip
     schema = SCHEMA.with_metadata({HEAD: json.dumps(head), b"huggingface": json.dumps(_DECODED)})
     with (
-        write_atomically(out) as beside,
-        pq.ParquetWriter(beside, schema, compression="zstd", write_page_checksum=True) as writer,
+        write_atomically(out) as path,
+        pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer,
     ):
-        for kind, of_kind in rows.items():
-            while group := list(islice(of_kind, _ROWS[kind])):
+        for kind, rows_of_kind in rows.items():
+            while group := list(islice(rows_of_kind, _ROWS[kind])):
                 writer.write_table(pa.Table.from_pylist([{"kind": kind, **row} for row in group], schema))
 
 
 def export_sets(parameters: Path, data: Path, folder: Path) -> None:
     """Write the set of each data set that cells ask, with its usual filling, into a new folder."""
-    with write_atomically(folder) as beside:
+    with write_atomically(folder) as path:
         for dataset in dict.fromkeys(cell.dataset for cell in read_cells(parameters).values()):
             filling = usual_filling(parameters, dataset)
-            export_set(parameters, data, beside / f"{dataset}_{filling}.parquet", dataset, filling)
+            export_set(parameters, data, path / f"{dataset}_{filling}.parquet", dataset, filling)
 
 
 def _queries(
@@ -163,18 +163,18 @@ def _without(row: Mapping[str, Any], removed: Sequence[str]) -> str | None:
     """y′ of a caption y; None where y does not name what is gone, or nothing else."""
     if not set(removed) & set(row["classes"]):
         return None
-    phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in row["phrases"]]
+    phrases = [Phrase(phrase["start"], phrase["end"], tuple(phrase["classes"])) for phrase in row["phrases"]]
     return remove_phrases(row["text"], phrases, removed)
 
 
-def _with_images(wanted: Mapping[str, T], folder: Path) -> Iterator[tuple[T, dict[str, Any]]]:
-    """What is wanted, {name of its picture: thing}, with its columns `name` and `image`, in the order of the shards."""
+def _with_images(rows: Mapping[str, T], folder: Path) -> Iterator[tuple[T, dict[str, Any]]]:
+    """Each of {name of its picture: row} with the columns `name` and `image`, in the order of the shards."""
     images = Images(folder)
-    if missing := [name for name in wanted if name not in images]:
-        raise BadInput("no such image", file=folder, field="name", got=missing[0], expected=f"{len(wanted)} images")
+    if missing := [name for name in rows if name not in images]:
+        raise BadInput("no such image", file=folder, field="name", got=missing[0], expected=f"{len(rows)} images")
     for name, data in images.stream():
-        if name in wanted:
-            yield wanted[name], {"name": name, "image": {"bytes": data, "path": name}}
+        if name in rows:
+            yield rows[name], {"name": name, "image": {"bytes": data, "path": name}}
 
 
 def _licences(raw: Path) -> set[str]:

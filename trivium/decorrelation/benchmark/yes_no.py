@@ -173,19 +173,19 @@ def ask_vlm(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = No
     return VlmScores(yes, bounds, len(questions), unreadable, pope(yes["there"], yes["painted_out"]))
 
 
-def pope(there: NDArray[np.bool_], gone: NDArray[np.bool_]) -> dict[str, float | None]:
+def pope(present: NDArray[np.bool_], removed: NDArray[np.bool_]) -> dict[str, float | None]:
     """POPE's figures of answers to questions where yes is right, and where no is right; None where undefined."""
-    hits, alarms = int(there.sum()), int(gone.sum())
-    total = len(there) + len(gone)
+    hits, alarms = int(present.sum()), int(removed.sum())
+    total = len(present) + len(removed)
 
     def ratio(part: int, whole: int) -> float | None:
         return part / whole if whole else None
 
     return {
-        "accuracy": ratio(hits + len(gone) - alarms, total),
+        "accuracy": ratio(hits + len(removed) - alarms, total),
         "precision": ratio(hits, hits + alarms),
-        "recall": ratio(hits, len(there)),
-        "f1": ratio(2 * hits, 2 * hits + alarms + len(there) - hits),
+        "recall": ratio(hits, len(present)),
+        "f1": ratio(2 * hits, 2 * hits + alarms + len(present) - hits),
         "yes_ratio": ratio(hits + alarms, total),
     }
 

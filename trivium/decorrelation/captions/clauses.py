@@ -178,11 +178,11 @@ class Clause:
     @property
     def nouns(self) -> list[Noun]:
         """The nouns that stay."""
-        return [*self.subject, *(noun for each in self.segments if each.alive for noun in each.nouns)]
+        return [*self.subject, *(noun for segment in self.segments if segment.alive for noun in segment.nouns)]
 
     def children(self, place: int) -> list[int]:
         """The segments that stay and hang on the one at `place`."""
-        return [index for index, each in enumerate(self.segments) if each.alive and each.parent == place]
+        return [index for index, segment in enumerate(self.segments) if segment.alive and segment.parent == place]
 
     def drop(self, place: int) -> None:
         """Let a segment go, with all that hangs on it."""

@@ -109,8 +109,8 @@ def drop_dangling(clause: Clause) -> None:
         segment = clause.segments[place]
         if not segment.alive or segment.nouns or segment.tail:
             continue
-        hung = [each for each in clause.segments if each.parent == place]
-        if any(each.alive for each in hung) or not hung:
+        hung = [child for child in clause.segments if child.parent == place]
+        if any(child.alive for child in hung) or not hung:
             continue
         segment.alive = segment.verb and not _dangles(clause, place)
     verbs = False
@@ -124,7 +124,7 @@ def drop_dangling(clause: Clause) -> None:
 def _dangles(clause: Clause, place: int) -> bool:
     """Whether a verb that has lost what followed it says nothing any more."""
     segment = clause.segments[place]
-    later = [each for each in clause.segments[place + 1 :] if each.alive]
+    later = [segment for segment in clause.segments[place + 1 :] if segment.alive]
     if later and later[0].kind == "V" and not later[0].lead:
         return True
     if all(word.lower() in COPULAS for word in segment.words):
@@ -132,7 +132,7 @@ def _dangles(clause: Clause, place: int) -> bool:
     stem = segment.stem
     if stem in STANDING:
         living = any(noun.classes & LIVING for noun in clause.subject)
-        first = not any(each.alive and each.kind == "V" for each in clause.segments[:place])
+        first = not any(earlier.alive and earlier.kind == "V" for earlier in clause.segments[:place])
         return not (living and first)
     return stem in NEEDS_PHRASE
 
@@ -168,7 +168,7 @@ def drop_doings(clause: Clause, place: int) -> None:
 
 def promote(clause: Clause) -> bool:
     """Without its subject, a clause is about the first thing that is left: "A man rides a horse" to "A horse"."""
-    live = [place for place, each in enumerate(clause.segments) if each.alive]
+    live = [place for place, segment in enumerate(clause.segments) if segment.alive]
     full = clause.tail[-1:] == ["full"]
     clause.opening, clause.tail = [], []
     objects = [place for place in live if clause.segments[place].kind == "V" and clause.segments[place].nouns]
@@ -182,11 +182,11 @@ def promote(clause: Clause) -> bool:
     source = concrete or contents or first or phrases[:1] or objects[:1]
     if not source:
         return False
-    if source[0] in objects and any(clause.segments[each].parent == SUBJECT for each in source):
+    if source[0] in objects and any(clause.segments[place].parent == SUBJECT for place in source):
         source = [place for place in source if clause.segments[place].parent not in source]
     if source == concrete:  # "riding a wave on a surfboard": the wave is not on it
-        beside = (place for place in named if " ".join(clause.segments[place].words).lower() in WHEREABOUTS)
-        source = source + [place for place in beside if clause.segments[place].nouns[0].head not in SETTINGS]
+        places = (place for place in named if " ".join(clause.segments[place].words).lower() in WHEREABOUTS)
+        source = source + [place for place in places if clause.segments[place].nouns[0].head not in SETTINGS]
     nouns = {noun.text: noun for place in source for noun in clause.segments[place].nouns}
     clause.subject = list(nouns.values())
     clause.lead = clause.lead and "with"
@@ -204,7 +204,7 @@ def promote(clause: Clause) -> bool:
             segment.alive = False
         else:
             segment.lead = ""
-    clause.segments = [each for each in clause.segments if each.alive]
+    clause.segments = [segment for segment in clause.segments if segment.alive]
     return True
 
 

@@ -33,7 +33,7 @@ def remove_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str
         y', or None when nothing is left. Without a phrase of these classes, y itself.
     """
     gone = frozenset(removed)
-    if not any(gone & set(each.classes) for each in phrases):
+    if not any(gone & set(phrase.classes) for phrase in phrases):
         return text
     clauses = parse(text, phrases)
     kept = [clause for clause in clauses if _remove_from(clause, gone)]
@@ -59,9 +59,9 @@ def _remove_from(clause: Clause, gone: frozenset[str]) -> bool:
         _narrow_subject(clause)
     if not clause.subject and (had or clause.opening):
         return promote(clause)
-    if clause.lead and not clause.opening and not any(each.alive and each.finite for each in clause.segments):
+    if clause.lead and not clause.opening and not any(segment.alive and segment.finite for segment in clause.segments):
         clause.lead = "with"
-    return bool(clause.subject) or any(each.alive for each in clause.segments)
+    return bool(clause.subject) or any(segment.alive for segment in clause.segments)
 
 
 def _take_from(clause: Clause, place: int, gone: frozenset[str]) -> None:
@@ -85,10 +85,8 @@ def _lose_last(clause: Clause, place: int, gone: frozenset[str]) -> None:
     for index in clause.children(place):
         child = clause.segments[index]
         if child.verb and not child.lead:
-            held = [each for each in (index, *clause.children(index)) if clause.segments[each].nouns]
-            segment.nouns += [
-                n for each in held for n in clause.segments[each].nouns if n.classes and not n.classes & gone
-            ]
+            nouns = [noun for part in (index, *clause.children(index)) for noun in clause.segments[part].nouns]
+            segment.nouns += [noun for noun in nouns if noun.classes and not noun.classes & gone]
     drop_worn(clause, place)
     clause.drop_children(place, lambda child: child.verb or child.first == "of")
     if LIVING & gone:
@@ -185,7 +183,7 @@ def write(original: str, clauses: Sequence[Clause]) -> str:
         if not text:
             continue
         lead = clause.lead if written and number else ""
-        if lead == "and" and not any(each.alive and each.finite for each in clauses[0].segments):
+        if lead == "and" and not any(segment.alive and segment.finite for segment in clauses[0].segments):
             lead = ", and"
         written += f"{lead if lead.startswith(',') else ' ' + lead} {text}" if written else text
     words = " ".join(written.split()).replace(" 's", "'s").strip(" ,")

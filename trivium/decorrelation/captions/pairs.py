@@ -26,7 +26,7 @@ from trivium.language.english.sentences import Sentence, read_sentence
 from trivium.language.english.tagging import tag
 from trivium.vision.shard_pictures import ShardPictures
 
-_COMPOUNDS = sorted((tuple(each.split()) for each in COMPOUND_PREPOSITIONS), key=len, reverse=True)
+_COMPOUNDS = sorted((tuple(words.split()) for words in COMPOUND_PREPOSITIONS), key=len, reverse=True)
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,;:!?])")
 
 
@@ -60,7 +60,7 @@ def _start(sentence: Sentence, tags: str, phrase: Phrase) -> int:
     if not tags[:first].endswith("P"):
         return phrase.start
     before = sentence.words[:first]
-    length = next((len(each) for each in _COMPOUNDS if before[-len(each) :] == each), 1)
+    length = next((len(words) for words in _COMPOUNDS if before[-len(words) :] == words), 1)
     return sentence.spans[first - length][0]
 
 
@@ -96,12 +96,12 @@ class PairsParameters(Parameters):
 
 def training_captions(phrases: Path, pictures: Iterable[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Stream (picture, its captions with their phrases) of these training pictures, in the file's order."""
-    wanted = set(pictures)
+    chosen = set(pictures)
     rows = (
         row
         for batch in read_batches(phrases, 4096, _COLUMNS)
         for row in batch.to_pylist()
-        if row["split"] == "train" and row["picture"] in wanted
+        if row["split"] == "train" and row["picture"] in chosen
     )
     for picture, captions in groupby(rows, key=lambda row: row["picture"]):
         yield picture, list(captions)
@@ -123,7 +123,7 @@ def texts_of(sources: Sequence[Source], *, captions: Captions, seed: int) -> Seq
     remove = grammatical_removal.remove_phrases if captions == "grammatical" else cut_phrases
     texts = []
     for removal, source in sources:
-        phrases = [Phrase(each["start"], each["end"], tuple(each["classes"])) for each in source["phrases"]]
+        phrases = [Phrase(phrase["start"], phrase["end"], tuple(phrase["classes"])) for phrase in source["phrases"]]
         texts.append(remove(source["text"], phrases, removal.removed))
     return texts
 

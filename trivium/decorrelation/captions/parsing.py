@@ -52,8 +52,10 @@ def parse(text: str, phrases: Sequence[Phrase]) -> list[Clause]:
 def _open(clauses: list[Clause]) -> list[Clause]:
     """Make "In this picture," the opening of the clause that follows it."""
     first, rest = clauses[0], clauses[1:]
-    if rest and rest[0].lead == "," and not first.subject and all(each.kind == "P" for each in first.segments):
-        words = [word for each in first.segments for word in [*each.words, *(noun.text for noun in each.nouns)]]
+    if rest and rest[0].lead == "," and not first.subject and all(segment.kind == "P" for segment in first.segments):
+        words = [
+            word for segment in first.segments for word in [*segment.words, *(noun.text for noun in segment.nouns)]
+        ]
         rest[0].lead, rest[0].opening = "", [*first.opening, " ".join(words) + ",", *rest[0].opening]
         return rest
     return clauses
@@ -71,7 +73,7 @@ def _parts(sentence: Sentence, tags: str) -> list[_Part]:
 
 def _noun(sentence: Sentence, part: _Part, phrases: Sequence[Phrase], owner: Noun | None) -> Noun:
     start, end = sentence.characters(part.first, part.end)
-    names = {name for each in phrases if each.start < end and each.end > start for name in each.classes}
+    names = {name for phrase in phrases if phrase.start < end and phrase.end > start for name in phrase.classes}
     return Noun(sentence.text[start:end], sentence.words[part.first : part.end], frozenset(names), owner)
 
 
@@ -82,7 +84,7 @@ def _nouns(
     nouns: list[Noun] = []
     while place < len(parts) and parts[place].tag == "N":
         owner = None
-        while parts[place + 1 : place + 3] and [each.tag for each in parts[place + 1 : place + 3]] == ["S", "N"]:
+        while parts[place + 1 : place + 3] and [part.tag for part in parts[place + 1 : place + 3]] == ["S", "N"]:
             owner = _noun(sentence, parts[place], phrases, owner)
             place += 2
         nouns.append(_noun(sentence, parts[place], phrases, owner))
@@ -117,7 +119,7 @@ def _fold(sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Seque
 
 def _joint(sentence: Sentence, parts: Sequence[_Part], place: int) -> int:
     """The place of the next noun of a list, past its comma or "and"; `place` itself when there is none."""
-    marks = "".join(each.tag for each in parts[place : place + 3])
+    marks = "".join(part.tag for part in parts[place : place + 3])
     for pattern in ("CN", ",CN", ",N"):
         if marks.startswith(pattern):
             joined = place + len(pattern) - 1
@@ -149,7 +151,7 @@ def _read_part(
         place += 1
     if place >= len(parts):
         return place
-    tags = "".join(each.tag for each in parts[place : place + 2])
+    tags = "".join(part.tag for part in parts[place : place + 2])
     if begun and lead and (tags == "OX" or (tags[0] == "N" and _begins_clause(sentence, parts, place))):
         clauses.append(clause := Clause(lead))
     if tags == "OX" and not clause.subject and not clause.segments:
@@ -222,7 +224,7 @@ def _read_segment(
             place += 1
         if verbal and parts[place - 1].tag in "GE" and place < len(parts) and parts[place].tag in "GE":
             break
-    if kind == "W" or any(each.lower() == "to" for each in segment.words[:1]):
+    if kind == "W" or any(word.lower() == "to" for word in segment.words[:1]):
         segment.finite = False
     if place < len(parts) and parts[place].tag == "N":
         segment.nouns, place = _nouns(sentence, parts, place, phrases, single=True)

@@ -77,10 +77,10 @@ def read_phrases(settings: Settings, sentences: Sequence[Sentence]) -> list[tupl
     matcher = matcher_of(settings.classes, settings.matching)
     return [
         tuple(
-            Phrase(*sentence.characters(*each), names)
-            for each, names in zip(found, matcher.match(sentence, found), strict=True)
+            Phrase(*sentence.characters(*chunk), names)
+            for chunk, names in zip(chunks, matcher.match(sentence, chunks), strict=True)
         )
-        for sentence, found in zip(sentences, ranges, strict=True)
+        for sentence, chunks in zip(sentences, ranges, strict=True)
     ]
 
 
@@ -112,8 +112,8 @@ def read_shard(settings: Settings, rows: Sequence[Row]) -> tuple[pa.RecordBatch,
 
 def _of_classes(caption: Caption, classes: Sequence[str]) -> tuple[Phrase, ...]:
     return tuple(
-        Phrase(each.start, each.end, tuple(name for name in each.classes if name in classes))
-        for each in sorted(caption.phrases, key=lambda each: each.start)
+        Phrase(phrase.start, phrase.end, tuple(name for name in phrase.classes if name in classes))
+        for phrase in sorted(caption.phrases, key=lambda phrase: phrase.start)
     )
 
 
@@ -136,11 +136,11 @@ def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Seque
 def _count_agreement(settings: Settings, marked: Sequence[tuple[Sentence, Row]], counts: Counter[str]) -> None:
     """How many of the chunker's phrases are annotated ones, character for character."""
     ranges = chunker_of(settings.chunker, settings.spacy_model).chunk([sentence for sentence, _ in marked])
-    for (sentence, row), found in zip(marked, ranges, strict=True):
-        annotated = {sentence.words_in(each.start, each.end) for each in row.caption.phrases}
-        counts["chunks"] += len(found)
+    for (sentence, row), chunks in zip(marked, ranges, strict=True):
+        annotated = {sentence.words_in(phrase.start, phrase.end) for phrase in row.caption.phrases}
+        counts["chunks"] += len(chunks)
         counts["annotated_phrases"] += len(annotated)
-        counts["chunks_annotated"] += len(annotated.intersection(found))
+        counts["chunks_annotated"] += len(annotated.intersection(chunks))
 
 
 def shards(corpus: Corpus, size: int) -> Iterator[list[Row]]:

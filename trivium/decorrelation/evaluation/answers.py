@@ -150,10 +150,12 @@ def _lists(file: Path, data: DataSet, kind: str) -> Answers:
 
 def _ranks(file: Path, gallery: Gallery, kind: str) -> Answers:
     table = read_table(file, ["query", "rank"])
-    asked, ranks = (table[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
-    pictures = gallery.pictures[gallery.rows(asked)] if kind == "text_to_image" else asked
-    absent = np.zeros(len(asked), dtype=np.bool_)
-    return Answers(tuple(map(str, asked.tolist())), pictures, recalls(ranks), ("",) * len(asked), absent, ranks=ranks)
+    queries, ranks = (table[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
+    pictures = gallery.pictures[gallery.rows(queries)] if kind == "text_to_image" else queries
+    absent = np.zeros(len(queries), dtype=np.bool_)
+    return Answers(
+        tuple(map(str, queries.tolist())), pictures, recalls(ranks), ("",) * len(queries), absent, ranks=ranks
+    )
 
 
 def per_query(cell: str, kind: str, answers: Answers) -> pa.Table:

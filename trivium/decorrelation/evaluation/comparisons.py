@@ -31,12 +31,12 @@ class PictureBootstrap:
     def interval(self, values: ArrayLike) -> tuple[float, float] | None:
         """(low, high) of the mean of (queries,) values but NaNs; None when they come from fewer than two pictures."""
         values = np.asarray(values, dtype=np.float64)
-        known = np.isfinite(values)
+        finite = np.isfinite(values)
         width = self._drawn.shape[1]
-        sizes = np.bincount(self._member[known], minlength=width).astype(np.float64)
+        sizes = np.bincount(self._member[finite], minlength=width).astype(np.float64)
         if (sizes > 0).sum() < 2:
             return None
-        sums = np.bincount(self._member[known], weights=values[known], minlength=width)
+        sums = np.bincount(self._member[finite], weights=values[finite], minlength=width)
         drawn = self._drawn @ sizes
         means = (self._drawn @ sums)[drawn > 0] / drawn[drawn > 0]  # a small subset may be missed by a draw
         low, high = np.quantile(means, self._bounds)

@@ -91,7 +91,7 @@ def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partne
             picture.id,
             name,
             (name,),
-            tuple(each for each in picture.classes if each != name),
+            tuple(other for other in picture.classes if other != name),
         )
         for picture in pictures
         if picture.split == "test"
@@ -151,13 +151,13 @@ def correct_sentences(gallery: Gallery, queries: Queries) -> NDArray[np.int64]:
     """
     patterns, counts = np.unique(gallery.names, axis=0, return_counts=True)
     columns = patterns.T.astype(np.float32)
-    found = np.empty(len(queries.ids), dtype=np.int64)
-    for start in range(0, len(found), _CHUNK):
+    totals = np.empty(len(queries.ids), dtype=np.int64)
+    for start in range(0, len(totals), _CHUNK):
         part = slice(start, start + _CHUNK)
         named_removed = queries.removed[part].astype(np.float32) @ columns > 0
         named_present = queries.present[part].astype(np.float32) @ columns > 0
-        found[part] = (named_present & ~named_removed) @ counts
-    return found
+        totals[part] = (named_present & ~named_removed) @ counts
+    return totals
 
 
 def chance(gallery: Gallery, queries: Queries, cutoffs: Sequence[int]) -> dict[int, NDArray[np.float64]]:

@@ -37,25 +37,25 @@ CLASS_COLUMNS = ("group", "set", "class", "queries", "pictures", *SPLIT_BY)
 def gather(cells: Mapping[str, Cell], answers: Mapping[str, Mapping[str, Answers]]) -> dict[str, Measured]:
     """{set: the values of one group on it}; answers are by cell and set, and all seeds were asked the same."""
     names, first = list(cells), next(iter(cells.values()))
-    found = {}
-    for kind, told in answers[names[0]].items():
+    measured = {}
+    for kind, first_answers in answers[names[0]].items():
         every = [answers[name][kind] for name in names]
-        subsets = {WHOLE: np.ones(len(told.queries), dtype=np.bool_)}
+        subsets = {WHOLE: np.ones(len(first_answers.queries), dtype=np.bool_)}
         if kind in REMOVED:
-            subsets |= {"partner_remains": told.partner_remains, "elsewhere": ~told.partner_remains}
-        values = {measure: np.stack([each.values[measure] for each in every]) for measure in told.values}
+            subsets |= {"partner_remains": first_answers.partner_remains, "elsewhere": ~first_answers.partner_remains}
+        values = {measure: np.stack([answer.values[measure] for answer in every]) for measure in first_answers.values}
         seeds = tuple(cell.seed for cell in cells.values())
-        found[kind] = Measured(first, seeds, told.queries, told.pictures, subsets, values)
-    return found
+        measured[kind] = Measured(first, seeds, first_answers.queries, first_answers.pictures, subsets, values)
+    return measured
 
 
 def cell_metrics(cell: str, answers: Mapping[str, Answers]) -> dict[str, float]:
     """Means of one cell, `{cell}_{set}_{measure}`, and how skewed retrieval is."""
     metrics: dict[str, float] = {}
-    for kind, each in answers.items():
-        metrics |= {f"{cell}_{kind}_{name}": float(values.mean()) for name, values in each.values.items()}
-        if each.skew is not None:
-            metrics[f"{cell}_{kind}_k_skew@{SKEW_AT}"] = each.skew
+    for kind, answered in answers.items():
+        metrics |= {f"{cell}_{kind}_{name}": float(values.mean()) for name, values in answered.values.items()}
+        if answered.skew is not None:
+            metrics[f"{cell}_{kind}_k_skew@{SKEW_AT}"] = answered.skew
     return metrics
 
 
@@ -64,50 +64,50 @@ def group_metrics(
 ) -> dict[str, float]:
     """A row of the tables: `{group}_{set}_{measure}`, with `_sd` over seeds and `_low`, `_high` over pictures."""
     metrics: dict[str, float] = {}
-    for kind, each in measured.items():
-        bootstrap = PictureBootstrap(each.pictures, confidence=confidence, resamples=resamples, seed=seed)
-        metrics[f"{group}_{kind}_seeds"] = float(len(each.seeds))
-        for measure in each.values:
-            for subset, member in each.subsets.items():
+    for kind, on_set in measured.items():
+        bootstrap = PictureBootstrap(on_set.pictures, confidence=confidence, resamples=resamples, seed=seed)
+        metrics[f"{group}_{kind}_seeds"] = float(len(on_set.seeds))
+        for measure in on_set.values:
+            for subset, member in on_set.subsets.items():
                 if not member.any() or (subset != WHOLE and measure not in SPLIT_BY):
                     continue
                 key = f"{group}_{kind}_{measure}" + ("" if subset == WHOLE else f"_{subset}")
-                means = each.values[measure][:, member].mean(axis=1)
+                means = on_set.values[measure][:, member].mean(axis=1)
                 metrics[key] = float(means.mean())
                 if len(means) > 1:
                     metrics[f"{key}_sd"] = float(means.std(ddof=1))
-                if interval := bootstrap.interval(np.where(member, each.by_query(measure), np.nan)):
+                if interval := bootstrap.interval(np.where(member, on_set.by_query(measure), np.nan)):
                     metrics[f"{key}_low"], metrics[f"{key}_high"] = interval
     return metrics
 
 
-def set_metrics(dataset: str, data: DataSet, asked: Mapping[str, Answers]) -> dict[str, float]:
+def set_metrics(dataset: str, data: DataSet, answers: Mapping[str, Answers]) -> dict[str, float]:
     """How many queries each set has, and what a random order of the gallery would score on them.
 
     `asked` is any cell's answers: which queries they hold is the same for all.
     """
     metrics = {f"{dataset}_captions": float(len(data.gallery.ids))}
-    for kind, each in asked.items():
-        metrics[f"{dataset}_{kind}_queries"] = float(len(each.queries))
-        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(each.pictures)))
+    for kind, answered in answers.items():
+        metrics[f"{dataset}_{kind}_queries"] = float(len(answered.queries))
+        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(answered.pictures)))
         if kind not in LISTS:
             continue
         queries = data.queries[kind]
         if kind in REMOVED:
-            metrics[f"{dataset}_{kind}_partner_remains"] = float(each.partner_remains.sum())
+            metrics[f"{dataset}_{kind}_partner_remains"] = float(answered.partner_remains.sum())
         if kind in ("synthetic", "empty"):
-            metrics[f"{dataset}_{kind}_not_asked"] = float(len(queries.ids) - len(each.queries))
-        for k, values in chance(data.gallery, queries.select(each.queries), CUTOFFS).items():
+            metrics[f"{dataset}_{kind}_not_asked"] = float(len(queries.ids) - len(answered.queries))
+        for k, values in chance(data.gallery, queries.select(answered.queries), CUTOFFS).items():
             metrics[f"{dataset}_{kind}_chance_odmap@{k}"] = float(values.mean())
     return metrics
 
 
-def by_class(group: str, measured: Mapping[str, Measured], asked: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
+def by_class(group: str, measured: Mapping[str, Measured], answers: Mapping[str, Answers]) -> Iterator[dict[str, Any]]:
     """A row's values for every removed class (CLASS_COLUMNS)."""
     for kind in REMOVED:
         if kind not in measured:
             continue
-        labels = np.array(asked[kind].class_names)
+        labels = np.array(answers[kind].class_names)
         for name in sorted(set(labels.tolist())):
             member = labels == name
             means = {measure: float(measured[kind].by_query(measure)[member].mean()) for measure in SPLIT_BY}
@@ -151,11 +151,11 @@ def comparisons(
             if right is not None and comparable(kind, left.cell, right.cell):
                 for row in compare(left, right, **settings):
                     yield _named(left, right, kind, kind) | row
-    for each in measured.values():
+    for sets in measured.values():
         for kind, other in WITHIN:
-            if kind in each and other in each:
-                for row in compare(each[kind], each[other], **settings):
-                    yield _named(each[kind], each[other], kind, other) | row
+            if kind in sets and other in sets:
+                for row in compare(sets[kind], sets[other], **settings):
+                    yield _named(sets[kind], sets[other], kind, other) | row
 
 
 def _named(left: Measured, right: Measured, kind: str, other: str) -> dict[str, Any]:

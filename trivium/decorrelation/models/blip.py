@@ -136,7 +136,8 @@ class Blip:
             # Nothing waits for the device: the next texts are tokenised while it computes.
             tokens = _trimmed(self.tokenize([pairs[i][1] for i in places]))
             of, ids, mask = (
-                each.to(device, non_blocking=True) for each in (torch.tensor([pairs[i][0] for i in places]), *tokens)
+                tensor.to(device, non_blocking=True)
+                for tensor in (torch.tensor([pairs[i][0] for i in places]), *tokens)
             )
             return self._encoders.match(patches[of], ids, mask)[:, 1]
 

@@ -41,7 +41,7 @@ class PlainPreparation:
         self._scale = transforms.Compose(scaling)
         # A tensor, as a GPU divides by a number less exactly.
         constants = 255.0, standardise.mean, standardise.std
-        self._constants = [torch.tensor(each, dtype=torch.float32).view(-1, 1, 1) for each in constants]
+        self._constants = [torch.tensor(constant, dtype=torch.float32).view(-1, 1, 1) for constant in constants]
 
     def scaled(self, image: Image.Image) -> NDArray[np.uint8]:
         """One picture → (h, w, 3), scaled and cropped."""
@@ -52,7 +52,7 @@ class PlainPreparation:
 
         It is done where the pixels are, and nothing waits for the device.
         """
-        whole, mean, deviation = (each.to(pixels.device, non_blocking=True) for each in self._constants)
+        whole, mean, deviation = (constant.to(pixels.device, non_blocking=True) for constant in self._constants)
         return pixels.permute(0, 3, 1, 2).contiguous().float().div_(whole).sub_(mean).div_(deviation)
 
 

@@ -1,4 +1,4 @@
-"""What a kind of retrieval model is, what its training is told, and how one is found by its name (decorrelation.md §4).
+"""Kinds of retrieval models, the settings of their training, and how one is found by its name (decorrelation.md §4).
 
 A kind is a module of `kinds/` with one subclass of `Kind`. Its name is the module's, stands in `params.yaml`
 (`decorrelation.train.models`, `decorrelation.cells`) and in the `config.json` of what it saves. Nothing else lists it:
@@ -47,7 +47,7 @@ class TrainingSettings(Parameters):
 
 
 class ModelSettings(TrainingSettings):
-    """What every kind is told."""
+    """Settings of every kind."""
 
     base: str = Field(
         min_length=1,

@@ -98,7 +98,7 @@ def read_cnn_config(path: Path) -> dict[str, Any]:
         if not isinstance(config.get(field), int) or config[field] < 1:
             raise BadInput("bad CNN", file=path, field=field, got=config.get(field), expected="a whole number above 0")
     channels = config.get("channels")
-    if not isinstance(channels, list) or not any(isinstance(each, int) for each in channels):
+    if not isinstance(channels, list) or not any(isinstance(width, int) for width in channels):
         raise BadInput("bad CNN", file=path, field="channels", got=channels, expected="a list of widths and M")
     return config
 

@@ -28,7 +28,7 @@ def _rules(device: str) -> torch.library.Library:
 
 
 def _in_float32(operation: Any, device: str, *arguments: Any, **named: Any) -> Any:
-    whole = [each.float() if _is_real(each) else each for each in arguments]
+    whole = [argument.float() if _is_real(argument) else argument for argument in arguments]
     with torch.autocast(device, enabled=False):
         return operation(*whole, **named)
 

@@ -23,7 +23,7 @@ FAMILY = "trivium.decorrelation.painting.fillings"
 
 
 class Settings(Parameters):
-    """What a filling is told that needs to be told nothing; others have a subclass of it, with a default each."""
+    """The settings of a filling that has none; others have a subclass of it, with a default for each field."""
 
 
 S = TypeVar("S", bound=Settings)

@@ -27,11 +27,11 @@ WORKER = Path(__file__).with_name("worker.py")
 
 def find_uv() -> Path | None:
     """The program uv: on the PATH, or where `make` puts it: in `.uv` beside the virtual environment."""
-    found = shutil.which("uv")
-    if found is not None:
-        return Path(found)
-    beside = Path(sys.prefix).parent / ".uv" / "bin" / "uv"
-    return beside if beside.is_file() else None
+    program = shutil.which("uv")
+    if program is not None:
+        return Path(program)
+    installed = Path(sys.prefix).parent / ".uv" / "bin" / "uv"
+    return installed if installed.is_file() else None
 
 
 def worker_command() -> list[str]:

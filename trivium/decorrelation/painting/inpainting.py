@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,7 +51,7 @@ class InpaintParameters(Parameters):
         ge=0,
         description="Pixels by which the mask, on which δ1 to δ3 were decided, grows before it is painted; paper: 0",
     )
-    fillings: dict[str, dict[str, Any]] = Field(default={}, description="What each filling is told, by its name")
+    fillings: dict[str, dict[str, Any]] = Field(default={}, description="Settings of each filling, by its name")
     picture_format: PictureFormat = Field(
         default="png", description="How painted pictures are kept, without loss; one beyond 16 383 pixels is PNG"
     )
@@ -59,12 +59,8 @@ class InpaintParameters(Parameters):
         default=256, ge=1, description="Pictures painted and kept together; a killed stage goes on from there"
     )
 
-    def told(self, name: str) -> Settings:
-        """What a filling is told.
-
-        Raises:
-            BadInput: no such filling, or settings that are not its own.
-        """
+    def settings_of(self, name: str) -> Settings:
+        """The settings of a filling; `BadInput`: no such filling, or settings that are not its own."""
         section = f"decorrelation.inpaint.fillings.{name}"
         return validate(FILLINGS[name].Settings, self.fillings.get(name, {}), section, Path("params.yaml"))
 
@@ -76,15 +72,15 @@ def subsets(folder: Path) -> dict[Subset, list[Removal]]:
     """What is painted: drawn removals of training pictures, all of test pictures, and boxes without objects."""
     removals = read_removals(folder / "removals.parquet")
     return {
-        "train": [each for each in removals if each.split == "train" and each.drawn],
-        "test": [each for each in removals if each.split == "test"],
+        "train": [removal for removal in removals if removal.split == "train" and removal.drawn],
+        "test": [removal for removal in removals if removal.split == "test"],
         "empty": read_removals(folder / "empty.parquet"),
     }
 
 
 def shards(subset: Subset, removals: Sequence[Removal], size: int) -> Iterator[Shard]:
     """Shards of pictures of like size, so that LaMa's batches are full; within one size the order is kept."""
-    ordered = sorted(removals, key=lambda each: (each.height, each.width))
+    ordered = sorted(removals, key=lambda removal: (removal.height, removal.width))
     for number, start in enumerate(range(0, len(ordered), size)):
         yield f"{subset}-{number:05d}", ordered[start : start + size]
 
@@ -147,18 +143,17 @@ def paint_shard(
     written = work / shard_name / "shard-00000.parquet"
     if written.exists():
         return written
-    removals = [list(each) for _, each in groupby(chosen, key=lambda removal: removal.name)]
+    by_picture = [list(removals) for _, removals in groupby(chosen, key=lambda removal: removal.name)]
     filling = load_filling(name, settings, weights)
     _images(images)  # opened once, before threads want it
 
-    def kept(given: tuple[Pixels, Mask], painted: Pixels) -> bytes:
-        picture, mask = given
+    def finish(source: tuple[Pixels, Mask], painted: Pixels) -> bytes:
+        picture, mask = source
         return encode(composite(picture, painted, mask), picture_format)
 
     with ThreadPoolExecutor(_THREADS) as threads:
-        read = threads.map(partial(read_picture, images, dilate=dilate), removals)
-        pictures = [each for one in read for each in one]
-        encoded = threads.map(kept, pictures, filling.paint(pictures))
+        pictures = list(chain.from_iterable(threads.map(partial(read_picture, images, dilate=dilate), by_picture)))
+        encoded = threads.map(finish, pictures, filling.paint(pictures))
         names = (removal.id for removal in chosen)
         write_images(written.parent, zip(names, encoded, strict=True), shard_size=len(pictures))
     return written

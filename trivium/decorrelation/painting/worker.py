@@ -94,14 +94,14 @@ def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
     @torch.no_grad()
     def network(images: Sequence[np.ndarray], masks: Sequence[np.ndarray]) -> np.ndarray:
         """(n, 3, h, w) in 0…1 and (n, 1, h, w) in {0, 1} → (n, h, w, 3), 8 bits."""
-        inputs = (torch.from_numpy(np.stack(each)).to(model.device) for each in (images, masks))
+        inputs = (torch.from_numpy(np.stack(arrays)).to(model.device) for arrays in (images, masks))
         with precision:
             painted = model.model(*inputs).float().permute(0, 2, 3, 1).cpu().numpy()
         return np.clip(painted * 255, 0, 255).astype(np.uint8)
 
     def paint(pictures: Sequence[tuple[Pixels, np.ndarray]]) -> Iterator[Pixels]:
         nonlocal batch_size
-        padded = [[norm_img(pad_img_to_modulo(each, mod=model.pad_mod)) for each in pair] for pair in pictures]
+        padded = [[norm_img(pad_img_to_modulo(array, mod=model.pad_mod)) for array in pair] for pair in pictures]
         same_size: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for place, (image, _) in enumerate(padded):
             same_size[image.shape].append(place)

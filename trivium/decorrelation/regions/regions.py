@@ -46,22 +46,24 @@ class Regions:
     def _areas(self, cells: Cells) -> NDArray[np.float64]:
         """(classes, rows, columns) → (classes,)."""
         if self.areas is None:
-            return np.array([np.count_nonzero(each) for each in cells], np.float64)
+            return np.array([np.count_nonzero(region) for region in cells], np.float64)
         return (cells * self.areas).sum(axis=(1, 2))
 
 
 def box_regions(picture: Picture) -> Regions:
     """Regions of boxes, exactly: cells lie between the lines through their sides; `ValueError` as `check_box`."""
-    for each in picture.objects:
-        check_box(each.box, picture.height, picture.width)
-    left, top, width, height = np.array([each.box for each in picture.objects], dtype=np.float64).reshape(-1, 4).T
+    for instance in picture.objects:
+        check_box(instance.box, picture.height, picture.width)
+    left, top, width, height = (
+        np.array([instance.box for instance in picture.objects], dtype=np.float64).reshape(-1, 4).T
+    )
     right, bottom = left + width, top + height
     columns, rows = np.unique([left, right]), np.unique([top, bottom])
     cells = np.zeros((len(picture.classes), max(len(rows) - 1, 0), max(len(columns) - 1, 0)), dtype=bool)
-    for place, each in enumerate(picture.objects):
+    for place, instance in enumerate(picture.objects):
         first_row, last_row = np.searchsorted(rows, [top[place], bottom[place]])
         first_column, last_column = np.searchsorted(columns, [left[place], right[place]])
-        number = picture.classes.index(each.class_name)
+        number = picture.classes.index(instance.class_name)
         cells[number, first_row:last_row, first_column:last_column] = True
     return Regions(picture.classes, cells, np.outer(np.diff(rows), np.diff(columns)))
 
@@ -69,18 +71,18 @@ def box_regions(picture: Picture) -> Regions:
 def segmentation_regions(picture: Picture) -> Regions:
     """Regions of segmentations; the cells are the pixels. `ValueError` as `rasterise_segmentation`."""
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
-    for each in picture.objects:
-        cells[picture.classes.index(each.class_name)] |= object_pixels(each, picture.height, picture.width)
+    for instance in picture.objects:
+        cells[picture.classes.index(instance.class_name)] |= object_pixels(instance, picture.height, picture.width)
     return Regions(picture.classes, cells, None)
 
 
-def object_pixels(each: Object, height: int, width: int) -> Mask:
+def object_pixels(instance: Object, height: int, width: int) -> Mask:
     """The pixels of an object's segmentation; of its box where there is none that holds a pixel's centre."""
-    if each.segmentation is not None:
-        pixels = rasterise_segmentation(each.segmentation, height, width)
+    if instance.segmentation is not None:
+        pixels = rasterise_segmentation(instance.segmentation, height, width)
         if pixels.any():
             return pixels
-    return rasterise_boxes([each.box], height, width)
+    return rasterise_boxes([instance.box], height, width)
 
 
 REASONS = ("single_class", "crowd", "crowd_covered", "nothing_remains", "overlap", "size")
@@ -143,4 +145,4 @@ def eligible(
 
 
 def _names(classes: Sequence[str], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, taken in zip(classes, chosen.tolist(), strict=True) if taken)
+    return tuple(name for name, is_chosen in zip(classes, chosen.tolist(), strict=True) if is_chosen)

@@ -48,7 +48,7 @@ def read_removals(path: Path) -> list[Removal]:
 
 
 def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:
-    given = iter(removals)
-    while chunk := list(islice(given, _ROWS)):
+    remaining = iter(removals)
+    while chunk := list(islice(remaining, _ROWS)):
         rows = [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

@@ -107,21 +107,21 @@ def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions)
     """The pixels of B', the region of all objects of the removed classes; `ValueError` as `rasterise_boxes`."""
     if regions.areas is None:
         return np.logical_or.reduce([regions.cells[regions.classes.index(name)] for name in removed])
-    going = [each.box for each in picture.objects if each.class_name in removed]
+    going = [instance.box for instance in picture.objects if instance.class_name in removed]
     return rasterise_boxes(going, picture.height, picture.width)
 
 
 def _eligible_classes(picture: Picture, regions: Regions, limits: Limits, tally: Tally) -> dict[str, Eligible]:
-    crowded = {each.class_name for each in picture.objects if each.crowd}
-    found = {}
+    crowded = {instance.class_name for instance in picture.objects if instance.crowd}
+    decisions = {}
     for name in picture.classes:
         tally[picture.split, name, "pictures"] += 1
         decision = eligible(name, regions, crowded, picture.width * picture.height, limits)
         if isinstance(decision, Eligible):
-            found[name] = decision
+            decisions[name] = decision
         else:
             tally[picture.split, name, f"rejected_{decision}"] += 1
-    return found
+    return decisions
 
 
 EMPTY_REASONS = ("empty_no_object", "empty_no_place")
@@ -135,7 +135,7 @@ def find_empty_boxes(
     It depends on the picture and `seed` alone. `rejected` takes the counts of pictures without a box, by EMPTY_REASONS.
     """
     for picture in pictures:
-        boxes, (height, width) = [each.box for each in picture.objects], (picture.height, picture.width)
+        boxes, (height, width) = [instance.box for instance in picture.objects], (picture.height, picture.width)
         if not boxes:
             rejected["empty_no_object"] += 1
             continue
@@ -169,8 +169,8 @@ def empty_box(
     columns, rows = min(math.ceil(model_width), width), min(math.ceil(model_height), height)
     x = rng.integers(width - columns + 1, size=(tries, 1))
     y = rng.integers(height - rows + 1, size=(tries, 1))
-    beside = (x + columns <= left) | (left + wide <= x) | (y + rows <= top) | (top + high <= y)
-    free = np.flatnonzero(beside.all(axis=1))
+    disjoint = (x + columns <= left) | (left + wide <= x) | (y + rows <= top) | (top + high <= y)
+    free = np.flatnonzero(disjoint.all(axis=1))
     return (float(x[free[0], 0]), float(y[free[0], 0]), float(columns), float(rows)) if len(free) else None
 
 
@@ -190,7 +190,7 @@ def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator
     """The pictures, `size` at a time, each time with the classes that their own captions name."""
     for start in range(0, len(pictures), size):
         part = pictures[start : start + size]
-        named = {each.id: drawing.named[each.id] for each in part if each.id in drawing.named}
+        named = {picture.id: drawing.named[picture.id] for picture in part if picture.id in drawing.named}
         yield part, replace(drawing, named=named)
 
 

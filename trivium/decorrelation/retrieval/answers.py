@@ -86,11 +86,11 @@ def ask(
     captions = captions_of(corpus)
     work.mkdir(parents=True, exist_ok=True)
     sharded = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
-    with write_atomically(out) as beside:
+    with write_atomically(out) as folder:
         try:
             retriever = Retriever(sharded, captions, encode_gallery(sharded, captions.texts), candidates)
             for name, pictures in sets.items():
-                write_table(beside / f"{name}.parquet", retriever.lists(pictures, parameters.depth))
+                write_table(folder / f"{name}.parquet", retriever.lists(pictures, parameters.depth))
                 metrics[f"{name}_queries"] = float(len(pictures.names))
             original, empty = sets["original"], sets["empty"]
             described = captions.ids[captions.test].tolist()
@@ -100,7 +100,7 @@ def ask(
                 ("text_to_image", described, retriever.text_to_image(original)),
             ):
                 table = {"query": list(queries), "rank": ranks.astype(np.int32)}
-                write_table(beside / f"{name}.parquet", pa.table(table, schema=RANKS))
+                write_table(folder / f"{name}.parquet", pa.table(table, schema=RANKS))
                 if name != "empty_image_to_text":
                     metrics[f"{name}_r@1"] = float((ranks == 1).mean())
         finally:
@@ -122,7 +122,9 @@ def picture_sets(
     """
     if not tested:
         raise BadInput("no test picture", file=raw)
-    drawn = [each for each in read_removals(removals / "removals.parquet") if each.split == "test" and each.drawn]
+    drawn = [
+        removal for removal in read_removals(removals / "removals.parquet") if removal.split == "test" and removal.drawn
+    ]
     boxes = read_removals(removals / "empty.parquet")
     queries = tuple(str(picture.id) for picture in tested)
     names, owners = tuple(picture.name for picture in tested), tuple(picture.id for picture in tested)
@@ -135,7 +137,7 @@ def picture_sets(
     if (raw / RENDERED).is_dir():
         again = set(Images(raw / RENDERED).names)
         # One class is missing from these, so removals of several have no counterpart.
-        alike = [each for each in drawn if each.id in again and len(each.removed) == 1]
+        alike = [removal for removal in drawn if removal.id in again and len(removal.removed) == 1]
         sets["rendered"] = _painted("rendered", raw / RENDERED, alike)
         metrics["rendered_without_removal"] = float(len(again) - len(alike))
     return sets, metrics

@@ -40,11 +40,11 @@ class StoredPictures:
     files: Sequence[Path]
 
     def __iter__(self) -> Iterator[Named]:
-        wanted = set(self.names)
+        chosen = set(self.names)
         for file in self.files:
             for batch in read_batches(file, _ROWS, IMAGE_SCHEMA.names):
                 for name, data in zip(batch["name"].to_pylist(), batch["data"], strict=True):
-                    if name in wanted:
+                    if name in chosen:
                         yield name, data.as_py()
 
     def __reduce__(self) -> tuple[type[list[Named]], tuple[list[Named]]]:
@@ -57,13 +57,13 @@ def stored_pictures(images: Images, names: Sequence[str], size: int) -> list[Sto
     Raises:
         BadInput: a picture that is not there.
     """
-    wanted, files = set(names), images.shards()
-    if missing := sorted(wanted - set(images.names)):
+    chosen, files = set(names), images.shards()
+    if missing := sorted(chosen - set(images.names)):
         raise BadInput(
-            "no such image", file=images.folder, field="name", got=missing[0], expected=f"{len(wanted)} images"
+            "no such image", file=images.folder, field="name", got=missing[0], expected=f"{len(chosen)} images"
         )
     ends = np.cumsum([count_rows(file) for file in files])
-    places = (place for place, name in enumerate(images.names) if name in wanted)
+    places = (place for place, name in enumerate(images.names) if name in chosen)
     return [
         StoredPictures(
             [images.names[place] for place in group],
@@ -121,8 +121,8 @@ def encode_pictures(model: RetrievalModel, images: Images, names: Sequence[str],
     rows = {name: row for row, name in enumerate(names)}
     vectors = np.zeros((len(names), model.dimension), np.float32)
     batches = stored_pictures(images, names, batch_size)
-    for batch, (found, _) in zip(batches, encode_batches(model, batches, images.folder, batch_size), strict=True):
-        vectors[[rows[name] for name in batch.names]] = found
+    for batch, (encoded, _) in zip(batches, encode_batches(model, batches, images.folder, batch_size), strict=True):
+        vectors[[rows[name] for name in batch.names]] = encoded
     return vectors
 
 
@@ -140,7 +140,7 @@ def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int
     def launch(made: tuple[Sequence[int], dict[str, Tensor]]) -> Leaving:
         with torch.inference_mode():
             return Leaving(
-                model.encode_texts({name: each.to(device, non_blocking=True) for name, each in made[1].items()})
+                model.encode_texts({name: tensor.to(device, non_blocking=True) for name, tensor in made[1].items()})
             )
 
     def collect(made: tuple[Sequence[int], dict[str, Tensor]], leaving: Leaving) -> None:

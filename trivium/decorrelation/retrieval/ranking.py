@@ -42,7 +42,7 @@ def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]
         scores (pictures, k) float32, highest first, and rows of the gallery; equal scores by lower row.
     """
     scores, rows = first
-    again = scores + np.stack(match([[texts[row] for row in each] for each in rows]))
+    again = scores + np.stack(match([[texts[row] for row in candidates] for candidates in rows]))
     order = np.lexsort((rows, -again), axis=1)
     return np.take_along_axis(again, order, 1), np.take_along_axis(rows, order, 1)
 
@@ -54,13 +54,13 @@ def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tup
         scores (texts, k) float32 and rows of so many pictures, in the order of `first`.
     """
     scores, rows = first
-    asked: list[list[tuple[int, int]]] = [[] for _ in range(pictures)]
+    queries_of_picture: list[list[tuple[int, int]]] = [[] for _ in range(pictures)]
     for query, candidates in enumerate(rows.tolist()):
         for place, picture in enumerate(candidates):
-            asked[picture].append((query, place))
-    matched = match([[texts[query] for query, _ in each] for each in asked])
+            queries_of_picture[picture].append((query, place))
+    matched = match([[texts[query] for query, _ in pairs] for pairs in queries_of_picture])
     again = scores.copy()
-    for places, values in zip(asked, matched, strict=True):
+    for places, values in zip(queries_of_picture, matched, strict=True):
         for (query, place), value in zip(places, values.tolist(), strict=True):
             again[query, place] += np.float32(value)
     return again, rows
@@ -115,15 +115,15 @@ class Retriever:
     candidates: int
     _encoded: dict[PictureSet, EncodedPictures] = field(default_factory=dict)
 
-    def lists(self, asked: PictureSet, depth: int) -> pa.Table:
+    def lists(self, part: PictureSet, depth: int) -> pa.Table:
         """The best `depth` captions of each picture out of all, as rows of `LISTS`; ties by lower caption id.
 
         Raises:
             BadInput: more captions asked for than there are, or than are scored again.
         """
-        if not asked.names:
+        if not part.names:
             return LISTS.empty_table()
-        pictures = self.encoded(asked)
+        pictures = self.encoded(part)
         if not pictures.kept:
             scores, rows = top_captions(pictures.vectors, self.gallery, depth)
         else:
@@ -131,33 +131,33 @@ class Retriever:
                 raise BadInput("fewer candidates than captions retrieved", field="candidates", got=self.candidates,
                                expected=f"at least {depth}")  # fmt: skip
             first = top_captions(pictures.vectors, self.gallery, max(depth, min(self.candidates, len(self.gallery))))
-            match = partial(self.model.match, f"lists-{asked.name}", pictures)
+            match = partial(self.model.match, f"lists-{part.name}", pictures)
             scores, rows = match_captions(match, self.captions.texts, first)
-        columns = [asked.queries, list(self.captions.ids[rows[:, :depth]]), list(scores[:, :depth])]
+        columns = [part.queries, list(self.captions.ids[rows[:, :depth]]), list(scores[:, :depth])]
         return pa.table(dict(zip(LISTS.names, columns, strict=True)), schema=LISTS)
 
-    def image_to_text(self, asked: PictureSet) -> Ranks:
+    def image_to_text(self, part: PictureSet) -> Ranks:
         """Rank of each picture's best own caption among the test captions."""
-        if not asked.names:
+        if not part.names:
             return np.zeros(0, np.int64)
         texts, vectors, owners = self._test_captions()
-        pictures, own = self.encoded(asked), np.array(asked.owners, np.int64)
+        pictures, own = self.encoded(part), np.array(part.owners, np.int64)
         ranks = ranks_of_embeddings(pictures.vectors, vectors, own, owners)
         if not pictures.kept:
             return ranks
         first = top_captions(pictures.vectors, vectors, min(self.candidates, len(vectors)))
-        match = partial(self.model.match, f"image_to_text-{asked.name}", pictures)
+        match = partial(self.model.match, f"image_to_text-{part.name}", pictures)
         return ranks_in_two_stages(ranks, match_captions(match, texts, first), own, owners)
 
-    def text_to_image(self, asked: PictureSet) -> Ranks:
+    def text_to_image(self, part: PictureSet) -> Ranks:
         """Rank of each test caption's picture among the pictures."""
         texts, vectors, owners = self._test_captions()
-        pictures, own = self.encoded(asked), np.array(asked.owners, np.int64)
+        pictures, own = self.encoded(part), np.array(part.owners, np.int64)
         ranks = ranks_of_embeddings(vectors, pictures.vectors, owners, own)
         if not pictures.kept:
             return ranks
         first = top_captions(vectors, pictures.vectors, min(self.candidates, len(own)))
-        match = partial(self.model.match, f"text_to_image-{asked.name}", pictures)
+        match = partial(self.model.match, f"text_to_image-{part.name}", pictures)
         return ranks_in_two_stages(ranks, match_pictures(match, len(own), texts, first), owners, own)
 
     def _test_captions(self) -> tuple[list[str], Vectors, NDArray[np.int64]]:
@@ -165,8 +165,8 @@ class Retriever:
         texts = [self.captions.texts[place] for place in places]
         return texts, self.gallery[places], self.captions.pictures[places]
 
-    def encoded(self, asked: PictureSet) -> EncodedPictures:
+    def encoded(self, part: PictureSet) -> EncodedPictures:
         """Vectors of the pictures, made once."""
-        if asked not in self._encoded:
-            self._encoded[asked] = self.model.encode_pictures(asked.name, asked.folder, asked.names)
-        return self._encoded[asked]
+        if part not in self._encoded:
+            self._encoded[part] = self.model.encode_pictures(part.name, part.folder, part.names)
+        return self._encoded[part]

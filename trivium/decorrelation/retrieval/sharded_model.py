@@ -79,15 +79,15 @@ class ShardedModel:
             BadInput: a picture that is not there, or that cannot be decoded.
         """
         stored = stored_pictures(Images(folder), names, self.picture_batch)
-        rows = {each: row for row, each in enumerate(names)}
+        rows = {picture: row for row, picture in enumerate(names)}
         shards = [(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
         parts = in_groups(shards, _BATCHES if self._on_gpu else 1)
         encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
-        folders = [each for part in self._map(encode, parts, name) for each in part]
-        batches = [[rows[each] for each in pictures.names] for pictures in stored]
-        found = np.concatenate([read_matrix(each / _VECTORS) for each in folders])
-        vectors = np.empty_like(found)
-        vectors[np.concatenate(batches)] = found
+        folders = [path for part in self._map(encode, parts, name) for path in part]
+        batches = [[rows[picture] for picture in pictures.names] for pictures in stored]
+        encoded = np.concatenate([read_matrix(each / _VECTORS) for each in folders])
+        vectors = np.empty_like(encoded)
+        vectors[np.concatenate(batches)] = encoded
         return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))
 
     def match(self, name: str, pictures: EncodedPictures, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
@@ -96,12 +96,12 @@ class ShardedModel:
             (f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
             for number, (folder, rows) in enumerate(pictures.batches)
         )
-        found = [np.zeros(0, np.float32)] * len(texts)
+        logits = [np.zeros(0, np.float32)] * len(texts)
         for file, (_, rows) in zip(self._map(match_shard, shards, name), pictures.batches, strict=True):
             ends = np.cumsum([len(texts[row]) for row in rows])
             for row, scores in zip(rows, np.split(read_matrix(file), ends[:-1]), strict=True):
-                found[row] = scores
-        return found
+                logits[row] = scores
+        return logits
 
     @property
     def _on_gpu(self) -> bool:
@@ -140,14 +140,14 @@ def encode_picture_shards(
     new = [(pictures, work / name) for name, pictures in shards if not (work / name).exists()]
     if not new:
         return folders
-    asked = load_once(model)
-    encoded = encode_batches(asked, [pictures for pictures, _ in new], source, batch_size)
+    retrieval_model = load_once(model)
+    encoded = encode_batches(retrieval_model, [pictures for pictures, _ in new], source, batch_size)
     for (vectors, scaled), (_, folder) in zip(encoded, new, strict=True):
-        with write_atomically(folder) as beside:
-            beside.mkdir()
-            np.save(beside / _VECTORS, vectors)
-            if asked.match is not None:  # what was painted takes more room at its own size
-                np.save(beside / _SCALED, scaled)
+        with write_atomically(folder) as path:
+            path.mkdir()
+            np.save(path / _VECTORS, vectors)
+            if retrieval_model.match is not None:  # what was painted takes more room at its own size
+                np.save(path / _SCALED, scaled)
     return folders
 
 
@@ -156,17 +156,17 @@ def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
     name, pictures, texts = shard
     file = work / f"{name}.npy"
     if not file.exists():
-        asked = load_once(model)
-        assert asked.match is not None
+        retrieval_model = load_once(model)
+        assert retrieval_model.match is not None
         scaled = torch.from_numpy(np.array(read_matrix(pictures)))
-        pixels = asked.plain.standardised(scaled.to(next(asked.module.parameters()).device))
-        _save(file, np.concatenate(asked.match(list(pixels), texts)))
+        pixels = retrieval_model.plain.standardised(scaled.to(next(retrieval_model.module.parameters()).device))
+        _save(file, np.concatenate(retrieval_model.match(list(pixels), texts)))
     return file
 
 
 def _save(file: Path, values: NDArray[np.float32]) -> None:
-    with write_atomically(file) as beside:
-        np.save(beside, values)
+    with write_atomically(file) as path:
+        np.save(path, values)
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ class Captions:
 
 def captions_of(corpus: Corpus) -> Captions:
     """The captions of all splits."""
-    found = sorted(
+    captions = sorted(
         (caption.id, picture.id, caption.text, picture.split == "test")
         for picture in corpus.pictures
         for caption in picture.captions
     )
-    ids, pictures, texts, test = zip(*found, strict=True) if found else ((), (), (), ())
+    ids, pictures, texts, test = zip(*captions, strict=True) if captions else ((), (), (), ())
     return Captions(np.array(ids, np.int64), np.array(pictures, np.int64), tuple(texts), np.array(test, bool))
 
 

@@ -41,17 +41,13 @@ class TrainParameters(Parameters):
     threads: int | None = Field(ge=1, description="CPU threads of a process, null: all; small networks like one best")
     validation_pictures: int = Field(ge=0, description="Validation pictures asked at the end, with their captions")
     validation_batch: int = Field(ge=1, description="Pictures or captions encoded together in validation")
-    models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by its kind")
+    models: dict[str, dict[str, Any]] = Field(min_length=1, description="Settings of each model, by its kind")
     cell: dict[str, Any] = Field(default={}, description="The cell's fields, from `decorrelation.cells`")
 
     places: ClassVar = {"cell": "decorrelation.cells.{cell}"}
 
-    def told(self, kind: str) -> ModelSettings:
-        """What a model is told.
-
-        Raises:
-            BadInput: no such kind, no settings of it, or settings that are not its own.
-        """
+    def settings_of(self, kind: str) -> ModelSettings:
+        """The settings of a kind of model; `BadInput`: no such kind, or settings that are missing or not its own."""
         section, settings = f"decorrelation.train.models.{kind}", KINDS[kind].Settings
         if kind not in self.models:
             raise BadInput("no such model", field=section, choices=self.models)

@@ -42,12 +42,12 @@ class TrainingPairs:
     @property
     def original_pairs(self) -> int:
         """|D|."""
-        return sum(len(each.texts) for each in self.original)
+        return sum(len(shown.texts) for shown in self.original)
 
     @property
     def painted_pairs(self) -> int:
         """|D'|."""
-        return sum(len(each.texts) for each in self.painted)
+        return sum(len(shown.texts) for shown in self.painted)
 
 
 def training_pairs(
@@ -78,7 +78,7 @@ def training_pairs(
     if original == "subset":
         pairs = TrainingPairs(_subset(training, len(rows), seed), ())
     else:
-        whole = tuple(_shown(each, each.captions) for each in training) if original == "all" else ()
+        whole = tuple(_shown(picture, picture.captions) for picture in training) if original == "all" else ()
         pairs = TrainingPairs(whole, _painted(rows))
     if not pairs.original and not pairs.painted:
         raise BadInput("nothing to train on", file=synthetic, got=f"original {original}, {len(rows)} synthetic pairs")
@@ -106,11 +106,11 @@ def _read_rows(path: Path, training: Container[int]) -> list[_Row]:
 
 def _first(rows: Sequence[_Row], captions: int) -> list[_Row]:
     """At most so many rows of each removal; one caption is the first of several."""
-    taken: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     kept = []
     for row in rows:
-        taken[row["removal"]] += 1
-        if taken[row["removal"]] <= captions:
+        counts[row["removal"]] += 1
+        if counts[row["removal"]] <= captions:
             kept.append(row)
     return kept
 
@@ -134,7 +134,7 @@ def _subset(training: Sequence[Picture], count: int, seed: int) -> tuple[Shown, 
     for place, caption in pairs[:count]:
         chosen.setdefault(place, []).append(caption)
     return tuple(
-        _shown(training[place], [training[place].captions[each] for each in which])
+        _shown(training[place], [training[place].captions[caption] for caption in which])
         for place, which in sorted(chosen.items())
     )
 
@@ -144,4 +144,6 @@ def _painted(rows: Sequence[_Row]) -> tuple[Shown, ...]:
     for row in rows:
         texts.setdefault(row["removal"], []).append(row["text"])
     # Below -1, which is nobody's (the empty places of BLIP's queue).
-    return tuple(Shown(-number, removal, tuple(each)) for number, (removal, each) in enumerate(texts.items(), 2))
+    return tuple(
+        Shown(-number, removal, tuple(captions)) for number, (removal, captions) in enumerate(texts.items(), 2)
+    )

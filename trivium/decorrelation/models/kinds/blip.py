@@ -6,7 +6,7 @@ from trivium.decorrelation.models.kind import Kind, ModelSettings
 
 
 class BlipSettings(ModelSettings):
-    """Beside what every kind is told."""
+    """Settings beside those of every kind."""
 
     queue: int = Field(ge=2, description="Momentum embeddings of earlier batches that are negatives too")
     momentum: float = Field(ge=0, lt=1, description="Share that the momentum encoders keep of themselves at each step")

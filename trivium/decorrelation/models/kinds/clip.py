@@ -4,7 +4,7 @@ from trivium.decorrelation.models.kind import Kind, ModelSettings
 
 
 class Clip(Kind):
-    """By open_clip; it is told what every kind is told."""
+    """By open_clip; it has the settings of every kind alone."""
 
     name = "clip"
     label = "CLIP"

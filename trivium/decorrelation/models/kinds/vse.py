@@ -10,7 +10,7 @@ VOCABULARY = "vocabulary.json"  # in a saved model
 
 
 class VseSettings(ModelSettings):
-    """Beside what every kind is told."""
+    """Settings beside those of every kind."""
 
     frozen: float = Field(ge=0, le=1, description="Share of the steps before the CNN is trained too; 1: it never is")
     dropout: float = Field(ge=0, lt=1, description="Of the CNN's features in training, as VGG's last layer but one")

@@ -17,7 +17,7 @@ class Mean(Filling[Settings]):
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
         """One colour a picture."""
-        return [_mean(*each) for each in pictures]
+        return [_mean(picture, mask) for picture, mask in pictures]
 
 
 def _mean(picture: Pixels, mask: Mask) -> Pixels:
