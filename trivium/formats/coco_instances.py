@@ -26,7 +26,7 @@ import numpy as np
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.formats.masks import run_lengths
+from trivium.formats.masks import Box, decode, run_lengths
 from trivium.formats.pictures import Object
 
 ROUNDING = 1.0  # pixels
@@ -34,7 +34,8 @@ MOST_DROPPED = 0.01  # of all objects
 LEAST_OVERLAP = 0.5  # of a box with that around its polygons
 FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
 
-Box = tuple[float, float, float, float]
+# Of an object with polygons: where it stands, its box as written, the box around its polygons, its picture's size.
+Outlined = tuple[str, list[float], Box, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ def read_instances(path: Path) -> Instances:
         boxes_clipped=0, objects_box_outside=0, objects_without_area=0, polygons_too_short=0, masks_of_another_size=0
     )
     objects: dict[int, list[Object]] = defaultdict(list)
-    seen: set[int] = set()
+    identifiers: set[int] = set()
     dropped: list[tuple[str, Any]] = []
-    drawn: list[Drawn] = []
+    outlined: list[Outlined] = []
     annotations = tree.pop("annotations")
     for index, annotation in enumerate(annotations):
         row = f"annotation {annotation.get('id') if isinstance(annotation, dict) else index}"
@@ -83,118 +84,80 @@ def read_instances(path: Path) -> Instances:
         if picture not in sizes:
             raise BadInput("no such picture in images", file=path, row=row, field="image_id", got=picture)
         identifier, category = _integer(annotation, "id", path, row), _integer(annotation, "category_id", path, row)
-        if identifier in seen:
+        if identifier in identifiers:
             raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
         if category not in names:
             raise BadInput("unknown category", file=path, row=row, field="category_id", got=category, choices=names)
-        seen.add(identifier)
+        identifiers.add(identifier)
         written = _box(annotation, path, row)
         shape = _segmentation(annotation, sizes[picture], counts, path, row)
         if shape is not None and (around := _around(shape)) is not None:
-            drawn.append(Drawn(row, annotation["bbox"], around, sizes[picture]))
+            outlined.append((row, annotation["bbox"], around, sizes[picture]))
         box = fit_box(written, sizes[picture], counts)
         if box is None:
             dropped.append((row, annotation["bbox"]))
             continue
         objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation, path, row)))
-    _compare_with_polygons(drawn, counts, path)
+    _compare_with_polygons(outlined, counts, path)
     if annotations and all(max(annotation["bbox"]) <= 1 for annotation in annotations):
-        problem, expected = (
-            "all boxes lie within one pixel: they look like shares",
-            "left, top, width, height in pixels",
-        )
-        raise BadInput(problem, file=path, row=row, field="bbox", got=annotations[-1]["bbox"], expected=expected)
+        problem = "all boxes lie within one pixel: they look like shares"
+        raise BadInput(problem, file=path, row=row, field="bbox", got=annotations[-1]["bbox"], expected="pixels")
     if len(dropped) > MOST_DROPPED * len(annotations):
         problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
         expected = "(left, top, width, height) in pixels inside the picture"
         raise BadInput(problem, file=path, row=dropped[0][0], field="bbox", got=dropped[0][1], expected=expected)
-    return Instances(sizes, {key: tuple(found) for key, found in objects.items()}, tuple(names.values()), counts)
+    return Instances(
+        sizes, {picture: tuple(of_picture) for picture, of_picture in objects.items()}, tuple(names.values()), counts
+    )
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """An object with polygons: where it stands, its box as written, the box around its polygons, its picture's size."""
-
-    row: str
-    written: list[float]
-    around: Box
-    size: tuple[int, int]
-
-
-# What the four numbers of a box may mean: (numbers, width and height of the picture) → left, top, width, height.
-AS_WRITTEN = "left, top, width, height"
+# What the numbers of a box may mean instead: (numbers, width and height of the picture) → left, top, width, height.
 READINGS: dict[str, Callable[[list[float], tuple[int, int]], Sequence[float]]] = {
-    AS_WRITTEN: lambda box, size: box,
     "corners (left, top, right, bottom)": lambda box, size: (box[0], box[1], box[2] - box[0], box[3] - box[1]),
     "the centre with width and height": lambda box, size: (box[0] - box[2] / 2, box[1] - box[3] / 2, box[2], box[3]),
     "those of the picture mirrored": lambda box, size: (size[0] - box[0] - box[2], *box[1:]),
-    "those of the picture upside down": lambda box, size: (box[0], size[1] - box[1] - box[3], *box[2:]),
-    "top, left, height, width": lambda box, size: (box[1], box[0], box[3], box[2]),
-    "corners (top, left, bottom, right)": lambda box, size: (box[1], box[0], box[3] - box[1], box[2] - box[0]),
+    "shares of the picture's sides": lambda box, size: np.multiply(box, [*size, *size]).tolist(),
 }
 
 
-def _compare_with_polygons(drawn: Sequence[Drawn], counts: Counter[str], path: Path) -> None:
+def _compare_with_polygons(outlined: Sequence[Outlined], counts: Counter[str], path: Path) -> None:
     """Count boxes that are not around their object's polygons; refuse the file if they are too many."""
-    unlike = [thing for thing in drawn if _overlap(thing.written, thing.around) < LEAST_OVERLAP]
-    if len(unlike) > MOST_DROPPED * len(drawn):
-        first, reason = unlike[0], _name_reading(unlike) or _name_reading(drawn) or "no usual other reading fits them"
-        problem = (
-            f"{len(unlike)} of {len(drawn)} boxes are not around their object's polygons or mask; {reason}; the first"
-        )
-        left, top, width, height = (round(number, 1) for number in first.around)
-        expected = f"left, top, width, height in pixels, about {[left, top, width, height]}"
-        raise BadInput(problem, file=path, row=first.row, field="bbox", got=first.written, expected=expected)
+    unlike = [(row, box, around, size) for row, box, around, size in outlined if _overlap(box, around) < LEAST_OVERLAP]
+    if len(unlike) > MOST_DROPPED * len(outlined):
+        row, written, around, _ = unlike[0]
+        problem = f"{len(unlike)} of {len(outlined)} boxes are not around their object's polygons or mask"
+        for meaning, read in READINGS.items():
+            if 2 * sum(_overlap(read(box, size), own) >= LEAST_OVERLAP for _, box, own, size in unlike) >= len(unlike):
+                problem += f"; they look like {meaning}"
+                break
+        expected = f"left, top, width, height in pixels, about {np.round(around, 1).tolist()}"
+        raise BadInput(f"{problem}; the first", file=path, row=row, field="bbox", got=written, expected=expected)
     if unlike:
         counts["boxes_unlike_polygons"] = len(unlike)
-
-
-def _name_reading(drawn: Sequence[Drawn]) -> str:
-    """What boxes look like that lie closest to their polygons under another reading, by which half of them agree."""
-    drawn = drawn[:: max(1, len(drawn) // 1000)]
-    shares = all(max(thing.written) <= 1 for thing in drawn)
-    overlaps: dict[str, list[float]] = {meaning: [] for meaning in READINGS}
-    for thing in drawn:
-        sides = [*thing.size, *thing.size] if shares else [1, 1, 1, 1]
-        box = [number * side for number, side in zip(thing.written, sides, strict=True)]
-        for meaning, read in READINGS.items():
-            overlaps[meaning].append(_overlap(read(box, thing.size), thing.around))
-    best = max(overlaps, key=lambda meaning: sum(overlaps[meaning]))
-    agree = sum(overlap >= LEAST_OVERLAP for overlap in overlaps[best])
-    if 2 * agree < len(drawn) or (best == AS_WRITTEN and not shares):
-        return ""
-    return "they look like " + "shares of the picture's sides: " * shares + best
 
 
 def _around(shape: Any) -> Box | None:
     """The box around polygons or a run-length mask; None where the mask is empty."""
     if isinstance(shape, dict):
-        height, width = shape["size"]
-        counts = shape["counts"]
-        lengths = run_lengths(counts) if isinstance(counts, str) else counts
-        mask = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(width, height).T
-        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        rows, columns = np.nonzero(decode(shape["counts"], *shape["size"]))
         if not len(rows):
             return None
-        (left, right), (top, bottom) = ((float(inside[0]), float(inside[-1]) + 1) for inside in (columns, rows))
-        return left, top, right - left, bottom - top
-    polygons: list[list[float]] = shape
-    across = [number for polygon in polygons for number in polygon[::2]]
-    down = [number for polygon in polygons for number in polygon[1::2]]
-    return min(across), min(down), max(across) - min(across), max(down) - min(down)
+        left, top = float(columns.min()), float(rows.min())
+        return left, top, columns.max() + 1 - left, rows.max() + 1 - top
+    across, down = (np.concatenate([polygon[start::2] for polygon in shape]) for start in (0, 1))
+    left, top = float(across.min()), float(down.min())
+    return left, top, float(across.max()) - left, float(down.max()) - top
 
 
 def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
     """Intersection over union of two boxes, each larger by half a pixel on all sides: thin ones are rounded, too."""
-    sides = []
+    common = own = others = 1.0
     for axis in (0, 1):
-        starts = one[axis] - ROUNDING / 2, other[axis] - ROUNDING / 2
-        lengths = one[axis + 2] + ROUNDING, other[axis + 2] + ROUNDING
-        ends = starts[0] + lengths[0], starts[1] + lengths[1]
-        sides.append((max(min(ends) - max(starts), 0.0), *lengths))
-    (across, *wide), (down, *high) = sides
-    common = across * down
-    union = wide[0] * high[0] + wide[1] * high[1] - common
+        length, other_length = one[axis + 2] + ROUNDING, other[axis + 2] + ROUNDING
+        ends = one[axis] + length, other[axis] + other_length
+        common *= max(min(ends) - max(one[axis], other[axis]), 0.0)
+        own, others = own * length, others * other_length
+    union = own + others - common
     return common / union if union > 0 else 0.0
 
 

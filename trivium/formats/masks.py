@@ -54,13 +54,13 @@ def encode(mask: Mask) -> str:
     return str(coco.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"], "ascii")
 
 
-def decode(counts: str, height: int, width: int) -> Mask:
-    """The mask of compressed run-length counts.
+def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
+    """The mask of run lengths, compressed or not.
 
     Raises:
         ValueError: not such counts, or those of a mask of another size.
     """
-    lengths = run_lengths(counts)
+    lengths = run_lengths(counts) if isinstance(counts, str) else counts
     if min(lengths, default=0) < 0 or sum(lengths) != height * width:
         raise ValueError(f"run lengths of {sum(lengths)} pixels, expected those of a mask of {width} × {height}")
     return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(width, height).T
@@ -102,29 +102,11 @@ def rasterise_segmentation(segmentation: Any, height: int, width: int) -> Mask:
 
     Args:
         segmentation: polygons [[x, y, x, y, …], …], whose union is meant, or a mapping
-            {"size": [height, width], "counts": list of run lengths or compressed string}.
+            {"size": [height, width], "counts": list of run lengths or compressed string}; see `read_instances`.
         height, width: of the picture.
-
-    Raises:
-        ValueError: neither of the two, a polygon with fewer than three points, or run lengths of another size.
     """
     from pycocotools import mask as coco  # only an extra brings it
 
     if isinstance(segmentation, dict):
-        return _runs(segmentation, height, width)
-    if not isinstance(segmentation, list) or not segmentation:
-        raise ValueError(f"segmentation should be polygons or run lengths, got {type(segmentation).__name__}")
-    if any(len(polygon) < 6 or len(polygon) % 2 for polygon in segmentation):
-        raise ValueError("a polygon should have at least three points (x, y)")
+        return decode(segmentation["counts"], height, width)
     return coco.decode(coco.merge(coco.frPyObjects(segmentation, height, width))).astype(bool)
-
-
-def _runs(segmentation: dict[str, Any], height: int, width: int) -> Mask:
-    counts, size = segmentation.get("counts"), segmentation.get("size")
-    if size != [height, width]:
-        raise ValueError(f"run lengths of a mask of size {size}, expected [{height}, {width}]")
-    if isinstance(counts, str):
-        return decode(counts, height, width)
-    if not isinstance(counts, list) or min(counts, default=0) < 0 or sum(counts) != height * width:
-        raise ValueError(f"counts should be run lengths of {height * width} pixels")
-    return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T
