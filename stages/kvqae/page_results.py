@@ -53,18 +53,18 @@ def main(
     """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
     kvqae: dict[str, Any] = used_values(used, "kvqae")
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
-    told = kvqae["statistics"] | kvqae["evaluate"]
+    level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]
     reranked = read_json(data / "evaluation" / "reranking.json")
     sample = parameters.world == "sample" or parameters.base is not None
-    choice, cross_encoder = read_json(data / "tuning" / "reranking.json"), read_json(measured / "rerank_finetune.json")
-    sections = reranking.reranking_sections(reranked, choice, cross_encoder, kvqae, printed, sample=sample)
+    choice = read_json(data / "tuning" / "reranking.json")
+    sections = reranking.reranking_sections(reranked, choice, kvqae, printed, sample=sample)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
     rows, seeds = reading.rows_of(kvqae["read"]["rows"]), len(kvqae["read"]["seeds"])
     depths = reranking.depths_note(kvqae["rerankers"], reranking.rrt_re_ranks(reranked))
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
-        "table-7": findings.findings_html(findings.reading_findings(metrics, told["significance"]), depths)
+        "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
         + reading.reading_html(metrics, printed, rows, seeds, sample=sample, thorough=more)
         + reading.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(

@@ -45,14 +45,14 @@ def main(
 ) -> None:
     """Make the tables of stage `evaluate` and what they show."""
     blocks, printed = read_json(evaluation), yaml.safe_load(published.read_text(encoding="utf-8"))
-    told = parameters.statistics | parameters.evaluate
+    statistics = parameters.statistics | parameters.evaluate
     labels = labels_of(list(parameters.image_encoders), parameters.weights)
     sample = parameters.world == "sample" or parameters.base is not None
-    sections = {"claim": first_claim_html(blocks, told["significance"])}
-    for name, wanted in TABLES.items():
-        found = retrieval_findings(blocks, RETRIEVAL.get(name, ()), told["significance"])
-        tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample)
-        sections[name] = findings_html(found) + tables
+    sections = {"claim": first_claim_html(blocks, statistics["significance"])}
+    for name, shown in TABLES.items():
+        findings = retrieval_findings(blocks, RETRIEVAL.get(name, ()), statistics["significance"])
+        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=sample)
+        sections[name] = findings_html(findings) + tables
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, noted(sections, parameters.base))
 

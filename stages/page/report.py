@@ -63,8 +63,8 @@ def main(
             article["sections"].append({"id": f"{name}-thorough", "title": "Thorough", "html": html, "folded": True})
     cells, log_, texts = read_cells(published), read_log(log), real_texts.html(real)
     for name, text in pages(articles, cells, log_, parameters.portable, texts).items():
-        with write_atomically(out.with_name(name)) as beside:
-            beside.write_text(text, encoding="utf-8")
+        with write_atomically(out.with_name(name)) as partial:
+            partial.write_text(text, encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):
         print(f"the page lacks what {missing} makes", file=sys.stderr)
 

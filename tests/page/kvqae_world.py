@@ -142,7 +142,6 @@ def write_world(folder: Path) -> dict[str, Any]:
     write_json(folder / "tuning/reranking.json", CHOICE)
     write_json(measured / "read.json", READ)
     write_json(measured / "difficulty.json", {"f1": 0.3, "questions": 3.0, "passages_read": 5.0})
-    write_json(measured / "rerank_finetune.json", {"initial_validation_mrr": 0.423, "validation_mrr": 0.276})
     write_json(measured / "lexical_overlap.json", {"stems_instead_of_lemmas": 1.0})
     write_table(
         measured / "lexical_overlap.parquet",
@@ -159,11 +158,9 @@ def write_world(folder: Path) -> dict[str, Any]:
     used = yaml.safe_load("""
 world: {}
 statistics: {significance: 0.01, confidence: 0.95}
-cross_encoder: {validation_questions: 40, validation_passages: 20}
 evaluate: {}
 evaluate_reranking: {}
 read: {seeds: [0, 1], rows: {}}
-rerank_finetune: {}
 rerankers: {text: {depth: 5}, arcface: {depth: 10}, rrt: {depth: 15}}
 initial: {folder: fused, run: dpr_few_shot_image}
 rrt: {use: true}

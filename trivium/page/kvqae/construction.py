@@ -51,28 +51,30 @@ def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
     return render("kvqae_construction.html", steps=steps, agreement=agreement)
 
 
-def _rows(table: str, found: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, float]) -> list[Any]:
+def _rows(table: str, metrics: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, float]) -> list[Any]:
     """Rows of a label, the values at two keys, which are formats of the row's name, and the paper's."""
     rows = []
     for name, row in ROWS[table].items():
-        cells = [cell(found.get(key.format(name)), row["kind"]) for key in keys]
+        cells = [cell(metrics.get(key.format(name)), row["kind"]) for key in keys]
         if paper := row.get("paper"):  # its shares are in per cent
             cells.append(f"{printed[paper]:,}".replace(",", " ") + " %" * (row["kind"] == "percent"))
         rows.append([row["label"], *cells, *[ABSENT] * (not paper)])
     return rows
 
 
-def _step(step: Mapping[str, Any], found: Mapping[str, float], printed: Mapping[str, float]) -> list[str]:
+def _step(step: Mapping[str, Any], metrics: Mapping[str, float], printed: Mapping[str, float]) -> list[str]:
     """What a step keeps of what enters it, the share, the paper's, and why it leaves out the rest."""
-    entered, kept = found.get(step["entered"]), found.get(step.get("kept", step.get("lost")))
+    entered, kept = metrics.get(step["entered"]), metrics.get(step.get("kept", step.get("lost")))
     if "lost" in step and entered is not None and kept is not None:
         kept = entered - kept
     share, paper = cell(kept / entered if entered and kept is not None else None, "percent"), ABSENT
-    if "share" in step and step["share"]["key"] in found:
-        share = step["share"]["said"].format(cell(found[step["share"]["key"]], step["share"]["kind"]))
+    if "share" in step and step["share"]["key"] in metrics:
+        share = step["share"]["said"].format(cell(metrics[step["share"]["key"]], step["share"]["kind"]))
     if "paper" in step:
         paper = step["paper"]["said"].format(
             *(f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
         )
-    reasons = [f"{name.replace('_', ' ')} {cell(found[name], 'count')}" for name in step["reasons"] if found.get(name)]
+    reasons = [
+        f"{name.replace('_', ' ')} {cell(metrics[name], 'count')}" for name in step["reasons"] if metrics.get(name)
+    ]
     return [step["label"], cell(entered, "count"), cell(kept, "count"), share, paper, ", ".join(reasons) or ABSENT]

@@ -12,9 +12,9 @@ from trivium.page.published import MEASURES
 from trivium.page.thorough import claim_html, verdict
 
 Comparison = Mapping[str, Any]  # of two rows of a block, as findings.yaml has it
-_WANTED = yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text(encoding="utf-8"))
-RETRIEVAL: dict[str, list[Comparison]] = _WANTED["retrieval"]
-RERANKING: dict[str, list[Comparison]] = _WANTED["reranking"]
+_COMPARISONS = yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text(encoding="utf-8"))
+RETRIEVAL: dict[str, list[Comparison]] = _COMPARISONS["retrieval"]
+RERANKING: dict[str, list[Comparison]] = _COMPARISONS["reranking"]
 
 
 def sentence(
@@ -41,8 +41,8 @@ def sentence(
     said = f"{names[0]} {verb} {names[1]} in {measure}: {change}, p {probability(p)}."
     if expected == "open" or (difference > 0 and (expected == "above" or p <= level)):
         return said
-    wanted = f"with p ≤ {level:g}" if expected == "significant" else "to be above"
-    return f"{said} Expected {wanted}: does not hold here."
+    condition = f"with p ≤ {level:g}" if expected == "significant" else "to be above"
+    return f"{said} Expected {condition}: does not hold here."
 
 
 def compared(block: Mapping[str, Any], rows: Sequence[str], measure: str) -> tuple[list[float], float] | None:
@@ -55,26 +55,26 @@ def compared(block: Mapping[str, Any], rows: Sequence[str], measure: str) -> tup
     return values, block["p"][measure][first][second]
 
 
-def retrieval_findings(blocks: Mapping[str, Any], wanted: Sequence[Comparison], level: float) -> list[str]:
+def retrieval_findings(blocks: Mapping[str, Any], comparisons: Sequence[Comparison], level: float) -> list[str]:
     """Sentences about rows of blocks as `evaluate` and `evaluate_reranking` write them, as far as they exist."""
     sentences = []
-    for asked in wanted:
-        measure, expected = asked["measure"], asked.get("expected", "open")
-        if found := compared(blocks.get(asked["block"], {"rows": []}), asked["rows"], measure):
-            said = sentence(asked["names"], MEASURES[measure], *found, level, expected)
-            sentences.append(asked.get("where", "") + said)
+    for pair in comparisons:
+        measure, expected = pair["measure"], pair.get("expected", "open")
+        if values_and_p := compared(blocks.get(pair["block"], {"rows": []}), pair["rows"], measure):
+            said = sentence(pair["names"], MEASURES[measure], *values_and_p, level, expected)
+            sentences.append(pair.get("where", "") + said)
     return sentences
 
 
 def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
     """Sentences about the pairs of rows whose exact match stage `read` compared."""
     sentences = []
-    for asked in _WANTED["reading"]:
-        row, other = asked["rows"]
+    for pair in _COMPARISONS["reading"]:
+        row, other = pair["rows"]
         p = metrics.get(f"{row}_over_{other}_em_p")
         if p is not None:
             values = metrics[f"{row}_em"], metrics[f"{other}_em"]
-            sentences.append(sentence(asked["names"], "EM", values, p, level, asked.get("expected", "open")))
+            sentences.append(sentence(pair["names"], "EM", values, p, level, pair.get("expected", "open")))
     return sentences
 
 
@@ -86,12 +86,12 @@ def findings_html(sentences: Sequence[str], introduction: str = "") -> Markup:
 def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:
     """What KVQAE's page begins with: whether the picture finds passages that the question's words do not find."""
     claim = "Looking at the picture, too, finds the right passage more often than reading the question alone."
-    found = compared(blocks["passage"], ("dpr_few_shot_image", "dpr_few_shot"), "mrr")
-    if found is None:
+    values_and_p = compared(blocks["passage"], ("dpr_few_shot_image", "dpr_few_shot"), "mrr")
+    if values_and_p is None:
         return claim_html(claim)
-    (seen, unseen), p = found
-    said = (
-        f"Mean reciprocal rank of the first passage that holds the answer: {percent(seen)} % with the picture, "
-        f"{percent(unseen)} % without it; {blocks['passage']['questions']} test questions, p {probability(p)}."
+    (with_picture, without), p = values_and_p
+    numbers = (
+        f"Mean reciprocal rank of the first passage that holds the answer: {percent(with_picture)} % with the picture, "
+        f"{percent(without)} % without it; {blocks['passage']['questions']} test questions, p {probability(p)}."
     )
-    return claim_html(claim, verdict(seen - unseen, p, level), said)
+    return claim_html(claim, verdict(with_picture - without, p, level), numbers)

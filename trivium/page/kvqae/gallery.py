@@ -46,10 +46,10 @@ def face_boxes(faces: Iterable[Mapping[str, Any]]) -> dict[str, Box]:
 
 def highlight(text: str, answers: Sequence[str]) -> Markup:
     """The text, escaped, with every answer that stands in it verbatim (case aside) marked."""
-    wanted = sorted((answer for answer in answers if is_matchable(answer)), key=len, reverse=True)
-    if not wanted:
+    longest_first = sorted((answer for answer in answers if is_matchable(answer)), key=len, reverse=True)
+    if not longest_first:
         return escape(text)
-    pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, wanted)) + r")(?!\w)", re.IGNORECASE)
+    pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, longest_first)) + r")(?!\w)", re.IGNORECASE)
     mark = (Markup("{}"), Markup("<mark>{}</mark>"))
     return Markup().join(mark[place % 2].format(piece) for place, piece in enumerate(pattern.split(text)))
 
@@ -114,9 +114,9 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
     chosen = half_each(*sides, settings["questions"], random.Random(settings["seed"]))
     ranked = {}
     for title, (run, _) in RANKINGS.items():
-        found = read_run_over(data / "runs" / run / "test.trec", [question.id for question in questions])
-        found = found.select(question.id for question in chosen)
-        for query, documents in zip(found.queries, found.documents, strict=True):
+        ranking = read_run_over(data / "runs" / run / "test.trec", [question.id for question in questions])
+        ranking = ranking.select(question.id for question in chosen)
+        for query, documents in zip(ranking.queries, ranking.documents, strict=True):
             first = documents[: settings["passages"]].tolist()
             ranked[title, query] = [passage for passage in first if passage != PADDING]
 

@@ -36,10 +36,10 @@ SEES = {"passages": "passages", "picture": "the picture", "both": "passages and 
 SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "re-ranked list"}
 
 
-def rows_of(asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Our rows, then what else `kvqae.read.rows` asks for, by name, said by its settings."""
+def rows_of(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """{row: label}: our rows, then what else stands in `kvqae.read.rows`, with its settings as label."""
     further = {}
-    for name, row in asked.items():
+    for name, row in settings.items():
         if name in ROWS:
             continue
         number, reader = row["passages"], f"{row['model'].replace('_', ' ')} reader on {row['run']}"

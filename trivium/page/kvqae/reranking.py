@@ -31,37 +31,34 @@ LABELS = {
 def reranking_sections(
     blocks: Mapping[str, Any],
     choice: Mapping[str, Any],
-    cross_encoder: Mapping[str, float],
     kvqae: Mapping[str, Any],
     printed: Mapping[str, Any],
     *,
     sample: bool,
 ) -> dict[str, Markup]:
-    """Tables 5 and 6, what they show, what was seen on validation, and the split by overlap: HTML by section.
+    """Tables 5 and 6, what they show, how fusions were tuned, and the split by overlap: HTML by section.
 
     Args:
         blocks: as stage `evaluate_reranking` writes them.
         choice: of stage `rerank_fuse`.
-        cross_encoder: metrics of stage `rerank_finetune`.
         kvqae: its section of the parameters.
         printed: the paper's numbers.
         sample: our numbers are of a sample world.
     """
-    told, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
+    statistics, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
     other = {} if with_rrt else WITHOUT_RRT
     first_stage, initial = labels_of(list(kvqae["image_encoders"]), kvqae["fuse"]["weights"]), kvqae["initial"]["run"]
     labels = reranked_labels_of(first_stage, kvqae["rerankers"], initial) | other
     # Another list's rows are other systems than the paper's; all but BM25 with images are of the list.
     unlike = other if initial == INITIAL else labels.keys() - {"bm25_image"}
     made = {}
-    for name, wanted in RERANKED_TABLES.items():
-        asked = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
-        found = retrieval_findings(blocks, asked, told["significance"])
-        tables = retrieval_html(blocks, printed, wanted, told, labels, sample=sample, unlike=unlike)
-        made[name] = findings_html(found, depths_note(kvqae["rerankers"], with_rrt)) + tables
-    made["table-5"] += findings_html([], image_note(choice))
-    made["table-6"] += tuning_html(choice) + cross_encoder_html(cross_encoder, kvqae)
-    if overlap := overlap_blocks_html(blocks, printed, told, labels):
+    for name, shown in RERANKED_TABLES.items():
+        pairs = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
+        findings = retrieval_findings(blocks, pairs, statistics["significance"])
+        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=sample, unlike=unlike)
+        made[name] = findings_html(findings, depths_note(kvqae["rerankers"], with_rrt)) + tables
+    made["table-6"] += tuning_html(choice)
+    if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
         made["overlap"] = overlap
     return made
 
@@ -110,45 +107,23 @@ def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> str:
     return f"{said}{'.' if with_rrt else left_out}"
 
 
-def image_note(choice: Mapping[str, Any]) -> str:
-    """How the list by the image alone is fused, and how it does on validation beside the paper's way and under text."""
-    record, under_text = choice["image_alone"], choice["image"]
-    alone, *others = _systems(record["chosen"])
-    if not others:
-        return f"This list by the image alone is in {alone}’s order where it has one, elsewhere in the initial order."
-    way = "which is the paper’s" if record["chosen"] == record["paper"] else "which is not the paper’s"
-    same = "the same way" if under_text["chosen"] == record["chosen"] else "in the way that is best for both"
-    return (
-        f"This list by the image alone is fused as is best for itself on validation, {way}: MRR "
-        f"{percent(record['chosen_mrr'])} % against the paper’s {percent(record['paper_mrr'])} %. In text + image "
-        f"(Table 6) the images are fused {same}."
-    )
-
-
-def cross_encoder_html(metrics: Mapping[str, float], kvqae: Mapping[str, Any]) -> Markup:
-    """What text re-ranking alone does to the MRR of the initial list on validation: metrics of `rerank_finetune`."""
-    before, after = metrics["initial_validation_mrr"], metrics["validation_mrr"]
-    trained, depth = kvqae["cross_encoder"] | kvqae["rerank_finetune"], kvqae["rerankers"]["text"]["depth"]
-    return render("kvqae_cross_encoder.html", before=before, after=after, trained=trained, depth=depth)
-
-
 def _named(name: str) -> str:
     return RERANKERS[name].label if name in RERANKERS else LABELS.get(name, name.replace("_", " "))
 
 
 def overlap_blocks_html(
-    blocks: Mapping[str, Any], printed: Mapping[str, Any], told: Mapping[str, float], labels: Mapping[str, str]
+    blocks: Mapping[str, Any], printed: Mapping[str, Any], statistics: Mapping[str, float], labels: Mapping[str, str]
 ) -> Markup:
     """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
-    tables = {shown.block for wanted in RERANKED_TABLES.values() for shown in wanted}
+    tables = {shown.block for blocks_shown in RERANKED_TABLES.values() for shown in blocks_shown}
     rest = [Shown(key) for key in blocks if key not in tables]
     if not rest:
         return Markup()
     (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
-    asked = [
+    pairs = [
         {**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
         for shown in rest
     ]
-    found = findings_html(retrieval_findings(blocks, asked, told["significance"]))
+    findings = findings_html(retrieval_findings(blocks, pairs, statistics["significance"]))
     note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
-    return note + found + retrieval_html(blocks, {}, rest, told, labels)
+    return note + findings + retrieval_html(blocks, {}, rest, statistics, labels)

@@ -49,8 +49,8 @@ def labels_of(image_encoders: Sequence[str], weights: str | Mapping[str, Mapping
     labels = TEXT_LABELS | {row: _formula(list(systems)) for row, systems in rows.items()}
     for name in image_encoders:
         encoder = ENCODERS[name]
-        route, seen = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
-        labels[name] = f"{route}·{encoder.symbol} ({encoder.label}, {seen})"
+        factor, images = ("F", "face detected") if encoder.route == "face" else ("(1−F)", "no face")
+        labels[name] = f"{factor}·{encoder.symbol} ({encoder.label}, {images})"
     return labels | {"rrf": "Reciprocal-rank fusion of all"}
 
 
@@ -86,8 +86,8 @@ def _formula(systems: Sequence[str]) -> str:
 def retrieval_html(
     blocks: Mapping[str, Any],
     printed: Mapping[str, Any],
-    wanted: Sequence[Shown],
-    told: Mapping[str, float],
+    section: Sequence[Shown],
+    statistics: Mapping[str, float],
     labels: Mapping[str, str],
     *,
     sample: bool = True,
@@ -98,29 +98,29 @@ def retrieval_html(
     Args:
         blocks: as stage `evaluate` writes them.
         printed: the paper's tables.
-        wanted: which blocks, in order.
-        told: `significance`, level of the test, and `confidence` of the intervals.
+        section: its blocks, in order.
+        statistics: `significance`, level of the test, and `confidence` of the intervals.
         labels: of the rows.
         sample: our numbers are of a sample world, which gives no verdict.
         unlike: rows that are other systems than the paper's of the same name, which then stands beside none.
     """
     parts = []
-    for shown in wanted:
-        block, beside = blocks.get(shown.block), _published_rows(shown, printed, unlike)
+    for shown in section:
+        block, paper = blocks.get(shown.block), _published_rows(shown, printed, unlike)
         rows = []
         for letter, row in zip(ascii_lowercase, block["rows"] if block else (), strict=False):
             name, verdict = row["name"], None
             cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
-            if name in beside:
+            if name in paper:
                 ours = [100 * row["values"][measure] for measure in MEASURES]
                 tolerances = [printed["tolerances"]["points"]] * len(ours)
-                verdict = agreement(ours, [beside[name]["values"]], tolerances, sample=sample)
-            if beside:
-                cells += map(decimal, beside[name]["values"]) if name in beside else "–" * len(MEASURES)
+                verdict = agreement(ours, [paper[name]["values"]], tolerances, sample=sample)
+            if paper:
+                cells += map(decimal, paper[name]["values"]) if name in paper else "–" * len(MEASURES)
             label = label_of(name, labels) + small(verdict and f"paper: {verdict}")
             rows.append(Row([letter, label, *cells], "beyond" if name in _ADDED or is_brought(name) else ""))
-        parts.append({"name": shown.block, "block": block, "rows": rows, "beside": bool(beside)})
-    return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), told=told)
+        parts.append({"name": shown.block, "block": block, "rows": rows, "has_paper": bool(paper)})
+    return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), statistics=statistics)
 
 
 def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: Mapping[str, str]) -> Markup:
