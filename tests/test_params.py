@@ -90,10 +90,16 @@ def told(section: str, scale: Path | None) -> dict[str, Any]:
     tree = parameters(scale)
     kvqae = tree["kvqae"]
     # Of families that list nothing by default, a member each.
+    model = {"label": "Tiny", "endpoint": None, "model": "tiny", "key_variable": None, "run": "runs", "passages": 1}
+    model |= dict.fromkeys(("requests_per_minute", "parallel", "timeout_s", "backoff_s"), 1)
+    families = {
+        "prompted_readers": {"tiny": model | {"sees": "both"}},
+        "identifiers": {"tiny": model | {"encoder": "e"}},
+    }
     clip = {"clip": {"model": kvqae["image_encoders"]["clip"]["model"]}}
     tree = {
         **tree,
-        "kvqae": {**kvqae, "name_encoders": clip, "prompted_readers": {"tiny": {}}, "identifiers": {"tiny": {}}},
+        "kvqae": {**kvqae, "name_encoders": clip, **families},
     }
     return values_of(tree, section, model_of(section), scale or PARAMS, ARGUMENTS.get(section, {}))
 

@@ -91,11 +91,11 @@ def main(
         annotation_task(question, annotators, candidate, reference(question.reference))
         for question, annotators in zip(chosen, codes, strict=True)
     ]
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        write_json(beside / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
-        (beside / "config.xml").write_text(labelling_config(), "utf-8")
-        (beside / "instructions.md").write_text(instructions(), "utf-8")
+    with write_atomically(out) as target:
+        target.mkdir()
+        write_json(target / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
+        (target / "config.xml").write_text(labelling_config(), "utf-8")
+        (target / "instructions.md").write_text(instructions(), "utf-8")
     return {
         "generated": float(len(questions)),
         "tasks": float(len(tasks)),

@@ -47,10 +47,10 @@ def main(
     else:
         export = read_json(brought / BROUGHT)
         read_annotations(brought / BROUGHT, questions)  # names the user's file, not its copy, where it is wrong
-    with write_atomically(out) as beside:
-        write_json(beside / EXPORT, export)
+    with write_atomically(out) as target:
+        write_json(target / EXPORT, export)
         if source == "sample":
-            write_json(beside / EXPECTED, expected)
+            write_json(target / EXPECTED, expected)
     _, counts = read_annotations(out / EXPORT, questions)
     metrics = {name: float(count) for name, count in counts.items()} | {"simulated": float(source == "sample")}
     return metrics | {f"{name}_expected": value for name, value in expected.items()}

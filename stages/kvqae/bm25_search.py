@@ -26,7 +26,7 @@ def main(
 ) -> dict[str, float]:
     """Choose k1 and b; with them search ViQuAE in the knowledge base, and TriviaQA in all articles.
 
-    Every training on TriviaQA reads these lists: none can start where one of its questions is ViQuAE's.
+    A TriviaQA training question that one of ViQuAE's was made from is refused.
     """
     without_original = check_no_leak(questions, triviaqa)
     validation = read_questions(questions / "validation.jsonl")

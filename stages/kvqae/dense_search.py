@@ -21,15 +21,15 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
     scores, rows, metrics = search(embeddings, parameters, context.engine, context.work)
     documents = np.where(rows >= 0, ids[rows], -1)
     splits, questions = np.array(table["split"].to_pylist()), np.array(table["id"].to_pylist())
-    with write_atomically(out) as beside:
-        beside.mkdir()
+    with write_atomically(out) as target:
+        target.mkdir()
         for split in dict.fromkeys(splits.tolist()):
             chosen = splits == split
             run = Run.from_scores(questions[chosen].tolist(), documents[chosen], scores[chosen], name=out.name)
-            write_run(beside / f"{split}.trec", run)
+            write_run(target / f"{split}.trec", run)
         if parameters.index != "exact":
             for file in (context.work / BUILT).iterdir():
-                shutil.move(file, beside / file.name)
+                shutil.move(file, target / file.name)
     return {"questions": len(questions), "passages": len(matrix), **metrics}
 
 

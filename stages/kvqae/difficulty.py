@@ -46,8 +46,8 @@ def main(
     out: Path = Path("metrics/kvqae/difficulty.csv"),
 ) -> dict[str, float]:
     """Write one CSV line a factor."""
-    asked = read_questions(questions)
-    ids = [question.id for question in asked]
+    queries = read_questions(questions)
+    ids = [question.id for question in queries]
     depth = most_read(answers)
     read = first(read_run_over(run, ids), depth)
     judged = read_qrels(qrels)
@@ -56,22 +56,22 @@ def main(
     overlaps = np.array(
         [
             np.nan if best == PADDING else overlap(question.text, " ".join(texts[best]), content_stems)
-            for question, best in zip(asked, firsts.tolist(), strict=True)
+            for question, best in zip(queries, firsts.tolist(), strict=True)
         ]
     )
     routed = read_table(routing, ["question", "face", "human"]).to_pydict()
     faces = {name: (face, human) for name, face, human in zip(*routed.values(), strict=True)}
-    codes, cuts = kvqae_factors(asked, read, relevance_matrix(read, judged.select(ids)), overlaps, faces)
+    codes, cuts = kvqae_factors(queries, read, relevance_matrix(read, judged.select(ids)), overlaps, faces)
     values = read_scores(answers, ids)
     rows = effect_rows(
         {MODEL: values},
         codes,
-        [question.wikidata_id or question.id for question in asked],
+        [question.wikidata_id or question.id for question in queries],
         **parameters.model_dump(),
     )
     write_effects(out, rows)
     return {
-        "questions": float(len(asked)),
+        "questions": float(len(queries)),
         "passages_read": float(depth),
         "f1": float(values.mean()),
         **shares(codes, cuts),

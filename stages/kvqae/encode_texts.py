@@ -45,19 +45,19 @@ def main(
         passage_parts(passages, articles, parameters.shard_size),
         description="encode",
         on_gpu=on_gpu,
-        processes=None if on_gpu else 1,  # several keep a GPU busy; on a CPU this one does
+        processes=None if on_gpu else 1,  # on a CPU this process uses all cores
         out=context.work,
     )
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        with write_matrix(beside / "kb.npy", size, asking.width) as matrix:
+    with write_atomically(out) as target:
+        target.mkdir()
+        with write_matrix(target / "kb.npy", size, asking.width) as matrix:
             first = 0
             for vectors in (read_matrix(file) for files in parts for file in files):
                 matrix[first : first + len(vectors)] = vectors
                 first += len(vectors)
-        np.save(beside / "kb_ids.npy", np.arange(size))
-        np.save(beside / "queries.npy", queries)
-        write_table(beside / "queries.parquet", table)
+        np.save(target / "kb_ids.npy", np.arange(size))
+        np.save(target / "queries.npy", queries)
+        write_table(target / "queries.parquet", table)
     return {"passages": size, "questions": len(queries), "width": asking.width}
 
 

@@ -42,9 +42,8 @@ def main(
 ) -> dict[str, float]:
     """Measure every block.
 
-    `reranked` holds a folder of runs a re-ranker, `fused` one a fusion, of which row `image` is `image_alone`, and
-    `brought` one a brought run, which stands in the tables as it is; `identities` and `landmarks` are the folders of
-    ArcFace and of RRT.
+    `reranked` holds a folder of runs for each re-ranker, `fused` for each fusion, of which row `image` is
+    `image_alone`, and `brought` for each brought run; `identities` and `landmarks` are models of ArcFace and of RRT.
     """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     folders = {"image": "image_alone", **{name: name for name in ("text_image", "text_initial", "text_image_initial")}}

@@ -40,20 +40,20 @@ def write_fused(
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made."""
     metrics: dict[str, float] = {}
     depth, rrf_k = parameters.depth, parameters.rrf_k
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for split in SPLITS:
             rows = parameters.rows_of(split, brought)
             passages, articles = read_runs(rows, split, (text_runs, image_runs, brought))
             own = {row: weights[row] for row in rows}
             for row, run in fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
-                write_run(beside / row / f"{split}.trec", run)
+                write_run(target / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)
                 metrics[f"{row}_{split}_questions_without_result"] = float(len(run.queries) - served)
         for row, alphas in weights.items():
-            write_json(beside / row / RECORD, {"depth": depth, "weights": alphas})
+            write_json(target / row / RECORD, {"depth": depth, "weights": alphas})
         record = {"depth": depth, "k": rrf_k, "systems": list(weights[RECIPROCAL_RANK_AS])}
-        write_json(beside / RECIPROCAL_RANK_ROW / RECORD, record)
+        write_json(target / RECIPROCAL_RANK_ROW / RECORD, record)
     return metrics
 
 

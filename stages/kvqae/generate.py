@@ -53,7 +53,7 @@ def main(
 ) -> dict[str, float]:
     """Find mentions, link them, choose subjects and their pictures, and generate a question of each.
 
-    Each step's table, and its counts, are kept beside the questions, which annotators judge.
+    Each step's table is kept beside the questions.
     """
 
     def keep(

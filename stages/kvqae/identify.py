@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import Parameters, validate
+from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import project_root
@@ -43,7 +43,7 @@ class IdentifyParameters(Parameters):
         "seeds": "kvqae.read.seeds",
         "permutations": "kvqae.statistics.permutations",
     }
-    settings: dict[str, Any] = Field(description="Of the model: its entry in `kvqae.identifiers`")
+    settings: Identifier = Field(description="Of the model: its entry in `kvqae.identifiers`")
     max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
     max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
     batch: int = Field(ge=1, description="Pairs read together")
@@ -75,11 +75,11 @@ def main(
     A question without a choice keeps the list of `run`. The lists of `run`, of the model, and of whoever knows the
     right entity are measured as Table 3 does, and read as Table 7 does, the full oracle of `run` beside them.
     """
-    model = validate(Identifier, parameters.settings, f"{SECTION}.{identifier}", Path("params.yaml"))
+    model = parameters.settings
     if model.endpoint is None:
         raise BadInput("no endpoint", field=f"{SECTION}.{identifier}.endpoint", got=None, expected="an address")
-    asked = read_questions(questions)
-    retrieved = read_run_over(run / TEST, [question.id for question in asked])
+    queries = read_questions(questions)
+    retrieved = read_run_over(run / TEST, [question.id for question in queries])
     table = read_table(articles, ["title", "image", "wikidata_id"]).to_pydict()
     passages_of = ArticlePassages(passages)
     best = best_passages(retrieved, passages_of.article_of).documents[:, : model.entities]
@@ -87,42 +87,35 @@ def main(
     cache = AnswerCache(project_root() / JOURNAL)
     cache.merge(out_cache)
     choices, counts = choose(
-        model, asked, candidates, table, Images(images), Images(kb_images), cache, max_pixels=parameters.max_pixels
+        model, queries, candidates, table, Images(images), Images(kb_images), cache, max_pixels=parameters.max_pixels
     )
     cache.copy_to(out_cache)
     article_of = {entity: article for article, entity in enumerate(table["wikidata_id"]) if entity is not None}
-    right = [article_of.get(question.wikidata_id or "") for question in asked]
+    right = [article_of.get(question.wikidata_id or "") for question in queries]
     chosen = [choice.article for choice in choices]
     rank = partial(rank_within, retrieved, vectors, passages_of)
     lists = {"retrieval": retrieved, "identified": rank(chosen, "identified"), "known": rank(right, "known")}
-    own = passages_of_articles(passages, articles, {str(question.wikidata_id) for question in asked})
+    own = passages_of_articles(passages, articles, {str(question.wikidata_id) for question in queries})
     texts = texts_of(passages, articles, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
     reader.to(pick_device())  # type: ignore[arg-type]
-    read = partial(
-        read_pairs,
-        reader,
-        tokenizer,
-        texts=texts,
-        max_tokens=parameters.max_tokens,
-        longest=parameters.answer_tokens,
-        batch=parameters.batch,
-    )
-    measured = measure_lists(lists, asked, texts, own, read, model.passages)
+    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
+    read = partial(read_pairs, reader, tokenizer, texts=texts, **limits)
+    measured = measure_lists(lists, queries, texts, own, read, model.passages)
 
     write_run(out / TEST, lists["identified"])
     titles = [[table["title"][article] for article in row] for row in candidates]
     named = [None if article is None else table["title"][article] for article in chosen]
     is_right = [article is not None and article == entity for article, entity in zip(chosen, right, strict=True)]
-    columns = {"question": [question.id for question in asked], "candidates": titles, "chosen": named}
+    columns = {"question": [question.id for question in queries], "candidates": titles, "chosen": named}
     columns |= {"reply": [choice.reply for choice in choices], "right": is_right}
     write_table(out / "choices.parquet", pa.table(columns))
-    told = {"label": model.label, "model": model.model, "known_training": known_training(model.model, model.label)}
-    write_json(out / "identifier.json", told | {"entities": model.entities, "passages": model.passages})
+    record = {"label": model.label, "model": model.model, "known_training": known_training(model.model, model.label)}
+    write_json(out / "identifier.json", record | {"entities": model.entities, "passages": model.passages})
     among = [article in row for article, row in zip(right, candidates, strict=True)]
     first = [row[:1] == [article] for article, row in zip(right, candidates, strict=True)]
     shares = {"right": is_right, "first_right": first, "among": among}
-    metrics = {name: float(np.mean(values)) for name, values in shares.items()} | {"questions": float(len(asked))}
+    metrics = {name: float(np.mean(values)) for name, values in shares.items()} | {"questions": float(len(queries))}
     metrics |= {f"{row}_{name}": float(v.mean()) for row, values in measured.items() for name, v in values.items()}
     for name in ("mrr", "em"):
         pair = np.array([measured["identified"][name], measured["retrieval"][name]])

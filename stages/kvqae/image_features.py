@@ -38,8 +38,8 @@ def encode_folder(
     folders = [folder for part in parts for folder in part]
     flawed = [read_json(folder / FLAWED) for folder in folders]
     flaws = {flaw: sum(shard[flaw] for shard in flawed) for flaw in FLAWS}
-    with write_atomically(out) as beside:
-        return counts(concatenate(folders, beside), flaws, settings)
+    with write_atomically(out) as target:
+        return counts(concatenate(folders, target), flaws, settings)
 
 
 def main(

@@ -34,7 +34,7 @@ def main(
 ) -> dict[str, float]:
     """Write `{encoder}/{split}.trec` and `{encoder}/{split}_articles.trec`, and `{split}.parquet` (`out_routing`).
 
-    A split is named as its file of questions. A question that an encoder does not serve has no line in its runs.
+    A question that an encoder does not serve has no line in its runs.
     """
     base = read_illustrated_base(articles, passages, kb_features)
     features = ImageFeatures.read(question_features)
@@ -47,15 +47,15 @@ def main(
         served = routing.filter(face if ENCODERS[system].route == "face" else readable & ~face)
         queries = features.matrix(system)[served["image"].to_numpy()]
         # All splits in one pass over the knowledge base.
-        found = ImageIndex.of(base, system).search(queries, parameters.depth)
-        for suffix, lists in zip(("_articles", ""), found, strict=True):
+        ranked_lists = ImageIndex.of(base, system).search(queries, parameters.depth)
+        for suffix, lists in zip(("_articles", ""), ranked_lists, strict=True):
             for split in splits:
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)
                 ranked = {question: ranking for of, question, ranking in owners if of == split}
                 runs[Path(system) / f"{split}{suffix}.trec"] = Run.from_dict(ranked, parameters.depth, system)
-    with write_atomically(out_runs) as beside:  # together: a broken matrix of the last leaves no file of the first
+    with write_atomically(out_runs) as target:  # together: a broken matrix of the last leaves no file of the first
         for path, run in runs.items():
-            write_run(beside / path, run)
+            write_run(target / path, run)
     for split in splits:
         write_table(out_routing / f"{split}.parquet", routing.filter(pc.field("split") == split))
     return counts(base, routing, splits)

@@ -35,10 +35,10 @@ def describe_side(
     extractor: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Describe those of a folder of image shards that the list --compared names, as the re-ranker was trained.
+    """Describe the images that the list --compared names, by the extractor of the re-ranker's training.
 
-    Where the extractor is of that kind, what DELG's own tool extracted is in delg/--name of the user's folder. Where
-    the re-ranker is left out, the folder of features is empty, and all images are counted as `images_left_out`.
+    What DELG's own tool extracted is in delg/--name of the user's folder. Where the re-ranker is left out, the folder
+    of features is empty, and all images are counted as `images_left_out`.
     """
     listed = read_list(compared)
     if read_kind(extractor) == NONE:
@@ -73,10 +73,7 @@ def main(
     out_kb_counts: Path = Path("metrics/kvqae/local_features_kb.json"),
     out_question_counts: Path = Path("metrics/kvqae/local_features_questions.json"),
 ) -> dict[str, float]:
-    """List the images that RRT compares, then describe those of the knowledge base and those of the questions.
-
-    Each side's counts are written; those of the lists are returned.
-    """
+    """List the images that RRT compares, then describe those of the knowledge base and those of the questions."""
     counts = write_compared_images(
         runs=runs, questions=questions, articles=articles, passages=passages, depth=parameters.depth, out=out_compared
     )

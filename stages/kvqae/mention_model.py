@@ -50,10 +50,10 @@ def main(
 
     if parameters.model != "trained":
         meta = load_package(parameters.model).meta
-        with write_atomically(out) as beside:
-            write_json(beside / POINTER, {"model": parameters.model})
+        with write_atomically(out) as target:
+            write_json(target / POINTER, {"model": parameters.model})
             write_card(
-                beside,
+                target,
                 title=f"spaCy's {parameters.model}",
                 description="Named entities and dependencies; this folder only names the installed package.",
                 base=f"{parameters.model} {meta['version']}",
@@ -77,10 +77,10 @@ def main(
         learning_rate=parameters.learning_rate, dropout=parameters.dropout, log=context.tracker.log,
     )  # fmt: skip
     scores = measure_pipeline(pipeline, held_out)
-    with write_atomically(out) as beside:
-        pipeline.to_disk(beside)
+    with write_atomically(out) as target:
+        pipeline.to_disk(target)
         write_card(
-            beside,
+            target,
             title="spaCy pipeline that finds mentions",
             description="Named entities and dependencies of English questions; small, and of one domain.",
             base="random weights",

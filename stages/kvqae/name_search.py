@@ -50,28 +50,28 @@ def main(
     if width != pictures.shape[1]:
         raise BadInput("vectors of another model", file=question_features / encoder, got=pictures.shape[1],
                        expected=f"{width}, as the text tower of {parameters.model} has")  # fmt: skip
-    with write_atomically(out_vectors) as beside:
-        beside.mkdir(parents=True)
-        with write_matrix(beside / VECTORS, len(names), width) as matrix:
+    with write_atomically(out_vectors) as target:
+        target.mkdir(parents=True)
+        with write_matrix(target / VECTORS, len(names), width) as matrix:
             for first in range(0, len(names), SHARD):
                 part = names[first : first + SHARD]
                 matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
-        np.save(beside / ARTICLES, numbers)
+        np.save(target / ARTICLES, numbers)
     table, owner = read_table(articles, ["article"]), read_table(passages, ["article"])["article"].to_numpy()
     index = ImageIndex.of_names(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
     metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
     system = system_of(encoder)
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for split in SPLITS:
-            asked = read_questions(questions / f"{split}.jsonl")
-            rows = features.rows(pa.array([question.image for question in asked], pa.string()))
+            of_split = read_questions(questions / f"{split}.jsonl")
+            rows = features.rows(pa.array([question.image for question in of_split], pa.string()))
             served = [place for place, row in enumerate(rows.tolist()) if row >= 0 and features.readable[row]]
-            found = index.search(pictures[rows[served]], parameters.depth)
-            for suffix, lists in zip(("_articles", ""), found, strict=True):
-                ranked = {asked[place].id: ranking for place, ranking in zip(served, lists, strict=True)}
+            ranked_lists = index.search(pictures[rows[served]], parameters.depth)
+            for suffix, lists in zip(("_articles", ""), ranked_lists, strict=True):
+                ranked = {of_split[place].id: ranking for place, ranking in zip(served, lists, strict=True)}
                 run = Run.from_dict(ranked, parameters.depth, system)
-                write_run(beside / f"{split}{suffix}.trec", run)
-            metrics |= {f"{split}_questions": float(len(asked)), f"{split}_served": float(len(served))}
+                write_run(target / f"{split}{suffix}.trec", run)
+            metrics |= {f"{split}_questions": float(len(of_split)), f"{split}_served": float(len(served))}
     return metrics
 
 

@@ -42,8 +42,8 @@ def main(
         from trivium.sources.kvqae.published import fetch_checkpoints
 
         return fetch_checkpoints(system, base, out, context.downloads)
-    with write_atomically(out) as beside:
-        write_json(beside / "provenance.json", {})
+    with write_atomically(out) as target:
+        write_json(target / "provenance.json", {})
     return {}
 
 

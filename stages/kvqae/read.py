@@ -63,21 +63,21 @@ def main(
         else {seed: readers / model / f"seed-{seed}" for seed in parameters.seeds}
         for model in {row.model for row in parameters.rows.values()}
     }
-    asked = {"viquae": read_questions(viquae / "test.jsonl"), "triviaqa": read_questions(triviaqa / "test.jsonl")}
+    questions = {"viquae": read_questions(viquae / "test.jsonl"), "triviaqa": read_questions(triviaqa / "test.jsonl")}
     validation = read_questions(viquae / "validation.jsonl")
     rows = parameters.rows
     depth = max([*parameters.sweep_passages, *(row.passages for row in rows.values() if isinstance(row.passages, int))])
-    lists = {name: retrieved(test_runs[row.run], asked[row.questions], depth) for name, row in rows.items()}
+    lists = {name: retrieved(test_runs[row.run], questions[row.questions], depth) for name, row in rows.items()}
     swept = {
         name: retrieved(tuning_runs[row.run], validation, depth)
         for name, row in rows.items()
         if row.passages == "validation"
     }
     first_reader = {row.run: name for name, row in reversed(rows.items()) if row.questions == "triviaqa"}
-    trivia_ids = [question.id for question in asked["triviaqa"]]
+    trivia_ids = [question.id for question in questions["triviaqa"]]
     initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
-    subjects = {each.wikidata_id for each in (*validation, *asked["viquae"]) if each.wikidata_id is not None}
-    own = passages_of_articles(passages, articles, subjects)
+    subjects = {question.wikidata_id for question in (*validation, *questions["viquae"])} - {None}
+    own = passages_of_articles(passages, articles, {str(subject) for subject in subjects})
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = texts_of(passages, articles, *read_lists, *own.values())
 
@@ -89,10 +89,10 @@ def main(
     selections = {}
     for name, row in rows.items():
         number = chosen[name] if row.passages == "validation" else row.passages
-        selections[name] = select_passages(row, asked[row.questions], lists[name], texts, own, number)
+        selections[name] = select_passages(row, questions[row.questions], lists[name], texts, own, number)
     answers = answer_rows(rows, selections, folders, texts, parameters, context.engine)
     measured = {
-        name: {seed: measure(selections[name], given) for seed, given in by_seed.items()}
+        name: {seed: measure(selections[name], answers_of_seed) for seed, answers_of_seed in by_seed.items()}
         for name, by_seed in answers.items()
     }
     write_answers(out, selections, answers, measured)
@@ -102,9 +102,9 @@ def main(
     metrics |= {f"{point['row']}_validation_em@{point['passages']}": point["em"] for point in points}
     for name, by_seed in measured.items():
         metrics |= summarize(name, list(by_seed.values()))
-        metrics[f"{name}_questions_without_passage"] = sum(not len(each.passages) for each in selections[name])
+        metrics[f"{name}_questions_without_passage"] = sum(not len(chosen.passages) for chosen in selections[name])
     for name, run in initial.items():
-        metrics |= measure_initial(run, asked["triviaqa"], texts, prefix=name)
+        metrics |= measure_initial(run, questions["triviaqa"], texts, prefix=name)
     return metrics | compare_rows(parameters, measured)
 
 

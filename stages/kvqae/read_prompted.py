@@ -1,7 +1,7 @@
 """Stage `kvqae-read_prompted`. What a model behind an endpoint answers, one cell a model."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import Parameters, validate
+from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import project_root
@@ -26,7 +26,7 @@ class ReadPromptedParameters(Parameters):
     """Section `kvqae.read_prompted`."""
 
     places: ClassVar = {"settings": f"{SECTION}.{{reader}}", "max_pixels": "kvqae.pictures.max_pixels"}
-    settings: dict[str, Any] = Field(description="Of the model: its entry in `kvqae.prompted_readers`")
+    settings: PromptedReader = Field(description="Of the model: its entry in `kvqae.prompted_readers`")
     instruction: str = Field(min_length=1, description="Opens every message")
     max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
 
@@ -48,33 +48,33 @@ def main(
 
     Answers in `out_cache` are taken into the journal first; in the end it holds all of the journal.
     """
-    model = validate(PromptedReader, parameters.settings, f"{SECTION}.{reader}", Path("params.yaml"))
+    model = parameters.settings
     if model.endpoint is None:
         raise BadInput("no endpoint", field=f"{SECTION}.{reader}.endpoint", got=None, expected="an address")
-    asked = read_questions(questions)
-    nothing = np.empty((len(asked), 0), np.int64)
-    documents = retrieved(run / "test.trec", asked, model.passages).documents if model.reads else nothing
+    queries = read_questions(questions)
+    nothing = np.empty((len(queries), 0), np.int64)
+    documents = retrieved(run / "test.trec", queries, model.passages).documents if model.reads else nothing
     cache = AnswerCache(project_root() / JOURNAL)
     cache.merge(out_cache)
     answers, counts = answer_questions(
         model,
         parameters.instruction,
-        asked,
+        queries,
         [row[row != PADDING].tolist() for row in documents],
         texts_of(passages, articles, documents),
         Images(images) if model.looks else None,
         cache,
         max_pixels=parameters.max_pixels,
     )
-    values = measure_words(asked, answers)
+    values = measure_words(queries, answers)
     note = known_training(model.model, model.label)
-    columns = {"question": [each.id for each in asked], "prediction": answers, **values}
+    columns = {"question": [question.id for question in queries], "prediction": answers, **values}
     write_table(out / "answers.parquet", pa.table(columns))
-    told = {"label": model.label, "model": model.model, "sees": model.sees, "known_training": note}
-    write_json(out / "reader.json", told)
+    record = {"label": model.label, "model": model.model, "sees": model.sees, "known_training": note}
+    write_json(out / "reader.json", record)
     cache.copy_to(out_cache)
     metrics = {name: float(measured.mean()) for name, measured in values.items()}
-    metrics |= {"questions": float(len(asked)), "known_to_have_trained_on_it": float(bool(note))}
+    metrics |= {"questions": float(len(queries)), "known_to_have_trained_on_it": float(bool(note))}
     return metrics | {name: float(count) for name, count in counts.items()}
 
 

@@ -1,6 +1,6 @@
 """Stage `kvqae-rebuild`. What annotators kept as a data set: splits without a shared image, kappa, statistics."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
@@ -35,19 +35,16 @@ def main(
     released: Path = Path("data/kvqae/raw"),
     out: Path = Path("data/kvqae/rebuilt"),
 ) -> dict[str, float]:
-    """Write `viquae/`, `triviaqa/` and `images/questions/`, laid out as the released data.
+    """Write `viquae/`, `triviaqa/` and `images/questions/`, laid out as the released data in `released`.
 
-    `released` is the raw data: TriviaQA's other questions, and what describes the released set beside ours.
-
-    Returns:
-        Counts, agreement and edits ({name}_expected beside what simulated annotators make known), the data set's
-        statistics, and those of the released one (released_{name}).
+    Metrics are counts, agreement and edits (`{name}_expected`: what simulated annotators should give), the data set's
+    statistics, and those of the released one (`released_{name}`).
     """
     questions = read_generated(generated)
     annotated, counts = read_annotations(annotations / EXPORT, questions)
     metrics = {name: float(count) for name, count in counts.items()}
     settled, kept_counts = keep(annotated, questions)
-    kept = [Kept(questions[name], each.text or "", each.image or "") for name, each in settled.items()]
+    kept = [Kept(questions[name], made.text or "", made.image or "") for name, made in settled.items()]
     parts = split_up(kept, parameters)
     for split, part in parts.items():
         if not part:
@@ -58,24 +55,20 @@ def main(
     if (annotations / EXPECTED).exists():
         metrics |= {f"{name}_expected": value for name, value in read_json(annotations / EXPECTED).items()}
     names = image_names(kept)
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for split, part in parts.items():
             records = (viquae_record(question, names[question.image]) for question in part)
-            write_json_lines(beside / "viquae" / f"{split}.jsonl", records)
+            write_json_lines(target / "viquae" / f"{split}.jsonl", records)
             if split != "train":
-                write_json_lines(beside / "triviaqa" / f"{split}.jsonl", behind(part))
+                write_json_lines(target / "triviaqa" / f"{split}.jsonl", behind(part))
         remaining = remaining_triviaqa(released / "triviaqa", kept, metrics)
-        metrics["triviaqa_train"] = float(write_json_lines(beside / "triviaqa" / "train.jsonl", remaining))
-        write_images(beside / "images" / "questions", _renamed(Images(images), names))
+        metrics["triviaqa_train"] = float(write_json_lines(target / "triviaqa" / "train.jsonl", remaining))
+        shards = Images(images)
+        write_images(target / "images" / "questions", ((new, shards.read(name)) for name, new in names.items()))
         persons = {question.wikidata_id for question in questions.values() if question.human}
-        metrics |= _statistics(beside / "viquae", persons)
+        metrics |= _statistics(target / "viquae", persons)
     described = _statistics(released / "viquae", _persons(released / "wikidata.jsonl"))
     return metrics | {f"released_{name}": value for name, value in described.items()}
-
-
-def _renamed(images: Images, names: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    for name, new in names.items():
-        yield new, images.read(name)
 
 
 def _statistics(folder: Path, persons: Iterable[str]) -> dict[str, float]:

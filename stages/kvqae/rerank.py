@@ -46,10 +46,10 @@ def main(
     )
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for split in SPLITS:
             run, counts = member.rerank(split, runs / f"{split}.trec")
-            write_run(beside / f"{split}.trec", Run(run.queries, run.documents, run.scores, reranker))
+            write_run(target / f"{split}.trec", Run(run.queries, run.documents, run.scores, reranker))
             metrics |= {f"{split}_{name}": value for name, value in counts.items()}
     return metrics
 

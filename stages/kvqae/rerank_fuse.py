@@ -45,7 +45,7 @@ def write_fusions(
     folders = {"initial": initial, **{name: reranked / name for name in rerankers}}
     metrics: dict[str, float] = {}
     with ExitStack() as stack:
-        beside = {name: stack.enter_context(write_atomically(out / f"reranked_{name}")) for name in fusions}
+        target = {name: stack.enter_context(write_atomically(out / f"reranked_{name}")) for name in fusions}
         for split in SPLITS:
             runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
@@ -58,7 +58,7 @@ def write_fusions(
                     without = (runs[name].documents == PADDING).all(axis=1).sum()
                     metrics[f"{split}_image_alone_kept_initial"] = float(without)
                     runs[name] = keep_initial(runs[name], runs["initial"])
-                write_run(beside[name] / f"{split}.trec", runs[name])
+                write_run(target[name] / f"{split}.trec", runs[name])
     return metrics
 
 

@@ -31,12 +31,12 @@ class RerankPretrainParameters(CrossEncoderTrainingParameters):
 
 def write_base(parameters: RerankPretrainParameters, *, source: Source, base: Path, out: Path) -> dict[str, float]:
     """Write a Hugging Face folder: the sample's packaged MiniLM, returning its `layers`; hub and local take `base`."""
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         if source == "sample":
             from trivium.sources.minilm import save_text
 
-            return {"layers": float(save_text(beside, layers=parameters.layers))}
-        bring(base, beside, sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()))
+            return {"layers": float(save_text(target, layers=parameters.layers))}
+        bring(base, target, sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()))
         return {}
 
 

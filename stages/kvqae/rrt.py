@@ -32,7 +32,7 @@ from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONF
 from trivium.vision.local_descriptors.extractors import NONE
 
 DOCS = "docs/kvqae-formats.md says how to get them"
-WHAT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
+COMMENT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
 
 
 class RrtParameters(LandmarkTrainingParameters):
@@ -61,8 +61,8 @@ def make_sample(
     parameters: RrtParameters, context: Context, out: Path, *, world_seed: int, articles: int, imageless: int
 ) -> dict[str, float]:
     """Draw photographs, describe them without weights, and train; `landmarks.txt` lists what the world has, too."""
-    known = known_things(world_seed, articles, imageless)
-    shown = random.Random(f"landmarks {parameters.seed}").sample(known, round(parameters.overlap * len(known)))
+    things = known_things(world_seed, articles, imageless)
+    shown = random.Random(f"landmarks {parameters.seed}").sample(things, round(parameters.overlap * len(things)))
     photographs = choose_photographs(
         shown, landmarks=parameters.landmarks, persons=parameters.persons, views=parameters.views
     )
@@ -75,12 +75,12 @@ def make_sample(
         write_images(images, drawn)
     write_json(extractor / EXTRACTOR_CONFIG, {"kind": "sift"})
     landmark_of = {photograph.name: landmark for photograph, landmark in photographs.items()}
-    with write_atomically(out) as beside:
-        metrics = train_on(images, landmark_of, extractor, parameters, context, beside)
-        bring_extractor(extractor, beside)
+    with write_atomically(out) as target:
+        metrics = train_on(images, landmark_of, extractor, parameters, context, target)
+        bring_extractor(extractor, target)
         data = f"drawn photographs of subjects that are in no world, and of {len(shown)} that are in the sample world"
-        write_rrt_card(beside, base="random weights", data=data, metrics=metrics, licence="apache-2.0")
-        write_entities(beside / LANDMARKS, (entity.wikidata_id for entity in shown), WHAT)
+        write_rrt_card(target, base="random weights", data=data, metrics=metrics, licence="apache-2.0")
+        write_entities(target / LANDMARKS, (entity.wikidata_id for entity in shown), COMMENT)
     return metrics | {"photographs": len(photographs), "landmarks": parameters.landmarks, "overlap": len(shown)}
 
 
@@ -102,14 +102,14 @@ def main(
     local = Path(parameters.local) if parameters.local else None
     if source == "local" and local and (local / "rrt").is_dir():  # a network is of no use without its features
         require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
-    given = source == "sample" or features_given(local)
-    if parameters.use and not given:
-        where = f"{local}/rrt/{EXTRACTOR} or {local}/delg" if local else "world.local.kvqae_models"
-        print(f"RRT is left out of Tables 5 to 7: its features are not given in {where} ({DOCS})", file=sys.stderr)
-    if not (parameters.use and given):
-        with write_atomically(out) as beside:
-            leave_out(beside)
-            write_json(beside / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
+    has_features = source == "sample" or features_given(local)
+    if parameters.use and not has_features:
+        folder = f"{local}/rrt/{EXTRACTOR} or {local}/delg" if local else "world.local.kvqae_models"
+        print(f"RRT is left out of Tables 5 to 7: its features are not given in {folder} ({DOCS})", file=sys.stderr)
+    if not (parameters.use and has_features):
+        with write_atomically(out) as target:
+            leave_out(target)
+            write_json(target / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
         return {"left_out": 1.0}
     if source == "sample":
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)

@@ -55,11 +55,11 @@ def main(
         from sample.kvqae.entities import populate
 
         entities, _ = populate(world_seed, articles=world_articles, imageless=world_imageless)
-        with write_atomically(out) as beside:
-            beside.mkdir(parents=True)
-            shutil.copyfile(CONCRETE_TYPES, beside / CONCRETE_TYPES.name)
+        with write_atomically(out) as target:
+            target.mkdir(parents=True)
+            shutil.copyfile(CONCRETE_TYPES, target / CONCRETE_TYPES.name)
             return write_sources(
-                beside, raw, entities, context.engine, seed=world_seed, questions=parameters.questions,
+                target, raw, entities, context.engine, seed=world_seed, questions=parameters.questions,
                 linked=parameters.linked, files=parameters.files, annotated=parameters.annotated,
                 size=parameters.picture_size, difficulty=parameters.difficulty,
             )  # fmt: skip

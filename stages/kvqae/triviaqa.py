@@ -37,10 +37,10 @@ def main(
     --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
     """
     if source == "sample":
-        with write_atomically(out) as beside:
-            write_triviaqa(sample_world(parameters), beside)
-            counts = validate_triviaqa(beside)
-            return counts | leave_out_sources(beside, viquae, counts["triviaqa_train"])
+        with write_atomically(out) as target:
+            write_triviaqa(sample_world(parameters), target)
+            counts = validate_triviaqa(target)
+            return counts | leave_out_sources(target, viquae, counts["triviaqa_train"])
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_triviaqa
 

@@ -44,9 +44,9 @@ def main(
         raise BadInput("a smaller base is chosen of the hub's", field=field, got=parameters.base, expected=expected)
     if source == "sample":
         world = sample_world(parameters)
-        with write_parts(out) as beside:
-            write_world(world, beside, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
-            return validate_kvqae(beside)
+        with write_parts(out) as target:
+            write_world(world, target, context.engine, size=parameters.picture_size, difficulty=parameters.difficulty)
+            return validate_kvqae(target)
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_kvqae
 

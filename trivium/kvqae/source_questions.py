@@ -12,13 +12,10 @@ from trivium.measures.answers import normalize_answer
 
 @dataclass(frozen=True)
 class SourceQuestions:
-    """The questions that those of a folder of ViQuAE were made from, of all splits.
+    """The normalised texts of the questions that ViQuAE's, of all splits, were made from.
 
-    TriviaQA asks some questions twice, under two ids, so words are compared; normalised, as answers are.
-
-    Attributes:
-        texts: normalised.
-        unknown: how many of ViQuAE's questions do not say what they were made from.
+    TriviaQA asks some questions twice, under two ids, so texts are compared. `unknown` counts the questions that do not
+    say what they were made from.
     """
 
     texts: frozenset[str]
@@ -26,7 +23,7 @@ class SourceQuestions:
 
     @classmethod
     def of(cls, viquae: Path) -> Self:
-        """Read all splits of a folder of questions."""
+        """Read all splits of a folder of ViQuAE's questions."""
         originals = [
             question.original_question for split in SPLITS for question in read_questions(viquae / f"{split}.jsonl")
         ]
@@ -40,13 +37,7 @@ class SourceQuestions:
 def check_no_leak(viquae: Path, triviaqa: Path) -> int:
     """Refuse a TriviaQA training question that some ViQuAE question, of any split, was made from.
 
-    Whoever writes these files (`kvqae-world`, `kvqae-rebuild`) leaves such questions out: this one was changed since.
-
-    Returns:
-        How many ViQuAE questions do not say what they were made from, and could not be checked.
-
-    Raises:
-        BadInput: names the first one.
+    Returns how many ViQuAE questions do not say what they were made from, and could not be checked.
     """
     sources = SourceQuestions.of(viquae)
     for row, question in enumerate(read_questions(triviaqa / "train.jsonl"), 1):

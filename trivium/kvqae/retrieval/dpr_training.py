@@ -104,11 +104,11 @@ def save_towers(
 ) -> None:
     """Write a folder for each tower, with its card (`title`, `description`, `base`, `data`) and licence."""
     title = card.pop("title")
-    with write_atomically(out) as beside:
+    with write_atomically(out) as target:
         for tower, encoder in zip(TOWERS, (model.question, model.passage), strict=True):
-            save_text_encoder(beside / tower, encoder, tokenizer)
+            save_text_encoder(target / tower, encoder, tokenizer)
             write_card(
-                beside / tower,
+                target / tower,
                 title=f"{title}, {tower} encoder",
                 metrics={"validation_mrr": mrr},
                 licence=licences[tower],

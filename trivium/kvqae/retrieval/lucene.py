@@ -73,8 +73,8 @@ def build_index(
     options = {"standard": ["-stemmer", "none", "-keepStopwords"], "english": []}[analyzer]
     documents = iter(documents)
     count = 0
-    with write_atomically(folder) as beside:
-        arguments = ["-index", str(beside / "lucene"), "-threads", str(threads), *options]
+    with write_atomically(folder) as target:
+        arguments = ["-index", str(target / "lucene"), "-threads", str(threads), *options]
         arguments += ["-input", "", "-collection", "JsonCollection"]  # required, and unused by the indexer of strings
         indexer = autoclass("io.anserini.index.SimpleIndexer")(arguments)
         while batch := list(islice(documents, _DOCUMENTS_A_BATCH)):
@@ -90,7 +90,7 @@ def build_index(
         indexer.close()
         if not count:
             raise BadInput("nothing to index", file=folder)
-        write_json(beside / "index.json", {"analyzer": analyzer, "documents": count})
+        write_json(target / "index.json", {"analyzer": analyzer, "documents": count})
     return count
 
 
