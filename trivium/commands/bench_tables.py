@@ -6,7 +6,7 @@ from typing import Any
 
 from trivium.core.tables import read_json
 
-RATES = ("per_second", "a_second", "seconds_a_question")
+RATES = ("per_second", "a_second", "median_seconds")
 MIB = "_mib"
 PAPER_SIZE, GPU = "paper_size", "gpu"  # files with tables of their own
 
