@@ -1,6 +1,5 @@
 """The models of a base of one's own as a person names them: folders, names, endpoints, a built project."""
 
-import hashlib
 import re
 from argparse import Namespace
 from collections.abc import Sequence
@@ -129,21 +128,14 @@ def from_checkout(root: Path) -> dict[str, Any]:
 
 
 class NamedEmbedder(Embedder):
-    """The picture tower of a model as `find_model` takes its name; `weights` is a digest of its parameters."""
+    """The picture tower of a model as `find_model` takes its name."""
 
     def __init__(self, name: str) -> None:
-        import torch
-
         from trivium.decorrelation.benchmark.family import find_model
 
         self.path = Path(name)
         self._model = find_model(name).load()
         self.dimension = self([Image.new("RGB", (32, 32))]).shape[1]
-        state = hashlib.sha256()
-        for module in vars(self._model).values():
-            for key, tensor in sorted(module.state_dict().items()) if isinstance(module, torch.nn.Module) else ():
-                state.update(key.encode() + tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-        self.weights = state.hexdigest()
 
     def prepare(self, images: Sequence[Image.Image]) -> Sequence[Image.Image]:
         """RGB pictures as they are: the model prepares them itself."""
@@ -160,14 +152,13 @@ class NamedEmbedder(Embedder):
 
 
 def foreign(name: str, entry: NamedEncoder) -> PictureModel:
-    """A model that no registry knows; one without a folder is loaded to know its weights."""
+    """A model that no registry knows, by its folder's files, or by its name."""
     kind, _, place = entry.model.partition(":")
     if Path(place).is_dir():
         digest = digest_of_folder(Path(place), LIMITS | {"kind": kind})
-        return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
-    embedder = NamedEmbedder(entry.model)
-    digest = digest_of(LIMITS | {"model": entry.model, "weights": embedder.weights})
-    return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(embedder))
+    else:
+        digest = digest_of(LIMITS | {"model": entry.model})
+    return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
 
 
 def reader_of(

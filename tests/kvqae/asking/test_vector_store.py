@@ -8,8 +8,8 @@ from trivium.kvqae.asking.encoding import FILE, VectorStore, forget_others
 
 def test_vectors_come_back_in_any_order(tmp_path):
     store = VectorStore(tmp_path, "d")
-    store.add(["a", "b"], [np.array([1, 2], np.float32), "no face"])
-    store.add(["c"], [np.array([3, 4], np.float32)])
+    store.add({"a": np.array([1, 2], np.float32), "b": "no face"})
+    store.add({"c": np.array([3, 4], np.float32)})
     again = VectorStore(tmp_path, "d")
     assert again.missing(["c", "x", "a", "x"]) == ["x"]
     assert again.take(["c", "a", "c"]).tolist() == [[3, 4], [1, 2], [3, 4]]
@@ -23,12 +23,12 @@ def test_vectors_come_back_in_any_order(tmp_path):
 
 def test_what_is_deleted_is_on_no_disk(tmp_path):
     store, secret = VectorStore(tmp_path, "d"), np.random.default_rng(0).normal(size=512).astype(np.float32)
-    store.add(["a", "b"], [secret, np.array([5], np.float32)])
+    store.add({"a": secret, "b": np.array([5], np.float32)})
     assert secret.tobytes() in (tmp_path / FILE).read_bytes()
     store.keep_only(["b"])
     assert secret.tobytes() not in (tmp_path / FILE).read_bytes()
     assert store.missing(["a", "b"]) == ["a"]
-    VectorStore(tmp_path, "e").add(["c"], [secret])
+    VectorStore(tmp_path, "e").add({"c": secret})
     forget_others(tmp_path, ["d"])
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
     assert secret.tobytes() not in (tmp_path / FILE).read_bytes()

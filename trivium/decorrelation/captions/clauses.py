@@ -7,7 +7,7 @@ hangs on another segment or on the subject; what hangs on a part that goes, goes
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from trivium.language.english.lexicon import words_of
+from trivium.language.english.word_lists import words_of
 
 LIVING = words_of("person people animals bird cat dog horse sheep cow elephant bear zebra giraffe")
 PEOPLE = words_of("person people")

@@ -20,7 +20,7 @@ from trivium.decorrelation.captions.clauses import (
     Clause,
     Segment,
 )
-from trivium.language.english.lexicon import LISTS
+from trivium.language.english.word_lists import LISTS
 
 _POSSESSIVES, _PRONOUNS = LISTS["possessives"], LISTS["pronouns"]
 

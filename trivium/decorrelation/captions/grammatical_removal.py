@@ -17,8 +17,7 @@ from trivium.decorrelation.captions.dangling import (
 )
 from trivium.decorrelation.captions.parsing import parse
 from trivium.formats.pictures import Phrase
-from trivium.language.english.lexicon import QUANTITIES, words_of
-from trivium.language.english.word_lists import THIRD_PERSON, is_plural
+from trivium.language.english.word_lists import QUANTITIES, THIRD_PERSON, is_plural, words_of
 
 
 def remove_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str]) -> str | None:

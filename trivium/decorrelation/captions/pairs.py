@@ -21,9 +21,9 @@ from trivium.decorrelation.captions import grammatical_removal
 from trivium.decorrelation.captions.grammatical_removal import join
 from trivium.decorrelation.regions.removal_table import PAIRS
 from trivium.formats.pictures import Phrase, Removal
-from trivium.language.english.lexicon import COMPOUND_PREPOSITIONS
 from trivium.language.english.sentences import Sentence, read_sentence
 from trivium.language.english.tagging import tag
+from trivium.language.english.word_lists import COMPOUND_PREPOSITIONS
 from trivium.vision.shard_pictures import ShardPictures
 
 _COMPOUNDS = sorted((tuple(words.split()) for words in COMPOUND_PREPOSITIONS), key=len, reverse=True)

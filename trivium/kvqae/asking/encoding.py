@@ -34,9 +34,9 @@ if TYPE_CHECKING:  # torch takes seconds to import
 
 Vectors = NDArray[np.float32]
 FILE = "vectors.sqlite"
+# `blank` says why there is no vector; beside a vector it names the flaws of its picture, parted by spaces.
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
     (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
-_FLAWS = "CREATE TABLE IF NOT EXISTS flaws (encoder TEXT, key TEXT, flaw TEXT, PRIMARY KEY (encoder, key, flaw))"
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
 NO_FACE = "no face"
 
@@ -49,36 +49,33 @@ class VectorStore:
         self._digest, self._file = digest, sqlite3.connect(folder / FILE)
         self._file.execute("PRAGMA secure_delete = ON")
         self._file.execute(_TABLE)
-        self._file.execute(_FLAWS)
 
     def blanks(self) -> dict[str, str]:
         """Key → why there is no vector, of all keys without one."""
-        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND blank IS NOT NULL"
+        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND vector IS NULL"
         return dict(self._file.execute(chosen, [self._digest]))
 
     def flaws(self) -> dict[str, list[str]]:
         """Key → what is wrong with a picture that has a vector none the less, of all such pictures."""
-        kept: dict[str, list[str]] = {}
-        chosen = "SELECT key, flaw FROM flaws WHERE encoder = ? ORDER BY key, flaw"
-        for key, flaw in self._file.execute(chosen, [self._digest]):
-            kept.setdefault(key, []).append(flaw)
-        return kept
+        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND vector IS NOT NULL AND blank IS NOT NULL"
+        return {key: flaws.split() for key, flaws in self._file.execute(chosen, [self._digest])}
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Keys of which nothing is kept, each once, in their order."""
         stored = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
         return [key for key in dict.fromkeys(keys) if key not in stored]
 
-    def add(self, keys: Sequence[str], vectors: Sequence[Vectors | str], flaws: Iterable[tuple[str, str]] = ()) -> None:
-        """Keep a vector of each key, or why there is none; and (key, flaw) of some."""
+    def add(self, vectors: Mapping[str, Vectors | str], flaws: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Keep a vector of each key, or why there is none; and the flaws of some pictures."""
         rows = []
-        for key, vector in zip(keys, vectors, strict=True):
-            blank = vector if isinstance(vector, str) else None
-            rows.append((self._digest, key, None if blank else np.asarray(vector, "<f4").tobytes(), blank))
+        for key, vector in vectors.items():
+            if isinstance(vector, str):
+                rows.append((self._digest, key, None, vector))
+            else:
+                blank = " ".join((flaws or {}).get(key, ())) or None
+                rows.append((self._digest, key, np.asarray(vector, "<f4").tobytes(), blank))
         with self._file:
             self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
-            flawed = [(self._digest, key, flaw) for key, flaw in flaws]
-            self._file.executemany("INSERT OR IGNORE INTO flaws VALUES (?, ?, ?)", flawed)
 
     def take(self, keys: Sequence[str]) -> Vectors:
         """The vectors of these keys, (keys, width), (0, 0) of none; KeyError where a key has none."""
@@ -94,8 +91,7 @@ class VectorStore:
         stored = self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest]).fetchall()
         gone = [(self._digest, key) for (key,) in stored if key.partition(":")[0] not in kept]
         with self._file:
-            for table in ("vectors", "flaws"):
-                self._file.executemany(f"DELETE FROM {table} WHERE encoder = ? AND key = ?", gone)
+            self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 
 
 def forget_others(folder: Path, digests: Iterable[str]) -> None:
@@ -106,8 +102,7 @@ def forget_others(folder: Path, digests: Iterable[str]) -> None:
         return
     with sqlite3.connect(folder / FILE) as file:
         file.execute("PRAGMA secure_delete = ON")
-        for table in ("vectors", "flaws"):
-            file.execute(f"DELETE FROM {table} WHERE encoder NOT IN ({', '.join('?' * len(kept))})", kept)
+        file.execute(f"DELETE FROM vectors WHERE encoder NOT IN ({', '.join('?' * len(kept))})", kept)
 
 
 @dataclass(frozen=True)
@@ -167,19 +162,19 @@ def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorSt
         assert encoder is not None  # there are pictures
         vectors: dict[str, Vectors | str] = {}
         pictures: dict[str, Image.Image] = {}
-        flaws: list[tuple[str, str]] = []
+        flaws: dict[str, Sequence[str]] = {}
         for picture in part:
             try:
                 opened = picture.open()
                 pictures[picture.key] = opened.image
-                flaws += [(picture.key, flaw) for flaw in opened.flaws]
+                flaws[picture.key] = opened.flaws
             except Unreadable as problem:
                 vectors[picture.key] = str(problem)
         vectors |= _embed(encoder, pictures)
         for key, vector in vectors.items():
             if not isinstance(vector, str) and not np.isfinite(vector).all():
                 raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(by_key[key].path))
-        store.add(list(vectors), list(vectors.values()), flaws)
+        store.add(vectors, flaws)
     return len(new)
 
 
@@ -215,7 +210,7 @@ def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], s
         if not np.isfinite(vectors).all():
             title, _ = passages[part[int(np.argmin(np.isfinite(vectors).all(axis=1)))]]
             raise BadInput("NaN or infinite embedding", field=model.name, got=title)
-        store.add(part, list(vectors))
+        store.add(dict(zip(part, vectors, strict=True)))
     return len(new)
 
 

@@ -21,7 +21,7 @@ from trivium.vision.image_encoding import LoadedEncoder, load_encoder
 if TYPE_CHECKING:  # seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
-VERSION = 1  # of how vectors are made here; another one encodes everything again
+VERSION = 2  # of how vectors are made here; another one encodes everything again
 LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
 
 

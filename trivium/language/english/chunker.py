@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from trivium.language.english.lexicon import QUANTITIES
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.tagging import tag
+from trivium.language.english.word_lists import QUANTITIES
 from trivium.language.spacy_pipelines import load_pipeline
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)

@@ -1,8 +1,17 @@
 """Whether a word such as "plays", "ride", "docks" or "crossing" is a noun or a verb where it stands."""
 
-from trivium.language.english.lexicon import LISTS, QUANTITIES, SECOND_PARTS, words_of
 from trivium.language.english.sentences import Sentence
-from trivium.language.english.word_lists import CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
+from trivium.language.english.word_lists import (
+    CLOSED,
+    LISTS,
+    NOUN_VERBS,
+    QUANTITIES,
+    SECOND_PARTS,
+    THIRD_PERSON,
+    form_of,
+    is_plural,
+    words_of,
+)
 
 _SURE_VERBS, _PEOPLE = LISTS["sure_verbs"], LISTS["people"]
 _AGENTS = _PEOPLE | LISTS["movers"]

@@ -1,9 +1,19 @@
 """Parts of speech by rule, for captions: closed classes from the lexicon, the rest by form and by neighbours."""
 
-from trivium.language.english.lexicon import COMPOUND_PREPOSITIONS, LISTS, SECOND_PARTS, words_of
 from trivium.language.english.noun_or_verb import noun_or_participle, noun_or_verb
 from trivium.language.english.sentences import Sentence
-from trivium.language.english.word_lists import BASES, CLOSED, NOUN_VERBS, THIRD_PERSON, form_of, is_plural
+from trivium.language.english.word_lists import (
+    BASES,
+    CLOSED,
+    COMPOUND_PREPOSITIONS,
+    LISTS,
+    NOUN_VERBS,
+    SECOND_PARTS,
+    THIRD_PERSON,
+    form_of,
+    is_plural,
+    words_of,
+)
 
 _NAMING = LISTS["naming"]
 _PARTICIPLE_NOUNS = LISTS["participle_nouns"]
@@ -14,7 +24,7 @@ _COMPOUND_STARTS = frozenset(words[0] for words in _COMPOUNDS)
 
 
 def tag(sentence: Sentence) -> str:
-    """One tag a word, see `lexicon`; "A group of men sit" is "DNPNF"."""
+    """One tag a word, see `word_lists`; "A group of men sit" is "DNPNF"."""
     words = sentence.words
     tags: list[str] = []
     for place, word in enumerate(words):
