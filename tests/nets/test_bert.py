@@ -1,16 +1,14 @@
-"""Dual encoder, cross-encoder and BEM against formulas and against their libraries."""
+"""Dual encoder and cross-encoder against formulas and against their libraries."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from transformers import BertConfig, BertForSequenceClassification
 
 from tests.kvqae.tiny_bert import write_tiny_bert
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder, tokenize
 from trivium.nets.bert import (
-    AnswerEquivalence,
     DualEncoder,
     cls_vectors,
     in_batch_loss,
@@ -177,30 +175,3 @@ def test_gradient_on_a_gpu_is_close_to_float32(model_and_features, mini_batch_si
     in_batch_loss(model, mini_batch_size, batch_size=5)(on_gpu, None).backward()
     got = torch.cat([gradient.cpu().ravel() for gradient in gradients(model).values()])
     assert torch.nn.functional.cosine_similarity(got, expected, dim=0) > 0.99
-
-
-def write_bem(folder: Path, labels: int = 2) -> Path:
-    """A tiny BERT with classes."""
-    write_tiny_bert(folder)
-    torch.manual_seed(1)
-    config = BertConfig.from_pretrained(folder, num_labels=labels)
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
-
-
-def test_probabilities_are_the_networks(tmp_path: Path) -> None:
-    folder = write_bem(tmp_path)
-    asked = [("who is w1 ?", "w2", "w3 w4"), ("where ?", "w5", "w5")]
-    found = AnswerEquivalence(folder, CPU)(asked, batch_size=1)
-    model, tokenizer = (
-        BertForSequenceClassification.from_pretrained(folder).eval(),
-        AutoTokenizer.from_pretrained(folder),
-    )
-    for (question, reference, candidate), value in zip(asked, found, strict=True):
-        text = f"[CLS] {candidate} [SEP] {reference} [SEP] {question} [SEP]"
-        ids = tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
-        segments = (ids == tokenizer.sep_token_id).cumsum(dim=1).clamp(max=1)
-        segments[0, (ids[0] == tokenizer.sep_token_id).nonzero()[0]] = 0
-        with torch.inference_mode():
-            expected = model(input_ids=ids, token_type_ids=segments).logits.softmax(dim=1)[0, 1]
-        assert value == pytest.approx(float(expected), abs=1e-5)

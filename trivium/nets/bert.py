@@ -4,20 +4,15 @@
 - Cross-encoder (kvqae.md §4; Nogueira and Cho 2019): transformers' `BertForSequenceClassification` with one output:
   [CLS] of `[CLS] question [SEP] title [SEP] text [SEP]`, through a perceptron with one hidden layer (BERT's pooler and
   a linear unit). One of a question's passages is relevant in training: the scores' softmax over them is a distribution.
-- BEM: whether two answers to a question are equivalent (Bulian et al., EMNLP 2022).
 """
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from transformers import BertForSequenceClassification, PreTrainedModel
 
-from trivium.core.errors import BadInput
-from trivium.nets.device import autocast, halving_batches, lengthened, linear
-from trivium.nets.pretrained import load_pretrained
+from trivium.nets.device import autocast, lengthened, linear
 
 
 def cls_vectors(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
@@ -122,44 +117,3 @@ def in_batch_loss(model: DualEncoder, mini_batch_size: int, batch_size: int) -> 
     return CachedMultipleNegativesRankingLoss(
         anything, scale=1.0, similarity_fct=inner_product, mini_batch_size=mini_batch_size
     )
-
-
-_CLASSES = 2  # not equivalent, equivalent
-_TOKENS = 512
-
-
-class AnswerEquivalence:
-    """A BERT that reads `[CLS] candidate [SEP] reference [SEP] question [SEP]`.
-
-    Args:
-        folder: in Hugging Face's format, with two classes of which the second says that both are equivalent.
-        device: to compute on.
-
-    Raises:
-        BadInput: not such a folder.
-    """
-
-    def __init__(self, folder: Path, device: torch.device) -> None:
-        model, self._tokenizer = load_pretrained(BertForSequenceClassification, folder, "an answer-equivalence model")
-        if model.config.num_labels != _CLASSES:
-            raise BadInput("another number of classes", file=folder, got=model.config.num_labels, expected="2")
-        self._model, self._device = model.to(device), device
-
-    def __call__(self, asked: Sequence[tuple[str, str, str]], batch_size: int = 32) -> list[float]:
-        """The probability that candidate and reference are equivalent, for (question, reference, candidate) each."""
-        return [each for part in halving_batches(list(asked), batch_size, self._judge) for each in part]
-
-    @torch.inference_mode()
-    def _judge(self, asked: Sequence[tuple[str, str, str]]) -> list[float]:
-        separator = self._tokenizer.sep_token
-        batch = self._tokenizer(
-            [candidate for _, _, candidate in asked],
-            [f"{reference} {separator} {question}" for question, reference, _ in asked],
-            truncation="longest_first",
-            max_length=min(_TOKENS, self._model.config.max_position_embeddings),
-            padding=True,
-            return_tensors="pt",
-        )
-        logits = self._model(**{name: values.to(self._device) for name, values in batch.items()}).logits
-        found: list[float] = logits.float().softmax(dim=1)[:, 1].tolist()
-        return found
