@@ -67,7 +67,7 @@ class VectorStore:
 
     def add(self, vectors: Mapping[str, Vectors | str], flaws: Mapping[str, Sequence[str]] | None = None) -> None:
         """Keep a vector of each key, or why there is none; and the flaws of some pictures."""
-        rows = []
+        rows: list[tuple[str, str, bytes | None, str | None]] = []
         for key, vector in vectors.items():
             if isinstance(vector, str):
                 rows.append((self._digest, key, None, vector))
