@@ -12,7 +12,7 @@ from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
 from trivium.commands import cli, thorough
 from trivium.commands.lineage import behind
-from trivium.commands.thorough import TARGETS, TRAINED, Wanted, claim_runs, outdated
+from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
@@ -79,7 +79,7 @@ def project(tmp_path, monkeypatch):
         ".gitignore": ".work\n/data/\n/ran\ncode.yaml\n",
     }
     monkeypatch.setattr(thorough, "TARGETS", {"kvqae": ("kvqae-echo",), "complexity": ("complexity-prompt",)})
-    monkeypatch.setattr(thorough, "claim_runs", lambda _: [Wanted("kvqae", 0, world) for world in (3, 4)])
+    monkeypatch.setattr(thorough, "claim_runs", lambda _: [Result("kvqae", 0, world) for world in (3, 4)])
     monkeypatch.setattr(thorough, "gather", grown)
     return tiny_project.start(tmp_path / "project", files, monkeypatch)
 
@@ -197,7 +197,7 @@ def test_every_run_is_a_pipeline_that_can_be_run(wanted):
 
 def test_kvqae_trains_as_long_as_the_scale_says_with_each_seed():
     told = read_parameters(ROOT / "scales" / "claims.yaml")["kvqae"]
-    first, second = (Wanted("kvqae", training, 4).changes(ROOT)["kvqae"] for training in (0, 1))
+    first, second = (Result("kvqae", training, 4).changes(ROOT)["kvqae"] for training in (0, 1))
     assert {stage: values for stage, values in first.items() if stage in told} == told
     assert second == told | {
         "world": {"seed": 4},

@@ -61,9 +61,9 @@ def rehearsal_table(root: Path) -> str:
     file = root / "metrics" / "bench" / f"{PAPER_SIZE}.json"
     if not file.is_file():
         return "No part has been measured."
-    found: dict[str, Any] = read_json(file)
+    measured: dict[str, Any] = read_json(file)
     rows = []
-    for name, part in found["parts"].items():
+    for name, part in measured["parts"].items():
         tenth, whole = part["tenth"], part["whole"]
         minutes = f"{tenth['processor_seconds'] / 60:.1f} | {whole['processor_seconds'] / 60:.1f}"
         growth = f"n^{part['exponent']:.2f} | {whole['private_gib']:.1f}"
@@ -75,12 +75,12 @@ def rehearsal_table(root: Path) -> str:
 
 
 def gpu_table(root: Path) -> str:
-    """What was measured on a GPU, and what was wanted there."""
+    """What was measured on a GPU, and the goal there."""
     file = root / "metrics" / "bench" / f"{GPU}.json"
     if not file.is_file():
         return "No GPU has been measured."
-    found: dict[str, Any] = read_json(file)
-    parts = dict(found["parts"])
+    measured: dict[str, Any] = read_json(file)
+    parts = dict(measured["parts"])
     tests = parts.pop("tests", None)
     rows = []
     for name, part in parts.items():
@@ -88,10 +88,10 @@ def gpu_table(root: Path) -> str:
         busy = "unknown" if part["busy_share"] is None else f"{100 * part['busy_share']:.0f} %"
         rows.append(f"| {name.replace('_', ' ')} | {part['rate']:.3g} {part['unit']} | {goal} | {busy} |")
     head = "| part | rate | goal | of the time that the GPU computed |"
-    told = f"{found['gpu']}, {found['machine']['cores']} cores."
+    about = f"{measured['gpu']}, {measured['machine']['cores']} cores."
     if tests:
-        told += f" Tests that need a GPU: {tests['passed']} passed, {tests['failed']} failed."
-    return "\n".join([told, "", head, "|---" * 4 + "|", *rows])
+        about += f" Tests that need a GPU: {tests['passed']} passed, {tests['failed']} failed."
+    return "\n".join([about, "", head, "|---" * 4 + "|", *rows])
 
 
 def _files(root: Path) -> list[Path]:

@@ -28,8 +28,8 @@ def main(out: Path) -> None:
     """Write the page."""
     import vl_convert  # brings a whole JavaScript engine: only for who writes the page
 
-    with write_atomically(out) as beside:
-        beside.write_text(f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}", encoding="utf-8")
+    with write_atomically(out) as partial:
+        partial.write_text(f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ def claims_table(root: Path) -> str:
     for pipeline, name in PIPELINES.items():
         title = f"**{name}**: "
         for row in judged(root, pipeline):
-            found = {world.world: world for world in row.worlds}
-            cells = [_in_world(found.get(world)) for world in WORLDS[pipeline]]
+            by_world = {world.world: world for world in row.worlds}
+            cells = [_in_world(by_world.get(world)) for world in WORLDS[pipeline]]
             rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _said(row)])
             title = ""
     return markdown_table(["claim", "by", "one world", "another", "a third", ""], rows)
@@ -53,13 +53,12 @@ def _said(row: Judged) -> str:
     return ": ".join([row.verdict, "; ".join(readers)] if readers else [row.verdict])
 
 
-def _in_world(found: InWorld | None) -> str:
-    """What a world showed, in points."""
-    if found is None:
+def _in_world(world: InWorld | None) -> str:
+    """A claim's difference in a world with its interval, in points."""
+    if world is None:
         return "–"
-    seen = found.difference
-    value, low, high = map(points, (seen.value, seen.low, seen.high))
-    trainings = "" if found.trainings == len(TRAININGS) else f", {found.trainings} training"
+    value, low, high = map(points, (world.difference.value, world.difference.low, world.difference.high))
+    trainings = "" if world.trainings == len(TRAININGS) else f", {world.trainings} training"
     return f"{value} [{low}, {high}]{trainings}"
 
 
@@ -68,28 +67,27 @@ def findings_table(root: Path) -> str:
     rows = []
     for pipeline, name in PIPELINES.items():
         claims, runs = judged(root, pipeline), len(WORLDS[pipeline]) * len(TRAININGS)
-        told = [claim for claim in claims if claim.worlds and _is_told(claim)]
-        for claim in told:
+        positive = [claim for claim in claims if claim.worlds and _is_positive(claim)]
+        for claim in positive:
             differences = [world.difference.value for world in claim.worlds]
             deltas = [mean.value for mean in claim.readers.values()]
             values = ", ".join(map(points, deltas or differences))
             done = sum(world.trainings for world in claim.worlds)
             said = claim.verdict if claim.complete else f"not yet: {done} of {runs} runs"
-            title = "" if claim is not told[0] else f"**{name}**: "
+            title = "" if claim is not positive[0] else f"**{name}**: "
             rows.append([title + claim.claim.sentence, claim.claim.measure, values, said])
         refuted = sum(claim.verdict == "does not hold" for claim in claims)
         without = sum(claim.verdict == "no effect" for claim in claims)
-        rest = f"{refuted} refuted, {len(claims) - len(told) - refuted - without} undecided"
+        rest = f"{refuted} refuted, {len(claims) - len(positive) - refuted - without} undecided"
         rest = f"{without} without an effect, {rest}" if without else rest
         if not any(claim.worlds for claim in claims):
             rest = "none is measured yet: `make thorough`"
-        rows.append(
-            [f"of {len(claims)} claims {rest}" if told else f"**{name}**: of {len(claims)} claims {rest}", *3 * [""]]
-        )
+        title = "" if positive else f"**{name}**: "
+        rows.append([f"{title}of {len(claims)} claims {rest}", *3 * [""]])
     return markdown_table(["in the sample world", "by", "points by world, or by reader", ""], rows)
 
 
-def _is_told(claim: Judged) -> bool:
+def _is_positive(claim: Judged) -> bool:
     """Whether a claim holds in every world that there is, or something costs readers."""
     if claim.readers:
         return claim.verdict in ("holds", "differs")
@@ -154,8 +152,8 @@ def photograph(root: Path) -> None:
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
-    told = "in a built project: also renew README's picture of the page, and what the first commands of the doors print"
-    parser.add_argument("--outputs", action="store_true", help=told)
+    outputs = "in a built project: also renew README's picture of the page, and what the doors' first commands print"
+    parser.add_argument("--outputs", action="store_true", help=outputs)
 
 
 def run(arguments: Namespace) -> None:
@@ -166,11 +164,11 @@ def run(arguments: Namespace) -> None:
         if new != old and arguments.check:
             raise BadInput("not in step with metrics/: run `make readme`", file=page)
         if new != old:
-            with write_atomically(page) as beside:
-                beside.write_text(new, encoding="utf-8")
+            with write_atomically(page) as partial_page:
+                partial_page.write_text(new, encoding="utf-8")
     if arguments.outputs:
         photograph(Path.cwd())
         for page in map(Path, DOORS):
             new = SAID.sub(said, page.read_text(encoding="utf-8"))
-            with write_atomically(page) as beside:
-                beside.write_text(new, encoding="utf-8")
+            with write_atomically(page) as partial_page:
+                partial_page.write_text(new, encoding="utf-8")

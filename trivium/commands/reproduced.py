@@ -49,10 +49,10 @@ def require_scale(root: Path, scale: str) -> None:
     file = scale_file(scale)
     params = root / "params.yaml"
     used = dict(flatten(read_parameters(params)))
-    for field, wanted in flatten(read_parameters(file)):
-        if used.get(field) != wanted:
+    for field, value in flatten(read_parameters(file)):
+        if used.get(field) != value:
             problem = "the parameters are not those of the scale"
-            expected = f"{wanted!r}, as in {file.name}: make scale S={scale}"
+            expected = f"{value!r}, as in {file.name}: make scale S={scale}"
             raise BadInput(problem, file=params, field=field, got=used.get(field), expected=expected)
 
 
@@ -63,11 +63,11 @@ def real_pipelines(root: Path) -> list[str]:
         BadInput: there are none.
     """
     used = read_parameters(root / "params.yaml")["world"]
-    found = [name for name, sources in WORLDS.items() if all(used[source] != "sample" for source in sources)]
-    if not found:
+    pipelines = [name for name, sources in WORLDS.items() if all(used[source] != "sample" for source in sources)]
+    if not pipelines:
         problem = "the sample world reproduces no paper"
         raise BadInput(problem, file=root / "params.yaml", field="world", expected="real data: make scale S=pilot, say")
-    return found
+    return pipelines
 
 
 def machine() -> str:
@@ -77,16 +77,15 @@ def machine() -> str:
     if listed.exists() and (named := re.search(r"^model name\s*: (.*)$", listed.read_text(), re.MULTILINE)):
         processor = named[1]
     query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-    told = subprocess.run(query, capture_output=True, text=True, check=False) if shutil.which(query[0]) else None
-    gpus = told.stdout.split("\n") if told and told.returncode == 0 else []
+    listing = subprocess.run(query, capture_output=True, text=True, check=False) if shutil.which(query[0]) else None
+    gpus = listing.stdout.split("\n") if listing and listing.returncode == 0 else []
     parts = [processor, f"{os.cpu_count()} cores", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
     return ", ".join([*parts, *filter(None, gpus)])
 
 
 def options(parser: ArgumentParser) -> None:
     """What the command takes."""
-    told = "the scale that ran, the name of a file of scales/ without .yaml"
-    parser.add_argument("--scale", required=True, help=told)
+    parser.add_argument("--scale", required=True, help="the scale that ran: a file of scales/, without .yaml")
     parser.add_argument("--by", required=True, help="the name of the person who signs")
     parser.add_argument("--note", default="", help="what was unusual in this run")
 
@@ -101,7 +100,7 @@ def run(arguments: Namespace) -> None:
     if not values:
         raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    told = {name: getattr(arguments, name) for name in ("scale", "by", "note")}
+    texts = {name: getattr(arguments, name) for name in ("scale", "by", "note")}
     out = LOG / f"{day}-{arguments.scale}-{commit[:8]}.json"
-    write_json(out, {"date": day, "commit": commit, "machine": machine(), "values": values, **told})
+    write_json(out, {"date": day, "commit": commit, "machine": machine(), "values": values, **texts})
     print(f"{len(values)} numbers of {', '.join(pipelines)}: {out}; `make readme` shows them in docs/reproduction.md")

@@ -62,7 +62,7 @@ SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
 
 
 @dataclass(frozen=True, order=True)
-class Wanted:
+class Result:
     """One result to make: of a pipeline in one world with one training, or all of it at the scale.
 
     Attributes:
@@ -114,9 +114,9 @@ class Wanted:
         return tree
 
 
-def claim_runs(pipelines: Iterable[str]) -> list[Wanted]:
+def claim_runs(pipelines: Iterable[str]) -> list[Result]:
     """Every run of the pipelines: the first training of all worlds before the second."""
-    return [Wanted(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS[name]]
+    return [Result(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS[name]]
 
 
 def call(*command: str, cwd: Path, **environment: str) -> str:
@@ -143,21 +143,21 @@ def committed(root: Path) -> str:
 def clone(root: Path, copy: Path) -> Path:
     """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
     if not copy.exists():
-        with write_atomically(copy) as beside:
-            call("git", "clone", "-q", str(root), str(beside), cwd=root)
-            call("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=beside)
+        with write_atomically(copy) as partial_copy:
+            call("git", "clone", "-q", str(root), str(partial_copy), cwd=root)
+            call("dvc", "cache", "dir", "--local", str(root / ".dvc" / "cache"), cwd=partial_copy)
     return copy
 
 
-def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
+def make_result(root: Path, copy: Path, result: Result) -> None:
     """Run what a result needs in a copy, and keep it with its commit, date, minutes and what its stages came from."""
-    pipeline, started = wanted.pipeline, time.perf_counter()
+    pipeline, started = result.pipeline, time.perf_counter()
     for folder in ("data", "models", "metrics"):  # a stage may read a folder of others' results
         shutil.rmtree(copy / folder / pipeline, ignore_errors=True)
     call("git", "checkout", "-q", "--", ".", cwd=copy)
-    rescale(copy / "params.yaml", wanted.changes(root))
+    rescale(copy / "params.yaml", result.changes(root))
     values: dict[str, Any] = {}
-    if wanted.training is None:
+    if result.training is None:
         # With this environment, which is not the copy's to renew. DVC hands its own root to a stage only where none is
         # set: see `project_root`.
         binaries = Path(sys.executable).parent
@@ -168,17 +168,17 @@ def make_result(root: Path, copy: Path, wanted: Wanted) -> None:
     else:
         call(sys.executable, "-m", "stages.code", cwd=copy)
         call("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
-        write_table(root / RESULTS / f"{wanted.file}.parquet", gather(copy, pipeline, wanted.training))
+        write_table(root / RESULTS / f"{result.file}.parquet", gather(copy, pipeline, result.training))
     cells = Pipeline(copy).cells
     lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
     is_behind = (  # a stage with cells stands in the lock by their names
         (lambda name: name.partition("@")[0] in TARGETS[pipeline])
-        if wanted.training is not None
+        if result.training is not None
         else (lambda name: name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"))
     )
     targets = [name for name in lock if is_behind(name)]
     about = signed(call("git", "rev-parse", "HEAD", cwd=copy), started)
-    write_json(root / RESULTS / f"{wanted.file}.json", about | values | record(lock, behind(lock, targets)))
+    write_json(root / RESULTS / f"{result.file}.json", about | values | record(lock, behind(lock, targets)))
 
 
 def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:
@@ -231,28 +231,28 @@ def outdated(kept: Mapping[str, Any], pipeline: Pipeline, tree: Mapping[str, Any
     return changes + [key for key, value in kept["parameters"].items() if value_in(tree, key) != value]
 
 
-def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Wanted, list[str]]:
+def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Result, list[str]]:
     """What `make thorough` would make, claims' runs first, and why."""
     code = Code(code_root())
-    reasons: dict[Wanted, list[str]] = {}
-    for wanted in (*claim_runs(pipelines), *map(Wanted, pipelines)):
-        file = root / RESULTS / f"{wanted.file}.json"
+    reasons: dict[Result, list[str]] = {}
+    for result in (*claim_runs(pipelines), *map(Result, pipelines)):
+        file = root / RESULTS / f"{result.file}.json"
         kept = read_json(file) if file.exists() else {}
         why = ["never run" if not kept else "of unknown code"]
         if "code" in kept:
-            tree = wanted.parameters(root)
+            tree = result.parameters(root)
             why = outdated(kept, Pipeline(root, tree), tree, code)
         if why:
-            reasons[wanted] = why
+            reasons[result] = why
     return reasons
 
 
-def make_results(root: Path, commit: str, results: Sequence[Wanted]) -> None:
+def make_results(root: Path, commit: str, results: Sequence[Result]) -> None:
     """Make results of one pipeline in one world in the same copy, one after the other."""
     world = "" if results[0].world is None else f"-{results[0].world}"
     copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{results[0].pipeline}{world}")
-    for wanted in results:
-        make_result(root, copy, wanted)
+    for result in results:
+        make_result(root, copy, result)
 
 
 def options(parser: ArgumentParser) -> None:
@@ -265,20 +265,20 @@ def run(arguments: Namespace) -> None:
     """Run what is out of date; each result is written when it is there, so that an interruption loses one at most."""
     root = Path.cwd()
     reasons = out_of_date(root, arguments.pipelines)
-    for wanted, why in reasons.items():
-        print(f"{wanted}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
+    for result, why in reasons.items():
+        print(f"{result}: {', '.join(why[:3])}{f' and {len(why) - 3} more' if len(why) > 3 else ''}")
     print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
     if arguments.list or not reasons:
         return
     commit = committed(root)
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
-    by_world: dict[tuple[str, int], list[Wanted]] = {}
-    for wanted in reasons:
-        if wanted.world is not None:
-            by_world.setdefault((wanted.pipeline, wanted.world), []).append(wanted)
+    by_world: dict[tuple[str, int], list[Result]] = {}
+    for result in reasons:
+        if result.world is not None:
+            by_world.setdefault((result.pipeline, result.world), []).append(result)
     room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
     with ThreadPoolExecutor(max(1, room)) as pool:
         list(pool.map(partial(make_results, root, commit), by_world.values()))
-    for wanted in reasons:
-        if wanted.world is None:
-            make_results(root, commit, [wanted])
+    for result in reasons:
+        if result.world is None:
+            make_results(root, commit, [result])

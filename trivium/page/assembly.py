@@ -34,12 +34,14 @@ def pages(
         portable: `run.portable`, with which they were computed.
         real: HTML of what came out on real texts (`real.html`).
     """
-    there = {article["pipeline"]: article for article in articles}
-    landing = _render("landing.html", portable, articles=there, numbers=len(cells), signatures=len(log), real=real)
+    by_pipeline = {article["pipeline"]: article for article in articles}
+    landing = _render(
+        "landing.html", portable, articles=by_pipeline, numbers=len(cells), signatures=len(log), real=real
+    )
     made = {"index.html": landing, "reproduction.html": reproduction_page(cells, log, portable)}
-    for pipeline, known in ARTICLES.items():
-        absent = {"pipeline": pipeline, "title": known.title, "sections": []}
-        made[f"{pipeline}.html"] = page(there.get(pipeline, absent), portable)
+    for pipeline, contents in ARTICLES.items():
+        absent = {"pipeline": pipeline, "title": contents.title, "sections": []}
+        made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
     return made
 
 
@@ -56,15 +58,15 @@ def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], p
 
 def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
     """On which kind of machine the page was made, in a sentence."""
-    told = processor.read_text(encoding="utf-8") if processor.exists() else ""
+    cpu = processor.read_text(encoding="utf-8") if processor.exists() else ""
     makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
-    maker = next((name for vendor, name in makers.items() if vendor in told), "another")
-    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in told else 'without'} AVX-512."
+    maker = next((name for vendor, name in makers.items() if vendor in cpu), "another")
+    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpu else 'without'} AVX-512."
 
 
 def _render(template: str, portable: Portable, **values: Any) -> Markup:
     arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
     return render(
-        template, known=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
+        template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
         script=source("script.js"), **values,
     )  # fmt: skip

@@ -133,13 +133,13 @@ def estimates(
     alone = len(series) == 1
     with _drawn(4.2, 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows), title, xlabel, "") as (axes, svg):
         axes.axvline(line, color=_INK, linewidth=0.8, linestyle=":" if line else "-")
-        for place, (entry, values) in enumerate(series.items()):
+        for place, (entry, row_values) in enumerate(series.items()):
             shift = 0.26 * (place - (len(series) - 1) / 2)
-            known = [(row + shift, *estimate) for row, estimate in enumerate(values) if estimate is not None]
-            for height, _, low, high in known:
+            points = [(row + shift, *estimate) for row, estimate in enumerate(row_values) if estimate is not None]
+            for height, _, low, high in points:
                 axes.plot((low, high), (height, height), color=_SHADES[place], linewidth=1.4)
-            points = ([value for _, value, _, _ in known], [height for height, *_ in known])
-            axes.plot(*points, _MARKERS[place], markersize=5 - alone, color=_SHADES[place], label=entry)
+            values = ([value for _, value, _, _ in points], [height for height, *_ in points])
+            axes.plot(*values, _MARKERS[place], markersize=5 - alone, color=_SHADES[place], label=entry)
         axes.set_yticks(range(len(rows)), rows, fontsize="x-small" if alone else "medium", parse_math=False)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlim(limits)

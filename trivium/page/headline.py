@@ -31,8 +31,8 @@ ODMAP_COLUMNS = ("training", "seed", "k", "odmap")
 def odmap_by_seed(metrics: Mapping[str, float]) -> Iterator[dict[str, str | float]]:
     """A row for each training of stage `decorrelation-evaluate`'s metrics and each k; columns as `ODMAP_COLUMNS`."""
     for key, value in metrics.items():
-        if found := ODMAP.fullmatch(key):
-            yield {**found.groupdict(), "odmap": value}
+        if match := ODMAP.fullmatch(key):
+            yield {**match.groupdict(), "odmap": value}
 
 
 def headline(folder: Path) -> dict[str, float]:

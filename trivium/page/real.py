@@ -46,31 +46,31 @@ class Measured:
     rows: Sequence[Sequence[str]]
 
 
-def _dated(found: Mapping[str, Any]) -> str:
-    return f"Measured on {found['date']} at commit {found['commit'][:12]}"
+def _dated(figures: Mapping[str, Any]) -> str:
+    return f"Measured on {figures['date']} at commit {figures['commit'][:12]}"
 
 
-def _cell(found: Mapping[str, Any], name: str) -> str:
+def _cell(figures: Mapping[str, Any], name: str) -> str:
     """A figure with its interval and p, as far as there are any."""
-    if name not in found:
+    if name not in figures:
         return "–"
-    p = f", p = {found[f'{name}_p']:.2g}" if f"{name}_p" in found else ""
-    return f"{found[name]:.3f} [{found[f'{name}_low']:.3f}, {found[f'{name}_high']:.3f}]{p}"
+    p = f", p = {figures[f'{name}_p']:.2g}" if f"{name}_p" in figures else ""
+    return f"{figures[name]:.3f} [{figures[f'{name}_low']:.3f}, {figures[f'{name}_high']:.3f}]{p}"
 
 
-def search(found: Mapping[str, Any]) -> Measured:
+def search(measured: Mapping[str, Any]) -> Measured:
     """Articles found by a line that describes them."""
-    rows, told = [], [f"{_dated(found)}."]
+    rows, lines = [], [f"{_dated(measured)}."]
     for collection, name in COLLECTIONS.items():
-        if collection not in found:
+        if collection not in measured:
             continue
-        figures = found[collection]
+        figures = measured[collection]
         rows += [
             [f"{name}: {label}", *(_cell(figures, f"{system}_{measure}") for measure in SEARCH)]
             for system, label in SEARCHERS.items()
         ]
         weights = ", ".join(f"{SEARCHERS[system]} {weight:.1f}" for system, weight in figures["weights"].items())
-        told.append(
+        lines.append(
             f"{name}: {thousands(figures['articles'])} articles in {thousands(figures['passages'])} passages;\n"
             f"{thousands(figures['choosing'])} questions chose the weights ({weights}),\n"
             f"{thousands(figures['asked'])} others measure. Both together gain {_gain(figures)} points of MRR."
@@ -78,11 +78,11 @@ def search(found: Mapping[str, Any]) -> Measured:
         if figures["verbatim"]:
             without = ", ".join(f"{label} {figures[f'{system}_mrr_without_verbatim']:.3f}"
                                 for system, label in SEARCHERS.items())  # fmt: skip
-            told.append(
+            lines.append(
                 f"{thousands(figures['verbatim'])} of these descriptions stand in their article word for word;\n"
                 f"without them MRR is {without}."
             )
-    return Measured("Articles by a line that describes them", "\n".join(told), ["", *SEARCH.values()], rows)
+    return Measured("Articles by a line that describes them", "\n".join(lines), ["", *SEARCH.values()], rows)
 
 
 def _gain(figures: Mapping[str, Any]) -> str:
@@ -90,31 +90,35 @@ def _gain(figures: Mapping[str, Any]) -> str:
     return f"{points(figures['fused_mrr_gain'])} {between(low, high)}"
 
 
-def piaf(found: Mapping[str, Any]) -> Measured:
+def piaf(figures: Mapping[str, Any]) -> Measured:
     """A reader beside trivial baselines, on PIAF."""
-    rows = [[name, *(f"{found[f'{system}_{measure}']:.3f}" for measure in READING)] for system, name in READERS.items()]
-    better = [
-        name for measure, name in READING.items() if found[f"reader_{measure}"] > found[f"overlap_sentence_{measure}"]
+    rows = [
+        [name, *(f"{figures[f'{system}_{measure}']:.3f}" for measure in READING)] for system, name in READERS.items()
     ]
-    mangled = 100 * found["mangled_references"]
+    better = [
+        name
+        for measure, name in READING.items()
+        if figures[f"reader_{measure}"] > figures[f"overlap_sentence_{measure}"]
+    ]
+    mangled = 100 * figures["mangled_references"]
     text = f"""\
-{_dated(found)}: PIAF 1.0, {found["questions"]} questions;
-trained on {found["trained_questions"]} of them, asked {found["asked_questions"]}
-about {found["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
-answers. Answers that do not stand at their offset: {found["wrong_offset_answers"]}, of the questions
-{", ".join(found["wrong_offset_ids"])}.
+{_dated(figures)}: PIAF 1.0, {figures["questions"]} questions;
+trained on {figures["trained_questions"]} of them, asked {figures["asked_questions"]}
+about {figures["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
+answers. Answers that do not stand at their offset: {figures["wrong_offset_answers"]}, of the questions
+{", ".join(figures["wrong_offset_ids"])}.
 After so short a training the reader beats that sentence in {" and ".join(better) or "nothing"}."""
     return Measured("French questions (PIAF)", text, ["", *READING.values()], rows)
 
 
-def frames(found: Mapping[str, Any]) -> Measured:
+def frames(figures: Mapping[str, Any]) -> Measured:
     """Parsers beside the lexicon, on the French FrameNet."""
-    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in found}
-    rows = [[said, *(_cell(found, f"{system}_{task}") for system in systems)] for task, said in FRAMES.items()]
+    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in figures}
+    rows = [[said, *(_cell(figures, f"{system}_{task}") for system in systems)] for task, said in FRAMES.items()]
     text = f"""\
-{_dated(found)}: {found["sentences"]} sentences,
-{found["annotated"]} annotated occurrences, of which {found["frames"]} evoke one of {found["frame_types"]}
-frames, with {found["elements"]} elements. Linear models took {found["linear_seconds"] / 60:.0f} minutes."""
+{_dated(figures)}: {figures["sentences"]} sentences,
+{figures["annotated"]} annotated occurrences, of which {figures["frames"]} evoke one of {figures["frame_types"]}
+frames, with {figures["elements"]} elements. Linear models took {figures["linear_seconds"] / 60:.0f} minutes."""
     return Measured("French frames (the French FrameNet on Sequoia)", text, ["", *systems.values()], rows)
 
 
@@ -132,7 +136,9 @@ def markdown(root: Path, name: str) -> str:
 
 def html(folder: Path) -> Markup:
     """The card of the page's first screen; nothing where nothing was measured."""
-    measured = [tell(read_json(file)) for name, tell in FILES.items() if (file := folder / f"{name}.json").is_file()]
+    measured = [
+        describe(read_json(file)) for name, describe in FILES.items() if (file := folder / f"{name}.json").is_file()
+    ]
     return render("real.html", measured=measured, sentence=sentence(folder)) if measured else Markup()
 
 
@@ -140,8 +146,8 @@ def sentence(folder: Path) -> str:
     """The finding on real articles in one sentence; nothing where it was not measured."""
     if not (folder / "search.json").is_file():
         return ""
-    found = read_json(folder / "search.json")
-    english, french = found["english"], found["french"]
+    figures = read_json(folder / "search.json")
+    english, french = figures["english"], figures["french"]
     return (
         f"On real texts, {thousands(english['articles'])} English and {thousands(french['articles'])} French articles "
         f"asked for by one line each, BM25 and MiniLM together reach MRR\n{english['fused_mrr']:.2f} and "

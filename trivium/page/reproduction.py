@@ -93,7 +93,7 @@ class Cell:
             return None
         return min(abs(value - printed) for printed in self.expected) <= self.tolerance + 1e-9
 
-    def told(self, last: Mapping[str, Mapping[str, Any]]) -> str:
+    def summary(self, last: Mapping[str, Mapping[str, Any]]) -> str:
         """What the paper prints, with its tolerance or why there is none, then the last number of each scale.
 
         Numbers at other scales than `paper` come from other data, and have no verdict.
@@ -135,10 +135,10 @@ class Table:
         return list(dict.fromkeys(cell.measure for cell in self.cells))
 
     def rows(self, last: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-        """A label a row, and what `Cell.told` says of each measure; a dash where the paper prints nothing."""
+        """A label a row, and what `Cell.summary` says of each measure; a dash where the paper prints nothing."""
         by_row: dict[str, dict[str, str]] = {}
         for cell in self.cells:
-            by_row.setdefault(cell.row, {})[cell.measure] = cell.told(last)
+            by_row.setdefault(cell.row, {})[cell.measure] = cell.summary(last)
         return [[label, *(row.get(measure, "–") for measure in self.measures)] for label, row in by_row.items()]
 
 
