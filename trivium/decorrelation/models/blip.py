@@ -20,7 +20,7 @@ from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, P
 
 from trivium.core.errors import BadInput
 from trivium.decorrelation.models.blip_inputs import augment, pre_caption
-from trivium.decorrelation.models.interface import CLIP, Preparation
+from trivium.decorrelation.models.interface import CLIP, RetrievalModel, scale_and_crop
 from trivium.decorrelation.models.kinds.blip import BlipSettings
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.device import halving_batches
@@ -32,14 +32,13 @@ _PAIRS = 256  # of picture and text that are matched together
 _POSITIONS = "vision_model.embeddings.position_embedding"
 
 
-class Blip:
+class Blip(RetrievalModel):
     """See `RetrievalModel`; embeddings leave the second stage out, `match` is the second stage.
 
     A loaded model has no settings, and cannot train.
     """
 
     kind = "blip"
-    contrast = None
 
     def __init__(
         self,
@@ -61,7 +60,7 @@ class Blip:
                 queue=settings.queue,
                 momentum=settings.momentum,
             )
-        self.prepare = Preparation(
+        self.prepare = scale_and_crop(
             config.vision_config.image_size,
             resize=None,
             standard=CLIP,
@@ -69,7 +68,6 @@ class Blip:
             smallest_crop=settings.smallest_crop if settings else 1.0,
             augment=augment if settings and settings.random_augment else None,
         )
-        self.augments, self.plain = self.prepare.augments, self.prepare.plain
 
     @classmethod
     def start(cls, base: Path, settings: BlipSettings, captions: Iterable[str]) -> Self:
@@ -88,9 +86,6 @@ class Blip:
         if kind != cls.kind:
             raise BadInput("checkpoint of another architecture", file=folder, got=kind, expected=cls.kind)
         return cls(encoders.eval(), tokenizer, config.text_tokens, None)
-
-    def begin_step(self, step: int, steps: int, epoch: int) -> None:
-        """Nothing changes."""
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""

@@ -13,13 +13,12 @@ import open_clip
 import torch
 from open_clip.model import CLIP
 from open_clip.tokenizer import HFTokenizer
-from PIL import Image
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.models.interface import PlainPreparation
+from trivium.decorrelation.models.interface import Preparation, RetrievalModel
 from trivium.decorrelation.models.kind import ModelSettings
 from trivium.nets.device import autocast
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
@@ -30,7 +29,7 @@ _CONFIG, _WEIGHTS = "config.json", "open_clip_model.safetensors"
 _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
 
 
-class Clip:
+class Clip(RetrievalModel):
     """See `RetrievalModel`.
 
     Args:
@@ -42,7 +41,6 @@ class Clip:
     """
 
     kind = "clip"
-    match = None
 
     def __init__(self, folder: Path, *, smallest_crop: float) -> None:
         if not (folder / _WEIGHTS).is_file():
@@ -55,9 +53,7 @@ class Clip:
         # Convolutions of open_clip's ResNets take two thirds of the time in this layout.
         self.module = model.to(memory_format=torch.channels_last)
         self.dimension = int(model.text_projection.shape[1])
-        self.augments = smallest_crop < 1
-        self._drawn, self._plain = drawn, plain
-        self.plain = PlainPreparation(plain.transforms)
+        self.prepare = Preparation(plain, drawn, augments=smallest_crop < 1)
         self._config: dict[str, Any] = read_json(folder / OPEN_CLIP)
         self._loss = open_clip.ClipLoss()
 
@@ -76,24 +72,9 @@ class Clip:
             raise BadInput("checkpoint of another architecture", file=folder / _CONFIG, got=kind, expected=cls.kind)
         return cls(folder, smallest_crop=1.0)
 
-    def prepare(self, image: Image.Image, *, training: bool) -> Tensor:
-        """open_clip's preparation of this model: short side scaled, middle cropped; in training perhaps a window."""
-        prepare = self._drawn if training and self.augments else self._plain
-        pixels: Tensor = prepare(image.convert("RGB"))
-        return pixels
-
-    def begin_step(self, step: int, steps: int, epoch: int) -> None:
-        """Nothing changes."""
-
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` (n, context length), cut and padded by the model's tokenizer."""
         return {"ids": self._tokenizer(list(texts))}
-
-    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
-        """See `contrast`."""
-        return self.contrast(
-            self.encode_images(pixels), self.encode_texts(tokens), pictures=pictures, progress=progress
-        )
 
     def contrast(self, images: Tensor, texts: Tensor, *, pictures: Tensor, progress: float) -> Tensor:
         """Mean of both cross-entropies of the softmax over scale · cosine; the scale is learned, at most 100.

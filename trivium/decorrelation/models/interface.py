@@ -8,9 +8,10 @@ A kind is found by its name (`kind.py`); `train` trains it and `retrieve` asks i
     load(folder).encode_images(pixels)
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -57,6 +58,28 @@ class PlainPreparation:
 
 
 class Preparation:
+    """What is done to a picture; `plain` outside training, `drawn` in training where `augments`."""
+
+    def __init__(self, plain: transforms.Compose, drawn: transforms.Compose, *, augments: bool) -> None:
+        self._plain, self._drawn, self.augments = plain, drawn, augments
+        self.plain = PlainPreparation(plain.transforms)
+
+    def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:
+        """One picture → (3, h, w); random only in training, from torch's global generator."""
+        prepare = self._drawn if training and self.augments else self._plain
+        pixels: torch.Tensor = prepare(image.convert("RGB"))
+        return pixels
+
+
+def scale_and_crop(
+    size: int,
+    *,
+    resize: int | None,
+    standard: tuple[Sequence[float], Sequence[float]],
+    interpolation: InterpolationMode,
+    smallest_crop: float,
+    augment: Callable[[Image.Image], Image.Image] | None = None,
+) -> Preparation:
     """Scaling, cropping and standardisation.
 
     Args:
@@ -68,32 +91,16 @@ class Preparation:
             scaled to the input and mirrored half of the time; 1: training pictures are prepared as any others.
         augment: what is drawn for the window after that.
     """
-
-    def __init__(
-        self,
-        size: int,
-        *,
-        resize: int | None,
-        standard: tuple[Sequence[float], Sequence[float]],
-        interpolation: InterpolationMode,
-        smallest_crop: float,
-        augment: Callable[[Image.Image], Image.Image] | None = None,
-    ) -> None:
-        tensor = [transforms.ToTensor(), transforms.Normalize(*standard)]
-        scaled = transforms.Resize((size, size) if resize is None else resize, interpolation)
-        middle = [] if resize is None else [transforms.CenterCrop(size)]
-        window = transforms.RandomResizedCrop(size, scale=(smallest_crop, 1), interpolation=interpolation)
-        self.augments = smallest_crop < 1
-        self._plain = transforms.Compose([scaled, *middle, *tensor])
-        self.plain = PlainPreparation(self._plain.transforms)
-        drawn = [] if augment is None else [augment]
-        self._drawn = transforms.Compose([window, transforms.RandomHorizontalFlip(), *drawn, *tensor])
-
-    def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:
-        """One picture → (3, size, size); random only in training, from torch's global generator."""
-        prepare = self._drawn if training and self.augments else self._plain
-        pixels: torch.Tensor = prepare(image.convert("RGB"))
-        return pixels
+    tensor = [transforms.ToTensor(), transforms.Normalize(*standard)]
+    scaled = transforms.Resize((size, size) if resize is None else resize, interpolation)
+    middle = [] if resize is None else [transforms.CenterCrop(size)]
+    window = transforms.RandomResizedCrop(size, scale=(smallest_crop, 1), interpolation=interpolation)
+    drawn = [] if augment is None else [augment]
+    return Preparation(
+        transforms.Compose([scaled, *middle, *tensor]),
+        transforms.Compose([window, transforms.RandomHorizontalFlip(), *drawn, *tensor]),
+        augments=smallest_crop < 1,
+    )
 
 
 CONFIG = "config.json"  # of a saved model; its "kind" says which class reads it
@@ -102,75 +109,58 @@ Contrast = Callable[..., Tensor]
 Match = Callable[[Sequence[Tensor], Sequence[Sequence[str]]], list[NDArray[np.float32]]]
 
 
-class RetrievalModel(Protocol):
+class RetrievalModel(ABC):
     """Pictures and sentences in one space; n pairs a batch, d dimensions.
 
     The device is where `module` is: inputs are moved there. `loss` and `contrast` leave the mode (training, evaluation)
     to the caller; the encoders run without gradient only where the caller says so. Autocast is the model's.
+
+    Attributes:
+        kind: name of a module of `kinds/`.
+        module: what is trained, parameters that require a gradient; a checkpoint of it is the whole state in training.
+        dimension: size of an embedding, d.
+        prepare: one picture → (3, h, w) float32, always of the same size.
+        contrast: `contrast(images, texts, pictures=..., progress=...)`, the loss from a batch's (n, d) unit embeddings;
+            None where it needs more than embeddings, so that gradients cannot be cached over mini-batches.
+        match: scores of prepared pictures with texts, added to inner products (BLIP); None without a second stage.
     """
 
-    @property
-    def kind(self) -> str:
-        """Name of a module of `kinds/`."""
-        ...
-
-    @property
-    def module(self) -> torch.nn.Module:
-        """What is trained: parameters that require a gradient; a checkpoint of it is the whole state in training."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Size of an embedding, d."""
-        ...
+    kind: ClassVar[str]
+    module: Any
+    dimension: int
+    prepare: Preparation
+    contrast: Contrast | None = None
+    match: Match | None = None
 
     @property
     def augments(self) -> bool:
         """Whether `prepare` draws in training, from torch's global generator; else its tensors can be kept."""
-        ...
+        return self.prepare.augments
 
     @property
     def plain(self) -> PlainPreparation:
         """What `prepare` does outside training, in two steps."""
-        ...
+        return self.prepare.plain
 
-    @property
-    def contrast(self) -> Contrast | None:
-        """`contrast(images, texts, pictures=..., progress=...)`: the loss from a batch's (n, d) unit embeddings.
-
-        None where the loss needs more than embeddings, so that gradients cannot be cached over mini-batches.
-        """
-        ...
-
-    @property
-    def match(self) -> Match | None:
-        """Scores of prepared pictures with their texts, added to inner products (BLIP); None without a second stage."""
-        ...
-
-    def begin_step(self, step: int, steps: int, epoch: int) -> None:
-        """What changes during a training of `steps` steps, `epoch` an epoch; called in training mode."""
-        ...
+    def begin_step(self, step: int, steps: int, epoch: int) -> None:  # noqa: B027 - most models stay as they are
+        """Prepare for a step of a training of `steps` steps, `epoch` an epoch; called in training mode."""
 
     @classmethod
+    @abstractmethod
     def start(cls, base: Path, settings: Any, captions: Iterable[str]) -> Self:
         """From public weights; new weights come from torch's global generator. Raises as `load`."""
-        ...
 
     @classmethod
+    @abstractmethod
     def load(cls, folder: Path) -> Self:
         """What `save` wrote, in evaluation mode; `BadInput` for another folder or weights that do not fit."""
-        ...
 
-    def prepare(self, image: Image.Image, *, training: bool) -> Tensor:
-        """One picture → (3, h, w) float32, always of the same size; `training` draws a window where the method does."""
-        ...
-
+    @abstractmethod
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """What `loss` and `encode_texts` take; every tensor has a row a text. Empty texts are allowed."""
-        ...
 
     def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
-        """The method's loss over the batch of every process, a scalar.
+        """The method's loss over a batch, a scalar.
 
         Args:
             pixels: (n, 3, h, w), picture i belongs to text i.
@@ -179,19 +169,21 @@ class RetrievalModel(Protocol):
                 original. Pairs of one picture are no negatives (VSE++, BLIP).
             progress: share of the training that is done, from 0 to 1.
         """
-        ...
+        assert self.contrast is not None
+        images, texts = self.encode_images(pixels), self.encode_texts(tokens)
+        return self.contrast(images, texts, pictures=pictures, progress=progress)
 
+    @abstractmethod
     def encode_images(self, pixels: Tensor) -> Tensor:
         """(n, 3, h, w) → (n, d) float32, each of length 1."""
-        ...
 
+    @abstractmethod
     def encode_texts(self, tokens: dict[str, Tensor]) -> Tensor:
         """Tokens of n texts → (n, d) float32, each of length 1."""
-        ...
 
+    @abstractmethod
     def save(self, folder: Path) -> None:
         """Write `config.json` with the kind, weights as safetensors and the tokenizer into a new or empty folder."""
-        ...
 
 
 def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> RetrievalModel:

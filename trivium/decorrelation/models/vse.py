@@ -18,7 +18,7 @@ from torchvision.transforms import InterpolationMode
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.models.interface import IMAGENET, Preparation
+from trivium.decorrelation.models.interface import IMAGENET, RetrievalModel, scale_and_crop
 from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
 from trivium.decorrelation.models.treebank import treebank_words
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
@@ -124,7 +124,7 @@ def _vgg(config: dict[str, Any], dropout: float) -> Vgg:
     return Vgg(config["channels"], grid=config["grid"], hidden=config["hidden"], classes=None, dropout=dropout)
 
 
-class Vse:
+class Vse(RetrievalModel):
     """See `RetrievalModel`. A loaded one cannot train.
 
     `config` is the CNN's with `word_dimension` and `dimension`; that of a vsepp checkpoint has `bidirectional` and
@@ -132,21 +132,19 @@ class Vse:
     """
 
     kind = "vse"
-    match = None
 
     def __init__(
         self, module: VseTowers, vocabulary: Vocabulary, config: dict[str, Any], settings: VseSettings | None
     ) -> None:
         self.module, self.dimension = module, int(config["dimension"])
         self._vocabulary, self._config, self._settings = vocabulary, config, settings
-        self.prepare = Preparation(
+        self.prepare = scale_and_crop(
             config["size"],
             resize=config["resize"],
             standard=IMAGENET,
             interpolation=InterpolationMode.BILINEAR,
             smallest_crop=settings.smallest_crop if settings else 1.0,
         )
-        self.augments, self.plain = self.prepare.augments, self.prepare.plain
 
     @classmethod
     def start(cls, base: Path, settings: VseSettings, captions: Iterable[str]) -> Self:
@@ -187,12 +185,6 @@ class Vse:
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `lengths`; unknown words have a number of their own."""
         return self._vocabulary.encode(texts)
-
-    def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
-        """See `contrast`."""
-        return self.contrast(
-            self.encode_images(pixels), self.encode_texts(tokens), pictures=pictures, progress=progress
-        )
 
     def contrast(self, images: Tensor, texts: Tensor, *, pictures: Tensor, progress: float) -> Tensor:
         """The hinge over the hardest negative, after the warm-up; before it over the mean.

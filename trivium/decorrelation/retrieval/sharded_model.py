@@ -116,7 +116,7 @@ class ShardedModel:
 def load_once(folder: Path) -> RetrievalModel:
     """A saved model on this process's device, in evaluation mode."""
     model = load(folder)
-    torch.nn.Module.to(model.module.eval(), pick_device())
+    model.module.eval().to(pick_device())
     return model
 
 

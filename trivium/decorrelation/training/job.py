@@ -92,11 +92,11 @@ def train_job(
         torch.manual_seed(job.cell.seed)
         model = start(job.cell.model, job.base, job.settings, training_captions(corpus))
         if job.steps:
-            torch.nn.Module.to(model.module, device)
+            model.module.to(device)
             metrics |= _train(job, checkpoints, model, corpus, raw, log)
         with write_atomically(out) as path:
             model.save(path)
-        torch.nn.Module.to(model.module.eval(), device)
+        model.module.eval().to(device)
         pictures, batch = job.parameters.validation_pictures, job.parameters.validation_batch
         validated = validation_recall(model, corpus, raw, pictures, batch)
     log(max(1, job.steps), **{name: value for name, value in validated.items() if name == "validation_r@1"})
