@@ -13,7 +13,7 @@ SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25
 
 
 def test_the_answer_its_passages_and_what_each_system_gave():
-    answer = Answer("Bern", 0.25, [SUPPORT], None, ["No face was found."], {"image": 0.5, "text": 0.25})
+    answer = Answer("Bern", 0.25, [SUPPORT], None, ["No face was found."], 0.75)
     assert list(lines(answer)) == [
         "Bern   (probability 0.250, 0.8 s)",
         "note: No face was found.",
@@ -26,7 +26,7 @@ def test_the_answer_its_passages_and_what_each_system_gave():
 
 def test_what_the_re_rankers_gave_stands_first():
     support = dataclasses.replace(SUPPORT, score=0.75, reranking={"reranked_text": 0.5, "reranked_image": 0.25})
-    answer = Answer("Bern", 0.25, [support], None, [], {"text": 0.25})
+    answer = Answer("Bern", 0.25, [support], None, [], 0.25)
     assert list(lines(answer))[3:5] == [
         "   +0.75 = re-ranked, text +0.50  re-ranked, face and picture +0.25",
         "   +0.40 = picture, CLIP -0.10  text, DPR few-shot +0.50",
@@ -71,7 +71,7 @@ def test_options_that_do_not_go_together(capsys, arguments, message):
 
 def test_what_the_picture_shows():
     entries = [Recognised("Ada\x1b[2J", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
-    answer = Answer("", None, [], None, [], {"text": 0.25}, entries=entries)
+    answer = Answer("", None, [], None, [], 0.25, entries=entries)
     invented = dataclasses.replace(answer, invented=True, score=0.5)
     told = "(no answer)   (probability 0.500, 0.2 s, these models know an invented world only)"
     assert next(iter(lines(invented))) == told

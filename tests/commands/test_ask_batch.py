@@ -18,7 +18,7 @@ def answered(question, image, entries):
         raise BadInput("the question is empty")
     entries = [] if image is None else [Recognised(image.decode(), 2.0, 0.75, True)]
     support = Support(1, "Mill", "It stands in Bern.", 1.0, {}, None, None)
-    return Answer("Bern", 0.5, [support], None, ["A note.", "Another."], {}, entries=entries)
+    return Answer("Bern", 0.5, [support], None, ["A note.", "Another."], 0.1, entries=entries)
 
 
 def test_every_row_has_an_answer_or_a_reason(tmp_path):

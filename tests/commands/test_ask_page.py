@@ -71,7 +71,7 @@ class Own:
         if question == "bad":
             raise BadInput(f"no {EVIL}")
         text = f"{question} {len(image or b'')} {face} {rerank}"
-        return Answer(text, 0.5, [], None, ["A note."], {"image": 0.1}, picture=image)
+        return Answer(text, 0.5, [], None, ["A note."], 0.1, picture=image)
 
 
 BAD = render("ask_problem.html", problem=f"no {EVIL}")

@@ -26,7 +26,7 @@ def saying(answers: dict[str, str]):
     def answered(question: str, image: bytes | None, entries: dict[str, float] | None) -> Answer:
         if question not in answers:
             raise BadInput("nobody knows")
-        return Answer(answers[question], 0.5, [], None, [], {}, entries=[])
+        return Answer(answers[question], 0.5, [], None, [], 0.1, entries=[])
 
     return answered
 
@@ -75,7 +75,7 @@ def test_search_results_stand_in_for_pictures(tmp_path: Path) -> None:
 
     def answered(question: str, image: bytes | None, entries: dict[str, float]) -> Answer:
         seen.append((image, entries))
-        return Answer("Ur", 0.5, [], None, [], {})
+        return Answer("Ur", 0.5, [], None, [], 0.1)
 
     name = questions[0].picture
     scores = answer_set(answered, "infoseek", questions, rows, tmp_path / "answers.csv", {name: {"Ur": 1.0}})

@@ -35,7 +35,7 @@ def lines(answer: "Answer") -> Iterator[str]:
     from trivium.kvqae.asking.answer import INVENTED
 
     notes = [] if answer.score is None else [f"probability {answer.score:.3f}"]
-    notes += [f"{sum(answer.seconds.values()):.1f} s", *[INVENTED] * answer.invented]
+    notes += [f"{answer.seconds:.1f} s", *[INVENTED] * answer.invented]
     yield f"{_printable(answer.text) or '(no answer)'}   ({', '.join(notes)})"
     yield from map(entry_line, answer.entries)
     if answer.alike:

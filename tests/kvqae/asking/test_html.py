@@ -30,7 +30,7 @@ def support(contributions, mark=None, image=None):
 
 def test_nothing_becomes_markup():
     mark = (len(EVIL) + 4, len(EVIL) + 8)
-    html = answer_html(EVIL, Answer(EVIL, 1.0, [support({"bm25": 1.0}, mark)], None, [EVIL], {"text": 0.1}))
+    html = answer_html(EVIL, Answer(EVIL, 1.0, [support({"bm25": 1.0}, mark)], None, [EVIL], 0.1))
     assert "<script" not in html
     assert "<mark>Bern</mark>" in html
     assert html.count("&lt;script&gt;") == 5  # question, answer, note, title, text
@@ -52,14 +52,14 @@ def test_the_frame_is_around_the_face_at_any_size():
 
 
 def test_an_articles_picture_that_cannot_be_read_is_left_out():
-    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=b"no")], None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=b"no")], None, [], 0.1))
     assert "no picture" in html
-    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=jpeg())], None, [], {"text": 0.1}))
+    html = answer_html("who?", Answer("x", 1.0, [support({"clip": 1.0}, image=jpeg())], None, [], 0.1))
     assert "data:image/jpeg" in html
 
 
 def test_entries_stand_first_and_become_no_markup():
     seen = [Recognised("<i>Ada</i>", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
-    html = answer_html("who?", Answer("x", 1.0, [], None, [], {"text": 0.1}, entries=seen))
+    html = answer_html("who?", Answer("x", 1.0, [], None, [], 0.1, entries=seen))
     assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>: 88 %</li>" in html
     assert "<strong>Bob</strong>: too few pictures for a probability, not sure</li>" in html

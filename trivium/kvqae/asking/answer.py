@@ -112,7 +112,7 @@ class Answer:
     supports: Sequence[Support]  # best first
     face: FaceFound | None
     notes: Sequence[str]  # no picture, a question cut short, several faces …
-    seconds: Mapping[str, float]  # of each step
+    seconds: float  # that it took
     picture: bytes | None = None  # the asked one as it was looked at, upright and small
     entries: Sequence[Recognised] = ()
     faces: Sequence[FaceFound] = ()

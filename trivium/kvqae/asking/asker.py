@@ -3,9 +3,8 @@
 import io
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -141,24 +140,20 @@ class Asker:
         face: int | None,
         entries: Mapping[str, float] | None,
     ) -> Answer:
-        base, seconds = self.base, dict[str, float]()
+        base, started = self.base, time.perf_counter()
         base.check()
         question, notes = _cut(question)
         notes += base.check_question(question)
-        with _measured(seconds, "image"):
-            if entries is not None:
-                view = base.use_entries(entries)
-            else:
-                view = PictureView(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
+        if entries is not None:
+            view = base.use_entries(entries)
+        else:
+            view = PictureView(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
         notes += view.notes
-        with _measured(seconds, "text"):
-            runs = {name: system.search(question) for name, system in base.text_systems.items()}
-        with _measured(seconds, "fusion"):
-            fused = base.fuse({**runs, **view.runs})
+        runs = {name: system.search(question) for name, system in base.text_systems.items()}
+        fused = base.fuse({**runs, **view.runs})
         chosen = None
         if self._identifier is not None and picture is not None:
-            with _measured(seconds, "identification"):
-                chosen, note = self._identify(self._identifier, question, picture, fused.run)
+            chosen, note = self._identify(self._identifier, question, picture, fused.run)
             notes.append(note)
         if chosen is not None:
             own = np.flatnonzero(base.article_of == base.article_of[chosen])
@@ -167,16 +162,14 @@ class Asker:
         run, reranking = fused.run, dict[int, dict[str, float]]()
         if rerank and base.rerankers is not None:
             notes += base.rerankers.notes(view)
-            with _measured(seconds, "re-ranking"):
-                run, reranking = base.rerankers.rerank(question, view, run, base.texts)
+            run, reranking = base.rerankers.rerank(question, view, run, base.texts)
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)
         documents, scores = (row[0, : base.passages].tolist() for row in (run.documents, run.scores))
         ranked = {passage: score for passage, score in zip(documents, scores, strict=True) if passage != PADDING}
         entry = view.entries[0].title if view.entries and view.entries[0].sure else None
         entry = entry if chosen is None else base.texts[chosen][0]
-        with _measured(seconds, "reading"):
-            read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
+        read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
         notes += [base.unread] if base.reader is None else []
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [
@@ -193,8 +186,8 @@ class Asker:
         ]
         alike = None if view.entries else fused.first_by(list(view.runs))
         title = "" if alike is None else base.texts[alike][0]
-        shown = (picture, view.entries, view.faces, title, base.invented)
-        return Answer(read.text, read.score, supports, view.face, notes, seconds, *shown)
+        shown = (time.perf_counter() - started, picture, view.entries, view.faces, title, base.invented)
+        return Answer(read.text, read.score, supports, view.face, notes, *shown)
 
     def _identify(
         self, identifier: EndpointIdentifier, question: str, picture: bytes, run: Run
@@ -234,10 +227,3 @@ def _cut(question: str) -> tuple[str, list[str]]:
         return question, []
     note = f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."
     return question[:MAX_CHARACTERS], [note]
-
-
-@contextmanager
-def _measured(seconds: dict[str, float], step: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    seconds[step] = time.perf_counter() - started
