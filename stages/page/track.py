@@ -22,7 +22,7 @@ PARAMETERS, HEADLINE, PAGE = Path("params.yaml"), Path("metrics/headline.json"),
 
 
 def changed_parameters(commit: str) -> dict[str, Any]:
-    """Dotted key to value, of those that a commit has otherwise or not at all; what it alone has is None."""
+    """{dotted key: value} of the parameters that differ from a commit's; None for those that only the commit has."""
     before = dict(flatten(yaml.safe_load(git("show", f"{commit}:{PARAMETERS}")) or {}))
     now = dict(flatten(read_parameters(PARAMETERS)))
     return {key: now.get(key) for key in now | before if now.get(key) != before.get(key) or key not in before}

@@ -86,7 +86,7 @@ def _contrasts(folder: Path, reader: str, training: int) -> pa.Table:
 
 
 def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
-    """By world, the evidence of its trainings in their order that `make thorough` kept in a folder of a pipeline."""
+    """{world: evidence of its trainings, in their order} that `make thorough` kept for a pipeline."""
     files = {
         world: [path for training in TRAININGS if (path := folder / pipeline / f"{world}-{training}.parquet").exists()]
         for world in WORLDS[pipeline]

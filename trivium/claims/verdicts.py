@@ -15,7 +15,7 @@ from trivium.measures.trainings import Difference, Sides, over_trainings
 
 @dataclass(frozen=True)
 class InWorld:
-    """A claim in one world: of its parts the one that speaks least for it.
+    """A claim in one world, by the one of its parts that speaks least for it.
 
     Attributes:
         world: its seed.
@@ -65,7 +65,7 @@ def verdict(claim: Claim, difference: Difference) -> Verdict:
 
 
 def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator[Judged]:
-    """Every claim of a pipeline.
+    """Judge every claim of a pipeline.
 
     Args:
         pipeline: its name.
@@ -138,7 +138,7 @@ def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """What all say; it does not hold where any says so."""
+    """The verdict that all share; `does not hold` where any is that, else `cannot tell`."""
     if "does not hold" in verdicts:
         return "does not hold"
     return verdicts[0] if len(set(verdicts)) == 1 else "cannot tell"

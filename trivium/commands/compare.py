@@ -66,7 +66,7 @@ def column(state: State, first: State, objects: Path) -> Column:
 
 
 def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
-    """The numbers of the headline that a stage behind them would change, or might, if it ran.
+    """The numbers of the headline that a stage behind them might change if it ran again.
 
     Args:
         state: whose numbers they are.
@@ -83,7 +83,7 @@ def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
 
 
 def outdated_stages(state: State, first: State, objects: Path) -> Iterator[str]:
-    """The stages whose inputs or parameters are others than when they ran; arguments as of `stale_numbers`."""
+    """The stages whose inputs or parameters differ from those that they ran with; arguments as of `stale_numbers`."""
     made, before = hashes(state.stages), hashes(first.stages)
     for name, stage in state.stages.items():
         used = stage.get("params", {}).get(PARAMETERS, {})
@@ -100,7 +100,7 @@ def outdated_stages(state: State, first: State, objects: Path) -> Iterator[str]:
 
 
 def _is_other(path: str, md5: str, then: str, made: Hashes, before: Hashes, objects: Path) -> bool:
-    """Whether at a path lies another thing now than a stage has read; in the first state it read `then`."""
+    """Whether the content of a path differs from what a stage has read; in the first state it read `then`."""
     now, first = (md5_at(path, outputs, objects) for outputs in (made, before))
     return now != md5 if first == then else (md5 == then and now != first)
 

@@ -119,7 +119,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
 
 
 def filled(text: str, root: Path) -> str:
-    """A page with every part that stands in it between its marks renewed."""
+    """The text of a page with all parts between marks renewed."""
     for name, table in PARTS.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         if begin in text:
@@ -129,7 +129,7 @@ def filled(text: str, root: Path) -> str:
 
 
 def said(block: re.Match[str]) -> str:
-    """A block of commands, run anew, and the first paragraph that each of them prints."""
+    """Run a block of commands again; returns it with the first paragraph that each command prints."""
     printed = ""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for command in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
@@ -139,7 +139,7 @@ def said(block: re.Match[str]) -> str:
 
 
 def photograph(root: Path) -> None:
-    """README's picture: the first screen of the page, in Chromium."""
+    """Take README's picture, the first screen of the page, with Chromium."""
     browser = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     picture = [f"--screenshot={(root / PICTURE).absolute()}", "--window-size=1280,900"]
     try:

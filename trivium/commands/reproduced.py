@@ -29,7 +29,7 @@ MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # m
 
 
 def clean_commit() -> str:
-    """The commit that ran.
+    """The commit of the code that ran.
 
     Raises:
         BadInput: code or data differs from it.
@@ -41,7 +41,7 @@ def clean_commit() -> str:
 
 
 def require_scale(root: Path, scale: str) -> None:
-    """The parameters are those of `scales/{scale}.yaml`.
+    """Require the parameters of `scales/{scale}.yaml`.
 
     Raises:
         BadInput: no such scale, or a parameter that differs from it, with both values.

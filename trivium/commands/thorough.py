@@ -63,7 +63,7 @@ SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
 
 @dataclass(frozen=True, order=True)
 class Result:
-    """One result to make: of a pipeline in one world with one training, or all of it at the scale.
+    """A result of `make thorough`: a pipeline in one world with one training, or all of it at the scale.
 
     Attributes:
         pipeline: its name.
@@ -86,7 +86,7 @@ class Result:
         return f"{self.pipeline}{own}"
 
     def changes(self, root: Path) -> dict[str, Any]:
-        """What it changes in `params.yaml`, as a scale.
+        """Its changes of `params.yaml`, as a scale.
 
         Args:
             root: of the project, where `CLAIMS_SCALE` has decorrelation's cells of all trainings.
@@ -127,13 +127,13 @@ def call(*command: str, cwd: Path, **environment: str) -> str:
 
 
 def signed(commit: str, started: float) -> dict[str, Any]:
-    """What results are kept with: their commit, the day, and the minutes since `started` (`time.perf_counter`)."""
+    """The commit, the day and the minutes since `started` (`time.perf_counter`), which are kept with a result."""
     day, minutes = datetime.datetime.now(datetime.UTC).date(), (time.perf_counter() - started) / 60
     return {"commit": commit, "date": day.isoformat(), "minutes": round(minutes, 1)}
 
 
 def committed(root: Path) -> str:
-    """The commit that results come from; where anything but results differs from it, that is `BadInput`."""
+    """The current commit, from which results come; `BadInput` where anything but results differs from it."""
     changed = call("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
     if changed:
         raise BadInput("commit your changes first: results are kept with the commit they come from")
@@ -141,7 +141,7 @@ def committed(root: Path) -> str:
 
 
 def clone(root: Path, copy: Path) -> Path:
-    """The copy of a pipeline, made if it is not there: pipelines may run side by side."""
+    """Clone the project into the copy of a pipeline, unless it exists: pipelines may run side by side."""
     if not copy.exists():
         with write_atomically(copy) as partial_copy:
             call("git", "clone", "-q", str(root), str(partial_copy), cwd=root)
@@ -232,7 +232,7 @@ def outdated(kept: Mapping[str, Any], pipeline: Pipeline, tree: Mapping[str, Any
 
 
 def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Result, list[str]]:
-    """What `make thorough` would make, claims' runs first, and why."""
+    """{result that is out of date: why}, claims' runs first."""
     code = Code(code_root())
     reasons: dict[Result, list[str]] = {}
     for result in (*claim_runs(pipelines), *map(Result, pipelines)):

@@ -178,7 +178,7 @@ def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
 
 
 def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Random) -> list[T]:
-    """As many of the wrong as of the right ones as far as there are, at most `count`, in an order by chance."""
+    """Draw as many wrong as right ones, as far as there are, at most `count` together, in random order."""
     chosen = rng.sample(wrong, min(len(wrong), max(count // 2, count - len(right))))
     chosen += rng.sample(right, min(len(right), count - len(chosen)))
     rng.shuffle(chosen)

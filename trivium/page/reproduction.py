@@ -73,18 +73,18 @@ class Cell:
 
     @property
     def pipeline(self) -> str:
-        """Of `PIPELINES`."""
+        """The pipeline of its stage, of `PIPELINES`."""
         return self.stage.partition("-")[0]
 
     @property
     def file(self) -> str:
-        """Of the metric, in `metrics/`."""
+        """The path of its metrics file in `metrics/`."""
         own = self.stage.partition("-")[2].replace("@", "_")
         return f"{self.pipeline}/{self.stem or own}.json"
 
     @property
     def key(self) -> str:
-        """Names it in a log."""
+        """Its name in a log."""
         return f"{self.file}:{self.metric}"
 
     def agrees(self, value: float) -> bool | None:
@@ -126,12 +126,12 @@ class Table:
 
     @property
     def stages(self) -> list[str]:
-        """Those that compute it."""
+        """The stages that compute it."""
         return list(dict.fromkeys(cell.stage for cell in self.cells))
 
     @property
     def measures(self) -> list[str]:
-        """Its columns."""
+        """The names of its columns."""
         return list(dict.fromkeys(cell.measure for cell in self.cells))
 
     def rows(self, last: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
@@ -183,7 +183,7 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
         return f"{DATASETS[dataset]}: {printed['models'][model]} {VARIANTS[variant]}"
 
     def rows_of_its_own(table: str) -> list[tuple[str, Any]]:
-        """Those that do not stand in Tables 1 and 2 already."""
+        """The rows that do not stand in Tables 1 and 2 already."""
         return [(name, row) for name, row in printed[table]["rows"].items() if "in_table_1" not in row]
 
     for dataset in ("coco", "flickr30k"):

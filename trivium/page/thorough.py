@@ -66,7 +66,7 @@ def measured_cell(
 
 
 def dagger(thorough: Thorough | None) -> Markup:
-    """What † means, below a table."""
+    """The footnote that explains †; nothing without such numbers."""
     if thorough is None:
         return Markup()
     return Markup(
@@ -112,7 +112,7 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
 
 
 def front_html(judged: Iterable[Judged], pipeline: str) -> Markup:
-    """What the worlds say of the sentence that stands first, for behind it; empty where not all runs are there."""
+    """The verdict of all worlds on the sentence that stands first; empty where not all runs are there."""
     enough, names = FRONT[pipeline]
     first = [row for row in judged if row.claim.name in names]
     if not all(row.complete for row in first):

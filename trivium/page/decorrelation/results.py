@@ -52,7 +52,7 @@ class Results:
         return [name for name in DATASETS if name in used]
 
     def by_seed(self, group: str, kind: str, measure: str) -> list[float]:
-        """A row's value in each of its cells."""
+        """The values of a row, one a cell."""
         return [self.metrics[f"{name}_{kind}_{measure}"] for name in self.members[group]]
 
     def comparison(self, **fields: Any) -> Mapping[str, Any] | None:

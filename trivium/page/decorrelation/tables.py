@@ -158,7 +158,7 @@ def paper_cells(paper: Mapping[str, Any] | None) -> list[Cell]:
 
 
 def table_1_html(of: Tables) -> Markup:
-    """ODmAP@1, 5 and 10 of every model, data set by data set."""
+    """Table 1: ODmAP@1, 5 and 10 of every model, data set by data set."""
     shown, metrics = [], of.results.metrics
     columns, tolerance = [*SYNTHETIC, ("original", "odmap@1")], of.published["tolerances"]["odmap"]
     for dataset in of.datasets:
@@ -177,7 +177,7 @@ def table_1_html(of: Tables) -> Markup:
 
 
 def table_2_html(of: Tables) -> Markup:
-    """R@1, 5 and 10 both ways."""
+    """Table 2: R@1, 5 and 10 on whole pictures, from picture to caption and back."""
     tolerance = of.published["tolerances"]["recall"]
     shown = [
         {
@@ -193,7 +193,7 @@ def table_2_html(of: Tables) -> Markup:
 
 
 def table_3_html(of: Tables, folder: Path) -> Markup:
-    """CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
+    """Table 3: CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
 
     The folder of the metrics has `pairs_{dataset}_{filling}_{captions}.json`.
     """
@@ -227,13 +227,13 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
 
 
 def _label(cell: Training) -> str:
-    """A row of ours that the paper has not."""
+    """The label of a row that the paper does not have."""
     painter = FILLINGS[cell.filling]
     return f"{CAPTIONS[cell.captions]} × {'in-painting' if painter.inpaints else painter.label}"
 
 
 def appendix_b_html(of: Tables) -> Markup:
-    """CLIP on COCO when every training set has the same size."""
+    """Appendix B: CLIP on COCO when every training set has the same size."""
     rows = []
     for variant, paper in of.published["appendix_b"]["rows"].items():
         group = f"coco_clip_{variant}"
