@@ -2,13 +2,11 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import get_args
 
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.decorrelation.captions.pairs import Captions, PairsParameters, captioner_of, make_pairs
-from trivium.decorrelation.regions.removal_table import PAIRS, read_removals
+from trivium.decorrelation.regions.removals import PAIRS, read_removals
 
 
 def main(
@@ -17,7 +15,7 @@ def main(
     *,
     dataset: str,
     filling: str,
-    captions: str,
+    captions: Captions,
     phrases: Path = Path("data/decorrelation/phrases/{dataset}.parquet"),
     removals: Path = Path("data/decorrelation/removals/{dataset}"),
     painted: Path = Path("data/decorrelation/painted/{dataset}/{filling}"),
@@ -25,8 +23,6 @@ def main(
     out: Path = Path("data/decorrelation/pairs/{dataset}/{filling}_{captions}.parquet"),
 ) -> dict[str, float]:
     """Write D' with captions by --captions; captioner reads --painted by the model of that name in --base."""
-    if captions not in get_args(Captions):
-        raise BadInput("no such way to caption", field="--captions", got=captions, choices=get_args(Captions))
     drawn = [
         removal
         for removal in read_removals(removals / "removals.parquet")
@@ -34,7 +30,7 @@ def main(
     ]
     captioner = captioner_of(base / "captioner", painted, parameters) if captions == "captioner" else None
     counts: Counter[str] = Counter(pairs=0, pictures=0, different_captions=0, dropped_unnamed=0, dropped_emptied=0)
-    pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, captioner)  # type: ignore[arg-type]
+    pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, captioner)
     write_table(out, pairs, PAIRS)
     return {"removals": float(len(drawn)), **{name: float(count) for name, count in counts.items()}}
 

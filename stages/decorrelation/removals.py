@@ -14,9 +14,9 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.regions.regions import Limits
-from trivium.decorrelation.regions.removal_table import PAIRS, write_removals
 from trivium.decorrelation.regions.removals import (
     EMPTY_REASONS,
+    PAIRS,
     REJECTED,
     USED,
     Drawing,
@@ -26,6 +26,7 @@ from trivium.decorrelation.regions.removals import (
     shards,
     total,
     write_classes,
+    write_removals,
 )
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.pictures import Removal

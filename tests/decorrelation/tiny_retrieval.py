@@ -14,7 +14,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.models.interface import PlainPreparation
 from trivium.decorrelation.models.kind import ModelSettings
-from trivium.decorrelation.regions.removal_table import write_removals
+from trivium.decorrelation.regions.removals import write_removals
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Removal, removal_id
 

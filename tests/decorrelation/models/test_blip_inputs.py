@@ -5,7 +5,7 @@ import pytest
 import torch
 from PIL import Image
 
-from trivium.decorrelation.models.blip_inputs import AUGMENTATIONS, augment, pre_caption
+from trivium.decorrelation.models.blip import AUGMENTATIONS, augment, pre_caption
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from nltk.tokenize import NLTKWordTokenizer
 
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.models.treebank import treebank_words
-from trivium.decorrelation.models.vse import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, words_of
+from trivium.decorrelation.models.vse import BEGIN, END, PADDING, SPECIAL, UNKNOWN, Vocabulary, treebank_words, words_of
 
 
 def test_words_are_lower_case_without_punctuation():

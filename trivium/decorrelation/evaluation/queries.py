@@ -135,8 +135,6 @@ def expected_precision(correct: NDArray[np.int64], gallery: int, k: int) -> NDAr
     With n correct among N: rank i is correct with probability p = n / N, and then each rank before it with
     q = (n - 1) / (N - 1); so E[P@i · rel_i] = (p / i) (1 + (i - 1) q). `correct` is n of each query, `gallery` N.
     """
-    if not 1 <= k <= gallery:
-        raise ValueError(f"k should be from 1 to the gallery's size {gallery}, got {k}")
     p = correct / gallery
     q = np.maximum(correct - 1, 0) / max(1, gallery - 1)
     ranks = np.arange(1, k + 1)

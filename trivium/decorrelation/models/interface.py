@@ -36,9 +36,7 @@ class PlainPreparation:
     """
 
     def __init__(self, steps: Sequence[Any]) -> None:
-        *scaling, tensor, standardise = steps
-        if not (isinstance(tensor, transforms.ToTensor) and isinstance(standardise, transforms.Normalize)):
-            raise TypeError(f"a preparation that does not end in a tensor and its standardisation: {steps}")
+        *scaling, _, standardise = steps
         self._scale = transforms.Compose(scaling)
         # A tensor, as a GPU divides by a number less exactly.
         constants = 255.0, standardise.mean, standardise.std

@@ -20,7 +20,6 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import IMAGENET, RetrievalModel, scale_and_crop
 from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
-from trivium.decorrelation.models.treebank import treebank_words
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 
@@ -32,6 +31,32 @@ WORD = r"\w+(?:['’]\w+)*"
 def words_of(text: str) -> list[str]:
     """Runs of letters and digits, lower case; a word may have apostrophes inside."""
     return re.findall(WORD, text.lower())
+
+
+_TREEBANK = (  # applied in this order, spaces around what becomes a word
+    (r"(^|[ (\[{<])\"", r"\1 `` "),
+    (r"([^.])(\.)([\])}>\"']*)\s*$", r"\1 \2 \3 "),
+    (r"([:,])(?=\D|$)", r" \1 "),
+    (r"(\.{2,}|--|[;@#$%&?!*()\[\]{}<>])", r" \1 "),
+    (r"\"", " '' "),
+    (r"([^' ])('s|'m|'d|'ll|'re|'ve|n't|')(?= )", r"\1 \2"),
+    (r"\b(can(?=not\b)|(?:gon|wan)(?=na\b)|got(?=ta\b)|(?:lem|gim)(?=me\b))", r"\1 "),
+)
+
+
+def treebank_words(text: str) -> list[str]:
+    """Words of a caption as NLTK's `word_tokenize` gives them, which the vocabularies of vsepp are made with.
+
+    NLTK finds sentences by a trained model (Punkt); here one ends at a full stop, a question or an exclamation mark
+    before a space. Within a sentence the rules are those of the Penn Treebank, as NLTK's documentation describes them.
+    """
+    words = []
+    for sentence in re.split(r"(?<=[.?!])\s+", text.lower().strip()):
+        padded = f" {sentence} "
+        for pattern, replacement in _TREEBANK:
+            padded = re.sub(pattern, replacement, padded)
+        words += padded.split()
+    return words
 
 
 READERS: dict[str, Callable[[str], list[str]]] = {"words": words_of, "treebank": treebank_words}
@@ -164,8 +189,6 @@ class Vse(RetrievalModel):
     def load(cls, folder: Path) -> Self:
         """What `save` wrote."""
         towers, vocabulary, config = _read_whole(folder, dropout=0.0)
-        if (kind := config.get("kind")) != cls.kind:
-            raise BadInput("checkpoint of another kind", file=folder / _CONFIG, got=kind, expected=cls.kind)
         return cls(towers.eval(), vocabulary, config, None)
 
     def begin_step(self, step: int, steps: int, epoch: int) -> None:
