@@ -35,8 +35,12 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
     parts = []
     for claim in CLAIMS[pipeline]:
         for part, source in claim.parts.items():
-            read = {Rows: _of_rows, Cost: _of_factor, Reads: _of_reader}[type(source)]
-            items, *values = read(folder, source, training)
+            if isinstance(source, Rows):
+                items, *values = _of_rows(folder, source, training)
+            elif isinstance(source, Cost):
+                items, *values = _of_factor(folder, source, training)
+            else:
+                items, *values = _of_reader(folder, source, training)
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
             parts.append(pa.table([*same, items, *values], schema=SCHEMA))
     return pa.concat_tables(parts)
@@ -47,7 +51,7 @@ def _of_rows(folder: Path, source: Rows, training: int) -> list[NDArray]:
     file = folder / source.table
     (names, *better), (others, *other) = (_sums(file, source, training, side) for side in (source.better, source.other))
     if not np.array_equal(names, others) or not np.array_equal(better[1], other[1]):
-        raise BadInput("the two sides have other items", file=file, got=source.better, expected=source.other)
+        raise BadInput("the two sides have other items", file=file, got=source.better, expected=str(source.other))
     return [names, *better, *other]
 
 
