@@ -8,7 +8,8 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.formats.trec import write_run
+from trivium.formats.questions import read_questions
+from trivium.formats.trec import read_run_over, write_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, SECTION, SPLITS, Inputs, reranker_settings
 from trivium.measures.runs import Run
 
@@ -41,14 +42,14 @@ def main(
     out: Path = Path("data/kvqae/runs/reranked/{reranker}"),
 ) -> dict[str, float]:
     """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
-    inputs = Inputs(
-        questions, question_images, passages, articles, parameters.max_tokens, parameters.batch, context.engine
-    )
+    inputs = Inputs(question_images, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}
     with write_atomically(out) as target:
         for split in SPLITS:
-            run, counts = member.rerank(split, runs / f"{split}.trec")
+            of_split = read_questions(questions / f"{split}.jsonl")
+            initial = read_run_over(runs / f"{split}.trec", [question.id for question in of_split])
+            run, counts = member.rerank(split, of_split, initial)
             write_run(target / f"{split}.trec", Run(run.queries, run.documents, run.scores, reranker))
             metrics |= {f"{split}_{name}": value for name, value in counts.items()}
     return metrics

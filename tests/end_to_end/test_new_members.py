@@ -22,7 +22,6 @@ MODULES = """
 RERANKER = '''
 """Backwards: the initial list turned round."""
 
-from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.reranker import Reranker
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
@@ -36,8 +35,8 @@ class Backwards(Reranker):
     def __init__(self, settings, inputs):
         self.depth = settings.depth
 
-    def rerank(self, split, file):
-        best = first(read_run(file), self.depth)
+    def rerank(self, split, questions, initial):
+        best = first(initial, self.depth)
         lists = {
             query: {int(each): float(place) for place, each in enumerate(documents) if each != PADDING}
             for query, documents in zip(best.queries, best.documents, strict=True)

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from stages.kvqae.rerank import RerankParameters, main
+from tests.stages.kvqae.test_image_search import write_questions
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import write_table
@@ -66,6 +67,7 @@ def files(tmp_path):
             "face": [name in ("face", "other") for name in QUESTIONS],
         }
         write_table(tmp_path / "routing" / f"{split}.parquet", pa.table(routing))
+        write_questions(tmp_path / f"{split}.jsonl", dict.fromkeys(QUESTIONS, ("any.jpg", "Q1")))
         # Passages 0 1 | 2 3 | 4 | | 5 6 | 7 | 8 | 9 of the articles 0 to 7; 1 stands before 0.
         ranked = {number: 1 - place / 10 for place, number in enumerate((5, 2, 1, 4, 7, 0, 8, 6, 3, 9))}
         write_run(tmp_path / "run" / f"{split}.trec", Run.from_dict(dict.fromkeys(("face", "place", "lost"), ranked)))

@@ -69,15 +69,14 @@ def _pipeline() -> Any:
 def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
     """Cut articles (article, text) into passages (article, position, text); runs in a worker."""
     nlp = _pipeline()
-    columns: tuple[list[int], list[int], list[str]] = ([], [], [])
+    rows = []
     with nlp.memory_zone():  # the words of millions of articles are not kept
         for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
             documents = nlp.pipe(filter(None, paragraphs))
             sentences = ((sentence.text, len(sentence)) for document in documents for sentence in document.sents)
-            for position, text in enumerate(pack(sentences, words)):
-                for column, value in zip(columns, (article, position, text), strict=True):
-                    column.append(value)  # type: ignore[attr-defined]
-    return pa.record_batch(dict(zip(SCHEMA.names[1:], columns, strict=True)), schema=pa.schema(list(SCHEMA)[1:]))
+            passages = enumerate(pack(sentences, words))
+            rows += [{"article": article, "position": position, "text": text} for position, text in passages]
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA.remove(0))
 
 
 class PassagesParameters(Parameters):
@@ -124,15 +123,15 @@ def _join(
             yield batch.filter(pa.array([article not in brought for article in ranges[-1]]))
 
     for cut in engine.map(partial(cut_articles, words=words), lacking(), description="passages"):
-        columns: tuple[list[int], list[int], list[str], list[int]] = ([], [], [], [])
-        for article in filter(brought.__contains__, ranges.popleft()):
-            first, texts = brought.of(article)
-            for position, text in enumerate(texts):
-                for column, value in zip(columns, (article, position, text, first + position), strict=True):
-                    column.append(value)  # type: ignore[attr-defined]
-        own = pa.table(dict(zip(BROUGHT_SCHEMA.names[1:], columns, strict=True)), pa.schema(list(BROUGHT_SCHEMA)[1:]))
-        rows = pa.concat_tables([own, pa.Table.from_batches([cut])], promote_options="default")
-        yield from rows.sort_by([("article", "ascending"), ("position", "ascending")]).combine_chunks().to_batches()
+        rows = [
+            {"article": article, "position": position, "text": text, ROW: first + position}
+            for article in filter(brought.__contains__, ranges.popleft())
+            for first, texts in [brought.of(article)]
+            for position, text in enumerate(texts)
+        ]
+        theirs = pa.Table.from_pylist(rows, schema=BROUGHT_SCHEMA.remove(0))
+        table = pa.concat_tables([theirs, pa.Table.from_batches([cut])], promote_options="default")
+        yield from table.sort_by([("article", "ascending"), ("position", "ascending")]).combine_chunks().to_batches()
 
 
 def _write(

@@ -7,7 +7,7 @@ imported where one is made.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,6 +17,7 @@ from pydantic import AfterValidator, Field
 from trivium.core.engine import Engine
 from trivium.core.parameters import Parameters, validate
 from trivium.core.registry import Registry
+from trivium.formats.questions import Question
 from trivium.measures.runs import Run
 
 FAMILY = "trivium.kvqae.rerankers.members"
@@ -33,9 +34,8 @@ class RerankerSettings(Parameters):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What every re-ranker may read beside its settings; questions are `{split}.jsonl`, images shards."""
+    """What every re-ranker may read beside its settings; images are shards."""
 
-    questions: Path
     question_images: Path
     passages: Path
     articles: Path
@@ -67,8 +67,8 @@ class Reranker(ABC):
     def __init__(self, settings: Any, inputs: Inputs) -> None: ...
 
     @abstractmethod
-    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
-        """Re-rank a split's initial run, a TREC file; returns the new one, and counts.
+    def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
+        """Re-rank the initial run of a split's questions; returns the new run, and counts.
 
         Questions and passages that it cannot score are left out; whoever fuses lists fills them up.
         """

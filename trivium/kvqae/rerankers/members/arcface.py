@@ -1,12 +1,13 @@
 """ArcFace: the face of the question's image against those of the articles' (kvqae.md §4)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.tables import read_table
-from trivium.formats.trec import read_run_over
+from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.retrieval.image_search import STEP
@@ -67,16 +68,15 @@ class ArcFace(Reranker):
         self.base_faces = base.matrix(SYSTEM)
         self.faces = ImageFeatures.read(features / "questions").matrix(SYSTEM)
 
-    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+    def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Questions with a face, by cosine; a passage whose article shows no human's face is left out."""
         routes = read_table(self.routing / f"{split}.parquet", ["question", "image", "face"])
         served = routes.filter(routes["face"])
-        initial = read_run_over(file, routes["question"].to_pylist())
         initial = first(initial.select(served["question"].to_pylist()), self.depth)
         ranked = rerank(initial, self.faces[served["image"].to_numpy()], self.base_faces, self.image_of)
         kept = ranked.documents != PADDING
         return ranked, {
-            "questions": float(routes.num_rows),
+            "questions": float(len(questions)),
             "questions_with_face": float(served.num_rows),
             "questions_without_result": float((~kept.any(axis=1)).sum()),
             "passages": float((initial.documents != PADDING).sum()),

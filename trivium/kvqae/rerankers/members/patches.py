@@ -7,7 +7,6 @@ the sum of their cosines as its score, as a share of the patches. The row stands
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +16,7 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
-from trivium.formats.questions import read_questions
-from trivium.formats.trec import read_run_over
+from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.retrieval.image_search import STEP
@@ -79,7 +77,7 @@ class Patches(Reranker):
         from trivium.vision.whole_images import PictureEmbedder
 
         model, images = settings.reads
-        self.settings, self.inputs = settings, inputs
+        self.settings = settings
         encoder = ENCODERS[settings.encoder].load(model, pick_device())
         if not isinstance(encoder, PictureEmbedder):
             raise BadInput("no encoder of whole pictures", field="kvqae.rerankers.patches", got=settings.encoder)
@@ -90,19 +88,17 @@ class Patches(Reranker):
         self.image_of: list[str | None] = read_table(inputs.articles, ["image"])["image"].to_pylist()
         self.known: dict[str, NDArray[np.float16] | None] = {}  # of articles' images; None of unreadable ones
 
-    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+    def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
-        questions = read_questions(self.inputs.questions / f"{split}.jsonl")
-        best = first(read_run_over(file, [question.id for question in questions]), self.settings.depth)
+        best = first(initial, self.settings.depth)
         ranked: dict[str, dict[int, float]] = {}
         counts = {"questions_without_image": 0, "passages": 0, "passages_without_image": 0, "pairs": 0}
         for question, row in zip(questions, best.documents, strict=True):
             documents = row[row != PADDING].tolist()
             counts["passages"] += len(documents)
             images = {document: self.image_of[self.article_of[document]] for document in documents}
-            query = (
-                self.describe(self.question_images, [question.image]).get(question.image) if question.image else None
-            )
+            name = question.image or ""
+            query = self.describe(self.question_images, [name])[name]
             if query is None:
                 counts["questions_without_image"] += 1
                 continue

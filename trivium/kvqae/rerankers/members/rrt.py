@@ -1,12 +1,11 @@
 """RRT: the question's image against those of the articles, by their local features (kvqae.md §4)."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.formats.questions import read_questions
-from trivium.formats.trec import read_run_over
+from trivium.formats.questions import Question
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.measures.runs import Run
@@ -28,7 +27,7 @@ class Rrt(Reranker):
         from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt, read_base
         from trivium.vision.local_descriptors.folder import FeatureFolder
 
-        self.settings, self.inputs = settings, inputs
+        self.settings = settings
         model, features = settings.reads
         self.left_out = is_left_out(model)
         if not self.left_out:
@@ -38,14 +37,12 @@ class Rrt(Reranker):
             check_dimension(self.network, self.base.features, features / "kb")
             check_dimension(self.network, self.features, features / "questions")
 
-    def rerank(self, split: str, file: Path) -> tuple[Run, dict[str, float]]:
+    def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """By the network's scores; a passage whose article has no readable image is left out."""
         from trivium.kvqae.rerankers.rrt import rerank
 
-        questions = read_questions(self.inputs.questions / f"{split}.jsonl")
         if self.left_out:
             return Run.from_dict({}, name=self.name), {"questions_left_out": float(len(questions))}
-        run = read_run_over(file, [question.id for question in questions])
         images = self.features.rows(pa.array([question.image for question in questions], pa.string()))
         depth, batch = self.settings.depth, self.settings.batch
-        return rerank(run, images, self.features, self.base, self.network, depth=depth, batch=batch)
+        return rerank(initial, images, self.features, self.base, self.network, depth=depth, batch=batch)
