@@ -19,15 +19,7 @@ from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
 from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.sources.brought import require_files
-from trivium.sources.kvqae.rrt import (
-    EXTRACTOR,
-    PHOTOGRAPHS,
-    bring_extractor,
-    bring_rrt,
-    features_given,
-    fetch_rrt,
-    write_rrt_card,
-)
+from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, bring_rrt, fetch_rrt, has_features, write_rrt_card
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
 
@@ -36,7 +28,7 @@ COMMENT = "Entities of the knowledge base that the re-ranker's training showed, 
 
 
 class RrtParameters(LandmarkTrainingParameters):
-    """Section `kvqae.rrt`; `hub` reads `use` alone, `local` what training needs.
+    """Section `kvqae.rrt`; `hub` and `local` read `use` alone.
 
     Photographs are described as images are.
     """
@@ -66,7 +58,7 @@ def make_sample(
     photographs = choose_photographs(
         shown, landmarks=parameters.landmarks, persons=parameters.persons, views=parameters.views
     )
-    images, extractor = context.work / PHOTOGRAPHS, context.work / EXTRACTOR
+    images, extractor = context.work / "photographs", context.work / EXTRACTOR
     if not images.exists():
         drawn = draw_pictures(
             list(photographs), context.engine, size=parameters.picture_size, difficulty=parameters.difficulty,
@@ -97,16 +89,16 @@ def main(
     """Write the model's folder to --out; where RRT is not used or has no features, that it is left out.
 
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
-    --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder, or trains on it.
+    --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder.
     """
     local = Path(parameters.local) if parameters.local else None
     if source == "local" and local and (local / "rrt").is_dir():  # a network is of no use without its features
         require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
-    has_features = source == "sample" or features_given(local)
-    if parameters.use and not has_features:
+    is_described = source == "sample" or has_features(local)
+    if parameters.use and not is_described:
         folder = f"{local}/rrt/{EXTRACTOR} or {local}/delg" if local else "world.local.kvqae_models"
         print(f"RRT is left out of Tables 5 to 7: its features are not given in {folder} ({DOCS})", file=sys.stderr)
-    if not (parameters.use and has_features):
+    if not (parameters.use and is_described):
         with write_atomically(out) as target:
             leave_out(target)
             write_json(target / EXTRACTOR / EXTRACTOR_CONFIG, {"kind": NONE})
@@ -115,7 +107,7 @@ def main(
         return make_sample(parameters, context, out, world_seed=world_seed, articles=articles, imageless=imageless)
     if source == "hub":
         return fetch_rrt(out, context.downloads, local)
-    return bring_rrt(parameters, context, Path(parameters.local), out)
+    return bring_rrt(Path(parameters.local), out)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ COMMANDS = {
     "kb": "turn a folder of texts and pictures into a knowledge base that answers questions",
     "ask": "answer a question of your own about a picture of your own",
     "ask-page": "open a page in the browser that answers such questions (make ask)",
-    "encoder": "fetch the public weights of an encoder of today, for rows of KVQAE's tables",
     "delg": "write the images that DELG's own tool has yet to describe for the image re-ranker RRT",
     "difficulty": "say what makes the questions of any set hard for the models that answered them",
     "odmap": "measure how much any model of pictures and texts guesses, and write a leaderboard",

@@ -7,15 +7,11 @@ import torch
 import yaml
 from torch import nn
 
-from sample.kvqae.write import draw_pictures
-from sample.landmarks import choose_photographs, known_things
-from sample.render.difficulty import Difficulty
+from sample.landmarks import known_things
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources import small_hub
 from tests.sources.loopback import serve
-from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.kvqae.rerankers import local_features
 from trivium.kvqae.rerankers.overlap_lists import read_entities
@@ -97,31 +93,6 @@ def test_local_model() -> None:
     assert licence_of(Path("rrt"), without_card="?") == "mit"
     Path("mine/rrt/config.json").write_text('{"global_dimension": 6, "layers": 1, "heads": 2, "hidden": 9}')
     with pytest.raises(BadInput, match=r"layers.0.widen.weight"):
-        run("local", "mine")
-
-
-def test_training_on_the_users_photographs() -> None:
-    chosen = choose_photographs([], landmarks=8, persons=0, views=2)
-    drawn = draw_pictures(list(chosen), LocalEngine(1), size=64, difficulty=Difficulty(**EASY), description="draw")
-    write_images(Path("mine/rrt/photographs"), drawn)
-    Path("mine/rrt/extractor").mkdir()
-    Path("mine/rrt/extractor/extractor.json").write_text('{"kind": "sift"}')
-    lines = [f"{photograph.name},tower {landmark}" for photograph, landmark in chosen.items()]
-    labels = Path("mine/rrt/photographs.csv")
-    labels.write_text("\n".join(["name,landmark", *lines]))
-    metrics = run("local", "mine")
-    assert metrics["training_images"] + metrics["held_out_images"] == 16
-    load_rrt(Path("rrt"))
-    assert "trained on: mine/rrt/photographs, the user's" in Path("rrt/README.md").read_text()
-    assert licence_of(Path("rrt"), without_card="?") is None
-    labels.write_text("\n".join(["name,landmark", *lines[1:]]))
-    with pytest.raises(BadInput, match=r"photographs without a landmark; got '0_0.jpg'"):
-        run("local", "mine")
-    labels.write_text("name,place\n")
-    with pytest.raises(BadInput, match=r"photographs.csv:1: missing columns"):
-        run("local", "mine")
-    labels.write_text("name,landmark\na.jpg,\n")
-    with pytest.raises(BadInput, match=r"photographs.csv:2: empty field"):
         run("local", "mine")
 
 

@@ -221,19 +221,12 @@ def train_on(
     context: Context,
     out: Path,
 ) -> dict[str, float]:
-    """Describe the photographs of a folder of shards by an extractor, and train on their landmarks.
-
-    Raises:
-        BadInput: a photograph has no landmark in `landmark_of`.
-    """
+    """Describe the photographs of a folder of shards by an extractor, and train on their landmarks."""
     folder = context.work / "features"
     metrics = describe_images(
         images, extractor, None, parameters, engine=context.engine, work=context.work / "shards", out=folder
     )
     names = FeatureFolder.read(folder).names.to_pylist()
-    if missing := [name for name in names if name not in landmark_of]:
-        expected = "a line in photographs.csv"
-        raise BadInput("photographs without a landmark", file=images, got=missing[0], expected=expected)
     _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
     task = partial(
         train_rrt, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed

@@ -1,4 +1,4 @@
-"""The Re-Ranking Transformer: downloaded, brought by the user, trained on the user's photographs, or left out (§4, §8).
+"""The Re-Ranking Transformer: downloaded, brought by the user, or left out (§4, §8).
 
 Its folder holds `config.json` and `model.safetensors`, `extractor/` (which features it reads, and what makes them), and
 `landmarks.txt`, where it is known: the Wikidata ids of the knowledge base's entities that its training showed. The
@@ -11,12 +11,10 @@ from pathlib import Path
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context
-from trivium.core.tables import read_csv_records, write_json
+from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.local_features import SIDES
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
-from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.nets.weights import load_weights
@@ -30,11 +28,7 @@ from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION
 
 EXTRACTOR = "extractor"
-
-
 NOT_STATED = "not stated"  # a licence in pins.yaml
-
-
 DELG_DIMENSION = 2048  # of DELG's global descriptors
 
 
@@ -77,7 +71,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
     return counts | {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
 
 
-def features_given(brought: Path | None) -> bool:
+def has_features(brought: Path | None) -> bool:
     """Whether a folder of the user's holds what describes images: an extractor, or DELG's files for both sides.
 
     Raises:
@@ -147,48 +141,21 @@ def read_checkpoint(path: Path) -> RerankingTransformer:
 MODEL = ("config.json", "model.safetensors")
 
 
-PHOTOGRAPHS, LABELS = "photographs", "photographs.csv"
-
-
-def bring_rrt(parameters: LandmarkTrainingParameters, context: Context, source: Path, out: Path) -> dict[str, float]:
-    """Take the user's model, or train one on the user's photographs.
-
-    `rrt/` in their folder holds `extractor/` and either the model (`config.json`, `model.safetensors`) or
-    `photographs/` (image shards) with `photographs.csv` (columns name, landmark); `landmarks.txt` may be left out.
+def bring_rrt(source: Path, out: Path) -> dict[str, float]:
+    """Take the user's model from `rrt/` in their folder, with its `extractor/`; `landmarks.txt` may be left out.
 
     Raises:
-        BadInput: neither is there, weights of another size than the configuration says; see `train_on`.
+        BadInput: a file is missing, or weights of another size than the configuration says.
     """
     source = source / "rrt"
+    require_files(source, MODEL)
+    model = load_rrt(source)
+    metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
     with write_atomically(out) as temporary:
-        if (source / PHOTOGRAPHS).is_dir():
-            labels = read_labels(source / LABELS)
-            metrics = train_on(source / PHOTOGRAPHS, labels, source / EXTRACTOR, parameters, context, temporary)
-            base, data = "random weights", f"{source / PHOTOGRAPHS}, the user's"
-        else:
-            require_files(source, MODEL)
-            model = load_rrt(source)
-            metrics = {"parameters": float(sum(weights.numel() for weights in model.parameters()))}
-            bring(source, temporary, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
-            base, data = "the user's own", "not known"
+        bring(source, temporary, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
         bring_extractor(source / EXTRACTOR, temporary)
         metrics |= bring_landmarks(source, temporary)
         write_json(temporary / PROVENANCE, digests(temporary))
         if not (temporary / CARD).exists():
-            write_rrt_card(temporary, base=base, data=data, metrics=metrics, licence=None)
+            write_rrt_card(temporary, base="the user's own", data="not known", metrics=metrics, licence=None)
     return metrics
-
-
-def read_labels(path: Path) -> dict[str, str]:
-    """The landmark on each photograph, by name.
-
-    Raises:
-        BadInput: see `read_csv_records`; or an empty field.
-    """
-    require_files(path.parent, [path.name])
-    labels = {}
-    for row, record in read_csv_records(path, ("name", "landmark")):
-        if not record["name"] or not record["landmark"]:
-            raise BadInput("empty field", file=path, row=row, got=record, expected="a name and a landmark")
-        labels[record["name"]] = record["landmark"]
-    return labels
