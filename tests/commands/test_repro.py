@@ -14,7 +14,7 @@ from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
 from trivium.commands import repro
-from trivium.commands.repro import CONSTRUCTION, LAST, Progress, heal, is_refused, needed
+from trivium.commands.repro import CONSTRUCTION, LAST, heal, is_refused, kept_seconds, progress_line, stages_of
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 
@@ -138,32 +138,32 @@ def test_a_pipeline_brings_what_it_needs_and_leaves_the_construction_of_real_que
     edges += [("report", CONSTRUCTION), ("track", "report"), ("complexity-score", "complexity-world")]
     stages = nx.DiGraph([*edges, ("headline", "kvqae-read")])
     kvqae = {"kvqae-read", "kvqae-world", "headline", *LAST}
-    assert needed(stages, "kvqae", is_invented=True) == kvqae
-    assert needed(stages, "construction", is_invented=False) == {
+    assert stages_of(stages, "kvqae", is_invented=True) == kvqae
+    assert stages_of(stages, "construction", is_invented=False) == {
         *(CONSTRUCTION, "kvqae-link", "kvqae-world", "headline"),
         *LAST,
     }
-    assert needed(stages, "", is_invented=True) == set(stages)
-    assert needed(stages, "", is_invented=False) == set(stages) - {CONSTRUCTION, "kvqae-link"}
-    assert needed(stages, "complexity", is_invented=True) == {"complexity-score", "complexity-world", "headline", *LAST}
+    assert stages_of(stages, "", is_invented=True) == set(stages)
+    assert stages_of(stages, "", is_invented=False) == set(stages) - {CONSTRUCTION, "kvqae-link"}
+    assert stages_of(stages, "complexity", is_invented=True) == {
+        "complexity-score",
+        "complexity-world",
+        "headline",
+        *LAST,
+    }
     stages.add_edge("complexity-plain@camembert", "complexity-finetune@camembert-0")
     plain = {"complexity-plain@camembert", "complexity-finetune@camembert-0", "headline", *LAST}
-    assert needed(stages, "complexity", is_invented=True) == plain, "no frames: nothing else can run"
+    assert stages_of(stages, "complexity", is_invented=True) == plain, "no frames: nothing else can run"
 
 
-def progress(tmp_path, monkeypatch, stages, **kept):
-    (tmp_path / "seconds.yaml").write_text(str(kept))
-    monkeypatch.setattr(repro, "KEPT", tmp_path / "seconds.yaml")
-    return Progress(stages, workers=2)
-
-
-def test_what_is_left_is_shared_by_the_workers_and_at_least_the_longest_stage(tmp_path, monkeypatch):
-    told = progress(tmp_path, monkeypatch, ("a", "b", "c"), a=60, b=170, c=130)
-    left = "left at the sample's scale"
-    assert told.finish("a", 33.2) == f"a: 33 s. 1 of 3, about 3 minutes {left}"  # 300 s by two: 150, less than b's 170
-    assert told.finish("b", 1) == f"b: 1 s. 2 of 3, about 3 minutes {left}"
-    assert told.finish("c", 1) == f"c: 1 s. 3 of 3, about 0 minutes {left}"
+def test_what_is_left_is_shared_by_the_workers_and_at_least_the_longest_stage():
+    rest = "left at the sample's scale"
+    assert progress_line("a", 33.2, [170, 130], 3, 2) == f"a: 33 s. 1 of 3, about 3 minutes {rest}"  # 170 s, not 150
+    assert progress_line("b", 1, [130], 3, 2) == f"b: 1 s. 2 of 3, about 3 minutes {rest}"
+    assert progress_line("c", 1, [], 3, 2) == f"c: 1 s. 3 of 3, about 0 minutes {rest}"
 
 
 def test_a_stage_that_is_not_kept_takes_as_long_as_usual(tmp_path, monkeypatch):
-    assert progress(tmp_path, monkeypatch, ("a", "new"), a=10, b=20, c=70).seconds == {"a": 10, "new": 20}
+    (tmp_path / "seconds.yaml").write_text("{a: 10, b: 20, c: 70}")
+    monkeypatch.setattr(repro, "KEPT", tmp_path / "seconds.yaml")
+    assert kept_seconds(("a", "new")) == {"a": 10, "new": 20}

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from graphlib import TopologicalSorter
@@ -85,28 +85,18 @@ def is_refused(repo: Repo) -> bool:
     return False
 
 
-class Progress:
-    """Knows the seconds of stages, and says how far a run is.
+def kept_seconds(stages: Collection[str]) -> dict[str, float]:
+    """How long each stage takes at the sample's scale; the median for those that are not in `seconds.yaml`."""
+    kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
+    usual = median(kept.values())
+    return {stage: kept.get(stage, usual) for stage in stages}
 
-    Args:
-        stages: those that may run.
-        workers: that run stages side by side.
-    """
 
-    def __init__(self, stages: Collection[str], workers: int) -> None:
-        kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
-        usual = median(kept.values())
-        self.seconds: dict[str, float] = {stage: kept.get(stage, usual) for stage in stages}
-        self._left, self._workers = set(stages), workers
-
-    def finish(self, stage: str, seconds: float) -> str:
-        """How much is left behind a stage, in words."""
-        self._left.discard(stage)
-        rest = [self.seconds[other] for other in self._left]
-        left = max(sum(rest) / self._workers, max(rest, default=0.0))
-        done, minutes = len(self.seconds) - len(rest), math.ceil(left / 60)
-        said = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
-        return f"{stage}: {seconds:.0f} s. {done} of {len(self.seconds)}, {said}"
+def progress_line(stage: str, took: float, left: Sequence[float], total: int, workers: int) -> str:
+    """How far a run is after a stage; `left` has the seconds of the stages that follow."""
+    minutes = math.ceil(max(sum(left) / workers, max(left, default=0.0)) / 60)
+    rest = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
+    return f"{stage}: {took:.0f} s. {total - len(left)} of {total}, {rest}"
 
 
 def begin_worker() -> None:
@@ -138,10 +128,10 @@ def stop() -> None:
 
 
 def reproduce(stage: str, cores: int) -> str:
-    """Reproduce one stage; why it failed, the last line that it printed, or nothing."""
+    """Reproduce one stage; returns why it failed, the last line that it printed, or an empty text."""
     os.environ["STAGE_WORKERS"] = str(cores)
-    said, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
-    with subprocess.Popen(["tee", said], stdin=subprocess.PIPE) as copying:
+    log, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
+    with subprocess.Popen(["tee", log], stdin=subprocess.PIPE) as copying:
         assert copying.stdin is not None
         for _, output in outputs:
             os.dup2(copying.stdin.fileno(), output)
@@ -154,8 +144,8 @@ def reproduce(stage: str, cores: int) -> str:
             for kept, output in outputs:
                 os.dup2(kept, output)
                 os.close(kept)
-    lines = [line.strip() for line in said.read_text("utf-8", "replace").splitlines()] if error else []
-    said.unlink()
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()] if error else []
+    log.unlink()
     own = [line for line in lines if line and not line.startswith((">", "Running stage '", "stage '", "failed to"))]
     return own[-1] if own else error
 
@@ -166,7 +156,7 @@ repo: Repo
 def run_stages(
     graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int
 ) -> tuple[dict[str, str], dict[str, set[str]]]:
-    """Run the stages that have changed, and what needs them, those on the longest way to the end first.
+    """Run the stages that have changed and those that need them, those on the longest path to the end first.
 
     Args:
         graph: of stages' names; edges lead to what a stage needs.
@@ -178,10 +168,11 @@ def run_stages(
         why stages failed, and which failed stages each of those needs that did not run.
     """
     may_run = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
-    progress, length = Progress(may_run, workers), dict[str, float]()
+    seconds, length = kept_seconds(may_run), dict[str, float]()
+    left = dict(seconds)
     for stage in nx.topological_sort(graph):  # who needs a stage comes before it
         rest = max((length[other] for other in graph.predecessors(stage)), default=0.0)
-        length[stage] = progress.seconds.get(stage, 0.0) + rest
+        length[stage] = seconds.get(stage, 0.0) + rest
     failed: dict[str, str] = {}
     missing: dict[str, set[str]] = {}
     ready: list[str] = []
@@ -202,8 +193,8 @@ def run_stages(
                         ready.append(stage)
                 ready.sort(key=lambda stage: (length[stage], stage))
                 while ready and len(running) < workers:
-                    left = cores - sum(own for _, own, _ in running.values())
-                    share = max(1, left // min(len(ready), workers - len(running)))
+                    free = cores - sum(own for _, own, _ in running.values())
+                    share = max(1, free // min(len(ready), workers - len(running)))
                     stage = ready.pop()
                     running[pool.submit(reproduce, stage, share)] = stage, share, time.monotonic()
                 for future in wait(running, timeout=None if running else 0, return_when=FIRST_COMPLETED).done:
@@ -211,14 +202,16 @@ def run_stages(
                     if error := future.result():
                         failed[stage] = error
                     sorter.done(stage)
-                    print(progress.finish(stage, time.monotonic() - began), flush=True)
+                    del left[stage]
+                    took = time.monotonic() - began
+                    print(progress_line(stage, took, list(left.values()), len(seconds), workers), flush=True)
         except BaseException:
             stop()
             raise
     return failed, missing
 
 
-def needed(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
+def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
     """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
     construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
     apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
@@ -244,8 +237,8 @@ def has_experiment(name: str) -> bool:
     return bool(git("rev-parse", "-q", "--verify", f"refs/exps/{commit[:2]}/{commit[2:]}/{name}"))
 
 
-def room() -> tuple[int, int]:
-    """How many stages this machine has room for at a time, and its cores; a GPU's memory is for one."""
+def count_workers() -> tuple[int, int]:
+    """How many stages run at a time on this machine, and its cores; with a GPU one, which has all its memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0:
         return 1, cores
@@ -254,7 +247,7 @@ def room() -> tuple[int, int]:
 
 
 def run(arguments: Namespace) -> None:
-    """Run one pipeline, or all; what fails is told at the end."""
+    """Run one pipeline or all, and list at the end what has failed."""
     pipeline = arguments.pipeline or ""
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
@@ -268,7 +261,7 @@ def run(arguments: Namespace) -> None:
             if OWN_STAGE in graph:
                 write_code(Path(), code_root())
             is_invented = not isinstance(world, dict) or world.get("kvqae", "sample") == "sample"
-            graph = graph.subgraph(needed(graph, pipeline, is_invented=is_invented)).copy()
+            graph = graph.subgraph(stages_of(graph, pipeline, is_invented=is_invented)).copy()
             changed = set(project.status()) & set(graph)
             parts = {stage.addressing: [Path(out.fs_path) for out in stage.outs] for stage in project.index.stages}
     except DvcException as error:
@@ -277,7 +270,7 @@ def run(arguments: Namespace) -> None:
         print("Data and pipelines are up to date.")
         return
     Path(".work").mkdir(exist_ok=True)
-    failed, missing = run_stages(graph, changed, *room())
+    failed, missing = run_stages(graph, changed, *count_workers())
     for part in (part for stage in missing if "-page_" in stage for part in parts[stage]):
         part.unlink(missing_ok=True)  # an earlier run's section
     if failed:

@@ -12,7 +12,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -76,12 +76,6 @@ def _model_of(section: str) -> type[Parameters] | None:
     return model
 
 
-def _takes(place: str, key: str, word: Any) -> bool:
-    """Whether a field that holds a section may hold this word in its place, such as `kvqae.fuse.weights: tuned`."""
-    fields = (model.model_fields[key].annotation for model in models_at(place) if key in model.model_fields)
-    return any(word in get_args(kind) for field in fields for kind in get_args(field) if get_origin(kind) is Literal)
-
-
 def _models_in(annotation: Any) -> Iterator[type[Parameters]]:
     if isinstance(annotation, type) and issubclass(annotation, Parameters):
         yield annotation
@@ -98,8 +92,7 @@ def merge(
         (dotted key, old value, new value) for each value that changes; None for what was not there.
 
     Raises:
-        BadInput: a key that neither `parameters` nor the section's stage has, or a section where there is a value, or
-            the other way round.
+        BadInput: a key that neither `parameters` nor the section's stage has.
     """
     for key, new in scale.items():
         name, old = f"{place}.{key}".removeprefix("."), parameters.get(key)
@@ -107,14 +100,7 @@ def merge(
             if parameters.pop(key, None) is not None:
                 yield name, old, None
         elif key in parameters:
-            if isinstance(old, Mapping) != isinstance(new, Mapping):
-                if _takes(place, key, new if isinstance(old, Mapping) else old):
-                    parameters[key] = new
-                    yield name, old, new
-                    continue
-                kind = "a section" if isinstance(old, Mapping) else "a value"
-                raise BadInput("wrong kind", file=file, field=name, got=new, expected=kind)
-            if isinstance(old, MutableMapping):
+            if isinstance(old, MutableMapping) and isinstance(new, Mapping):
                 yield from merge(old, new, file, name)
                 if not old and isinstance(parameters, CommentedMap):  # a comment behind the key would part it from {}
                     parameters.ca.items.pop(key, None)

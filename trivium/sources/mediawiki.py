@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json, write_json
+from trivium.core.tables import read_json
 from trivium.sources.download import Request, download
 
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
@@ -71,23 +71,12 @@ class MediaWiki:
             following = {key: str(value) for key, value in answer["continue"].items()}
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
-        """Wikibase entities by id, those that exist, in this order; texts in English and for all languages.
-
-        Each is kept by itself: a run that was killed, or that asks for some others besides, asks for these alone.
-        """
-        key = hashlib.sha256(f"{self.url} {properties}".encode()).hexdigest()[:16]
-        kept = {identifier: self.folder / key / f"{quote(identifier, safe='')}.json" for identifier in identifiers}
-        missing = [identifier for identifier, file in kept.items() if not file.exists()]
-        for start in range(0, len(missing), TOGETHER):
-            together = missing[start : start + TOGETHER]
-            parameters = {"action": "wbgetentities", "ids": "|".join(together), "props": properties}
+        """Stream Wikibase entities by id, those that exist, in this order; texts in English and for all languages."""
+        for start in range(0, len(identifiers), TOGETHER):
+            batch = identifiers[start : start + TOGETHER]
+            parameters = {"action": "wbgetentities", "ids": "|".join(batch), "props": properties}
             answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
             # One that was merged into another comes under the other's id, which may be asked for too.
-            named = {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
-            by_id = {entity["id"]: entity for entity in answer} | named
-            for identifier in together:
-                write_json(kept[identifier], by_id.get(identifier, {"id": identifier, "missing": ""}))
-        for file in kept.values():
-            entity = read_json(file)
-            if "missing" not in entity:
-                yield entity
+            by_id = {entity["id"]: entity for entity in answer}
+            by_id |= {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
+            yield from (by_id[name] for name in batch if "missing" not in by_id.get(name, {"missing": ""}))
