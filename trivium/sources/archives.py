@@ -1,7 +1,6 @@
 """Reading downloads as a stream: records of any of the usual table files, images of an archive cut into parts."""
 
 import gzip
-import io
 import tarfile
 import zlib
 from collections import Counter
@@ -49,27 +48,21 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield from batch.to_pylist()
 
 
-class _Joined(io.RawIOBase):
+class _Joined:
     """Files read one after another as if they were one."""
 
     def __init__(self, parts: Sequence[Path]) -> None:
-        self._left = list(parts)
-        self._open: io.BufferedReader | None = None
+        self._streams = (open_file(part) for part in parts)
+        self._stream = next(self._streams)
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while True:
-            if self._open is None:
-                if not self._left:
-                    return 0
-                self._open = open_file(self._left.pop(0))
-            count = self._open.readinto(buffer)
-            if count:
-                return count
-            self._open.close()
-            self._open = None
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; none only at the end of the last file."""
+        while not (data := self._stream.read(size)):
+            self._stream.close()
+            if (stream := next(self._streams, None)) is None:
+                return b""
+            self._stream = stream
+        return data
 
 
 def images_in_tar(
@@ -90,7 +83,7 @@ def images_in_tar(
     counts = Counter() if counts is None else counts
     streamed: set[str] = set()
     try:
-        with tarfile.open(fileobj=io.BufferedReader(_Joined(parts), 1 << 20), mode="r|gz") as archive:
+        with tarfile.open(fileobj=_Joined(parts), bufsize=1 << 20, mode="r|gz") as archive:
             for member in archive:
                 if not member.isfile():
                     continue

@@ -9,7 +9,6 @@ Archives are read as a stream, never unpacked to disk, and removed when their pi
 
 import hashlib
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -38,19 +37,6 @@ from trivium.sources.plain_weights import read_pickled
 from trivium.sources.repositories import Hub, fetched
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
-SOURCES = {  # of each piece of the raw files, in the order in which they are built
-    "entities": "viquae_wikipedia",
-    "articles": "kilt",
-    "viquae": "viquae_dataset",
-    "question_images": "viquae_images",
-    "kb_images": "viquae_all_images",
-}
-SMALLER_SOURCES = {  # likewise, of a smaller base; its images are previews from Commons, which nobody pins
-    "viquae": "viquae_dataset",
-    "base": "viquae_wikipedia",
-    "question_images": "viquae_images",
-    "previews": None,
-}
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
 PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
 Build = Callable[[dict[str, Path]], dict[str, float]]
@@ -110,53 +96,56 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
     return counts
 
 
-def pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None = None) -> str:
-    """What finished pieces depend on: the pins of their sources, the code of this room, how a base is chosen."""
+def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple[Path, dict[str, float]]:
+    """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
+    images = "viquae_images"
+    names = ("viquae_dataset", "viquae_wikipedia", images) + (() if base else ("kilt", "viquae_all_images"))
+    key = _pieces_key(map(hub.pins.source, names), base)
+    raw = hub.folder / PIECES / key
+    pieces: dict[str, tuple[str | None, Build]]  # in the order in which they are built
+    if base:  # its images are previews from Commons, which nobody pins
+        pieces = {
+            "viquae": ("viquae_dataset", partial(_viquae, raw)),
+            "base": ("viquae_wikipedia", partial(write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)),
+            "question_images": (images, partial(_images, raw, "questions")),
+            "previews": (None, partial(_previews, raw, hub, commons)),
+        }
+    else:
+        pieces = {
+            "entities": ("viquae_wikipedia", partial(_entities, raw)),
+            "articles": ("kilt", partial(_articles, raw)),
+            "viquae": ("viquae_dataset", partial(_viquae, raw)),
+            "question_images": (images, partial(_images, raw, "questions")),
+            "kb_images": ("viquae_all_images", partial(_images, raw, "kb")),
+        }
+    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in pieces}
+    left = [piece for piece in pieces if not markers[piece].exists()]
+    sources = [source for piece in left if (source := pieces[piece][0])]
+    _require_room(hub, sources, base if "previews" in left else None)
+    counts: dict[str, float] = {}
+    for piece, (source, build) in pieces.items():
+        if piece in left:
+            for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
+                shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+            counted = build(hub.fetch(source) if source else {})
+            origin = hub.pins.summary([source]) if source else commons
+            write_json(markers[piece], {"counts": counted, "sources": origin})
+        if source:
+            hub.drop(source)
+        counts |= read_json(markers[piece])["counts"]
+    if base:
+        hub.drop(INDEX, PREVIEWS)
+    return raw, counts
+
+
+def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -> str:
+    """A digest of what finished pieces depend on: their pins, the code of this room, how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
         digest.update(repr(replace(source, description="", bytes=0, page=None)).encode())
     for module in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(module.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple[Path, dict[str, float]]:
-    """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
-    claimed = hub.folder / PIECES
-    sources: dict[str, str | None] = {**(SMALLER_SOURCES if base else SOURCES)}
-    pinned = [source for source in sources.values() if source]
-    key = pieces_key(map(hub.pins.source, pinned), base)
-    raw = claimed / key
-    for other in sorted(claimed.glob("*")):
-        if other != raw:
-            print(f"{other}: finished with other pins or code, and not read; it may go", file=sys.stderr)
-    builds: dict[str, Build] = {
-        "entities": partial(_entities, raw),
-        "articles": partial(_articles, raw),
-        "viquae": partial(_viquae, raw),
-        "question_images": partial(_images, raw, "questions"),
-        "kb_images": partial(_images, raw, "kb"),
-        "previews": partial(_previews, raw, hub, commons),
-    }
-    if base:
-        builds["base"] = partial(_base, raw, hub, base, key)
-    markers = {piece: raw / "provenance" / f"{piece}.json" for piece in sources}
-    left = {piece: source for piece, source in sources.items() if not markers[piece].exists()}
-    _require_room(hub, [source for source in left.values() if source], base if "previews" in left else None)
-    counts: dict[str, float] = {}
-    for piece, source in sources.items():
-        finished = markers[piece]
-        if piece in left:
-            for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
-                shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            counted = builds[piece](hub.fetch(source) if source else {})
-            write_json(finished, {"counts": counted, "sources": hub.pins.summary([source]) if source else commons})
-        if source:
-            hub.drop(source)
-        counts |= read_json(finished)["counts"]
-    if base:
-        hub.drop(INDEX, PREVIEWS)
-    return raw, counts
 
 
 def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
@@ -234,10 +223,6 @@ def _articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
         raw / "articles.jsonl", (to_article(record, path, row) for row, record in read_records(path))
     )
     return {"articles": float(count)}
-
-
-def _base(raw: Path, hub: Hub, base: SmallerBaseParameters, key: str, parts: dict[str, Path]) -> dict[str, float]:
-    return write_smaller_base(raw, parts, base, hub.folder / INDEX / key)
 
 
 def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:

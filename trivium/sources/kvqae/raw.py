@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
@@ -54,10 +53,13 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
     kb, shown_images = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
     counts: Counter[str] = Counter()
     shown = _entities(raw / "wikidata.jsonl", kb, counts)
-    known = _Known(shown_images, shown, _articles(raw / "articles.jsonl", shown, counts))
+    described = _articles(raw / "articles.jsonl", shown, counts)
     for path, questions in _splits(raw / "viquae"):
         counts[f"viquae_{path.stem}"] = len(questions)
-        _check_questions(path, questions, known, counts, may_lack_images)
+        counts["questions_whose_image_is_missing"] += _check_questions(path, questions, shown_images, may_lack_images)
+        subjects = [question.wikidata_id or "" for question in questions]
+        counts["questions_whose_entity_has_no_image"] += sum(not shown.get(subject, False) for subject in subjects)
+        counts["questions_whose_article_is_missing"] += sum(subject not in described for subject in subjects)
     _check_join(raw / "articles.jsonl", counts)
     for folder, shards in zip(IMAGE_FOLDERS, (kb, shown_images), strict=True):
         _look(folder, shards, counts)
@@ -82,15 +84,6 @@ def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
         questions = read_questions(folder / name)
         _refuse_leaks(folder / name, questions, first)
         yield folder / name, questions
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What questions may refer to: their images, entities (with or without image), entities that have an article."""
-
-    images: Images
-    shown: Mapping[str, bool]
-    described: set[str]
 
 
 def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
@@ -164,30 +157,22 @@ def _refuse_leaks(path: Path, questions: Sequence[Question], first: dict[str, st
             raise BadInput(problem, file=path, row=row, field="id", got=question.id, expected=expected)
 
 
-def _check_questions(
-    path: Path, questions: Sequence[Question], known: _Known, counts: Counter[str], may_lack_images: bool
-) -> None:
-    """Check a split of ViQuAE."""
+def _check_questions(path: Path, questions: Sequence[Question], images: Images, may_lack_images: bool) -> int:
+    """Check a split of ViQuAE; returns how many questions have no image."""
     lacking = 0
     for (row, _), question in zip(read_json_lines(path), questions, strict=True):
-        if question.image is None or question.image not in known.images:
+        if question.image is None or question.image not in images:
             lacking += 1
             if not may_lack_images:
+                got, expected = question.image, f"an image in {images.folder}"
                 raise BadInput(
-                    "the question's image is missing",
-                    file=path,
-                    row=row,
-                    field="image",
-                    got=question.image,
-                    expected=f"an image in {known.images.folder}",
+                    "the question's image is missing", file=path, row=row, field="image", got=got, expected=expected
                 )
         if question.wikidata_id is None:
             raise BadInput("missing", file=path, row=row, field="wikidata_id", expected="the entity shown")
-        counts["questions_whose_entity_has_no_image"] += not known.shown.get(question.wikidata_id, False)
-        counts["questions_whose_article_is_missing"] += question.wikidata_id not in known.described
-    counts["questions_whose_image_is_missing"] += lacking
     if lacking:
         print(f"warning: {path}: {lacking} of {len(questions)} questions have no image", file=sys.stderr)
+    return lacking
 
 
 def _look(folder: str, images: Images, counts: Counter[str]) -> None:
