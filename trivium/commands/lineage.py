@@ -1,4 +1,4 @@
-"""What `dvc.lock` says: which stage made an output, and all that stands behind it."""
+"""Reading `dvc.lock`: which stage made an output, and which stages that depends on."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
@@ -34,7 +34,7 @@ def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
 
 
 def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
-    """The targets and every stage that made what they read, or what that was made of; `lock` as `dvc.lock` has them."""
+    """The targets and all stages that they depend on, sorted by name; `lock` as `read_lock` returns it."""
     made_by = outputs_of(lock)
     makers: dict[str, set[str]] = {}  # of what lies at a path, or below it
     for out, stage in made_by.items():
@@ -59,7 +59,7 @@ def folders_of(path: str) -> list[str]:
 
 
 def value_in(tree: Any, key: str) -> Any:
-    """The value at a dotted key of parameters as `dvc.lock` has them, numbers for places in lists; None for none."""
+    """The value at a dotted key of parameters as `dvc.lock` has them, numbers for places in lists; or None."""
     for part in key.split("."):
         step = dict(enumerate(tree)) if isinstance(tree, list) else tree
         tree = step.get(int(part) if isinstance(tree, list) else part) if isinstance(step, dict) else None

@@ -22,7 +22,7 @@ Files = Mapping[str, Path | bytes]  # {path there: a file, or bytes}
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     add = parser.add_argument
     add("output", nargs="?", metavar="OUTPUT", help="a path of the project; without one all are listed")
     target = parser.add_mutually_exclusive_group()

@@ -85,7 +85,7 @@ class Quantities:
         return 1.0 if isinstance(value, str) else float(value)
 
     def _complexity(self) -> dict[str, float]:
-        """What follows from the readers that are fetched and trained, and from the kind of frame parser."""
+        """Quantities of the readers that are fetched and trained, and of the frame parser."""
         models, trained = (self.parameter(f"complexity.{key}") for key in ("base_models.models", "finetune.run"))
         sources = Pins().sources
         is_linear = self.parameter("complexity.frame_parser.kind") == "linear"
@@ -96,7 +96,7 @@ class Quantities:
         }
 
     def _decorrelation(self) -> dict[str, float]:
-        """What follows from the cells of decorrelation: means of a painting's cells, and of a training's."""
+        """Quantities of decorrelation, averaged over the cells of its paintings and trainings."""
         section, real = self.parameters["decorrelation"], self.parameter("world.decorrelation_models") != "sample"
         fillings = [FILLINGS[painting["filling"]] for painting in section["paintings"].values()]
         shown, queries = self.value("shown"), 3 * self.value("test_pictures")  # a test picture is painted several times

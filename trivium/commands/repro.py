@@ -48,7 +48,7 @@ KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two a
 
 
 def heal(repo: Repo) -> None:
-    """Put back or remove what a killed DVC leaves broken, and say so; its run cache then answers."""
+    """Restore or remove the files that a killed DVC has left broken, and say so; its run cache has the rest."""
     lock, rwlock = Path("dvc.lock"), Path(str(repo.tmp_dir)) / "rwlock"
     try:
         text = rwlock.read_text() if rwlock.exists() else "{}"
@@ -72,7 +72,7 @@ def heal(repo: Repo) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process works: one that has ended keeps its number until its parent asks; DVC takes it for alive."""
+    """Whether a process runs; a zombie, which DVC takes for alive, does not."""
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
@@ -86,7 +86,7 @@ def is_refused(repo: Repo) -> bool:
 
 
 def kept_seconds(stages: Collection[str]) -> dict[str, float]:
-    """How long each stage takes at the sample's scale; the median for those that are not in `seconds.yaml`."""
+    """The seconds of each stage at the sample's scale; the median where `seconds.yaml` has none."""
     kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
     usual = median(kept.values())
     return {stage: kept.get(stage, usual) for stage in stages}
@@ -100,7 +100,7 @@ def progress_line(stage: str, took: float, left: Sequence[float], total: int, wo
 
 
 def begin_worker() -> None:
-    """Open the project in a process of its own, which ends, with the stage that it runs, when its parent does."""
+    """Open the project in a worker process, which ends with its stage when its parent does."""
     global repo
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
     parent = multiprocessing.parent_process()
@@ -117,7 +117,7 @@ def begin_worker() -> None:
 
 
 def stop() -> None:
-    """End all processes that this one has started, and theirs."""
+    """End all child processes, at any depth."""
     children = psutil.Process().children(recursive=True)
     for child in children:
         with suppress(psutil.NoSuchProcess):
@@ -227,7 +227,7 @@ def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     parser.add_argument("pipeline", nargs="?", choices=PIPELINES, help="one pipeline (default: the graph)")
 
 

@@ -39,7 +39,7 @@ MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells
 
 
 class _WithNull(RoundTripRepresenter):
-    """Writes `null` where ruamel would write nothing; a class of its own, as representers belong to classes."""
+    """Writes `null` where ruamel would write nothing."""
 
 
 _WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
@@ -162,7 +162,7 @@ def rescale(params: Path, scale: Path | Mapping[str, Any]) -> list[tuple[str, An
 
 
 def scale_file(name: str) -> Path:
-    """The file of a scale, which is told by its name in `scales/`, or by a path that ends in `.yaml`.
+    """The file of a scale, given by its name in `scales/` or by a path that ends in `.yaml`.
 
     Raises:
         BadInput: there is none; those that there are are listed.
@@ -175,7 +175,7 @@ def scale_file(name: str) -> Path:
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     text = "the scale to merge: a name in scales/, such as paper, or a file"
     parser.add_argument("--scale", required=True, help=text)
     parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="file to change (%(default)s)")

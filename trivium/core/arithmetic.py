@@ -48,7 +48,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def has_avx512(cpuinfo: str) -> bool:
-    """Whether a processor, as `/proc/cpuinfo` tells of it, is Intel's and has what oneDNN and MKL call AVX-512."""
+    """Whether a processor, as `/proc/cpuinfo` describes it, is Intel's and has what oneDNN and MKL call AVX-512."""
     return "GenuineIntel" in cpuinfo and {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= set(cpuinfo.split())
 
 
@@ -82,15 +82,15 @@ def settle_command() -> None:
 
 
 def remember(portable: Portable) -> None:
-    """Tell this process and its workers what was chosen."""
+    """Keep the setting in the environment, for this process and its workers."""
     os.environ[PORTABLE] = portable or "false"
 
 
 def is_portable() -> bool:
-    """Whether a stage runs that was told so."""
+    """Whether the running stage is to give the same bits on other processors."""
     return os.environ.get(PORTABLE, "false") != "false"
 
 
 def is_fast() -> bool:
-    """Whether a stage runs that was told to use whatever this processor has."""
+    """Whether the running stage may use the fastest kernels of this processor."""
     return os.environ.get(PORTABLE) == "false"

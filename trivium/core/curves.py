@@ -20,7 +20,7 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class Curves:
-    """What is logged, in one file.
+    """The points of curves, in one file.
 
     Attributes:
         file: gets a JSON array a line, the step and the values by name. It need not exist.

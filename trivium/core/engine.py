@@ -28,7 +28,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"  # CUDA looks at it when it is first used
 
 
 class Engine(Protocol):
-    """Anything that can map a picklable function over shards and give the results back in order."""
+    """Maps a picklable function over shards and returns the results in order."""
 
     def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether functions that take a GPU find one.
@@ -66,7 +66,7 @@ class Engine(Protocol):
 
 
 def in_worker() -> bool:
-    """Whether this process works for an engine, beside others that have the other cores."""
+    """Whether this process is an engine's worker, one of several that share the cores."""
     return multiprocessing.parent_process() is not None or WORKER in os.environ
 
 
@@ -79,12 +79,12 @@ def warn_without_gpu() -> None:
 
 
 def all_workers() -> int:
-    """As many processes as stages that run side by side may have each, else as there are cores."""
+    """The number of worker processes: `STAGE_WORKERS` where stages run side by side, else the number of cores."""
     return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
 
 
 def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None:
-    """What a worker does first: it shows no password from now on, and ends with its stage.
+    """Start a worker: hide passwords in its output, and end it with its stage.
 
     Args:
         gpus: where each worker takes its own from, where there are several.
@@ -105,7 +105,7 @@ def visible_gpus() -> list[str]:
 
 
 def end_with_parent() -> None:
-    """Let this worker end when its stage is killed: by itself it would wait for work, and hold its memory, for ever."""
+    """End this worker when its stage is killed; otherwise it would wait, and keep its memory, for ever."""
 
     def wait_and_end() -> None:
         parent = multiprocessing.parent_process()

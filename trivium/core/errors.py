@@ -1,4 +1,4 @@
-"""What every room raises when input cannot be used."""
+"""The error that every room raises for input that cannot be used."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -57,7 +57,7 @@ class BadInput(ValueError):
 
 @contextmanager
 def naming(shown: Path, *, instead_of: Path) -> Iterator[None]:
-    """Messages of `BadInput` raised inside name a file or folder that the user knows instead of a passing one."""
+    """Let the messages of `BadInput` that are raised inside name another file or folder than a temporary one."""
     try:
         yield
     except BadInput as error:
@@ -66,7 +66,7 @@ def naming(shown: Path, *, instead_of: Path) -> Iterator[None]:
 
 
 def how_to_install(extra: str) -> str:
-    """What brings the packages of an extra. No public index is asked for `trivium`: the name is nobody's there."""
+    """The command that installs the packages of an extra; never from a public index, where the name is not ours."""
     if (Path(__file__).parents[2] / "pyproject.toml").is_file():
         return "`make setup` brings it, then `source .venv/bin/activate`"
     return f"`pip install '.[{extra}]'` in a clone, or install the release's wheel with [{extra}] behind its name"

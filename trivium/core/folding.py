@@ -22,7 +22,7 @@ _ALIKE = str.maketrans(
 
 
 def fold(text: str) -> str:
-    """The text as comparisons see it; as often folded as you like, it stays the same.
+    """Fold a text for comparison; folding it again changes nothing.
 
     NFC; marks of no width are gone; apostrophes, quotation marks, dashes and spaces of all shapes are the straight
     ones of ASCII. Case, punctuation and line breaks are left to the comparison.
@@ -53,7 +53,7 @@ def fold_in_place(text: str, *, any_case: bool = False) -> tuple[str, list[tuple
 
 
 def find_folded(text: str, phrase: str, *, any_case: bool = False) -> list[tuple[int, int]]:
-    """Where a text is in another, whatever both are before `fold`: (start, end) of each stretch as it is stored.
+    """Find a text in another after folding both; returns (start, end) of each match in the text as stored.
 
     Args:
         text: as stored.

@@ -69,7 +69,7 @@ def fetch(digest: str, storage: str, target: Path) -> None:
 
 
 def dumps(value: Any, place: Callable[[Path], Place]) -> bytes:
-    """A pickle whose paths are places, in the words of `place`."""
+    """Pickle a value with its paths replaced by the places that `place` returns."""
 
     class Pickler(CloudPickler):
         def persistent_id(self, part: Any) -> Place | None:
@@ -86,7 +86,7 @@ def dumps(value: Any, place: Callable[[Path], Place]) -> bytes:
 
 
 def loads(pickled: bytes, path: Callable[[Place], Path]) -> Any:
-    """What `dumps` has pickled, with the paths that `path` finds for its places."""
+    """Unpickle what `dumps` has pickled, with its places replaced by the paths that `path` returns."""
 
     class Unpickler(pickle.Unpickler):
         def persistent_load(self, place: Place) -> Path:

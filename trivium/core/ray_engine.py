@@ -136,7 +136,7 @@ class _Run:
         self._run = ray.remote(run_shard).options(max_retries=ATTEMPTS - 1, num_cpus=1, num_gpus=share)
 
     def send(self, shard: object) -> None:
-        """Hand a shard to Ray, unless its result is kept and all that was written is still there."""
+        """Hand a shard to Ray, unless its result and all files that it wrote are still there."""
         packed = dumps(shard, self._place)
         kept = self._kept / f"{hashlib.sha256(self._name + packed).hexdigest()[:32]}.pickle"
         is_kept = self._out is not None and kept.exists()
@@ -186,14 +186,14 @@ class _Run:
 
 
 def _room(share: float) -> int:
-    """How many workers, each with one CPU and this share of a GPU, the machines that are there now have room for."""
+    """The number of workers, each with one CPU and this share of a GPU, that fit the cluster's machines now."""
     machines = [machine["Resources"] for machine in ray.nodes() if machine["Alive"]]
     room = [(resources.get("CPU", 0.0), resources.get("GPU", 0.0)) for resources in machines]
     return sum(int(min(cpus, gpus / share) if share else cpus) for cpus, gpus in room)
 
 
 def _merge(folder: Path, target: Path) -> None:
-    """Move what is in a folder into another; files first: where there is a folder, what belongs to it is complete."""
+    """Move the content of a folder into another, files before folders."""
     for source in sorted(folder.iterdir(), key=Path.is_dir):
         goal = target / source.name
         if source.is_dir() and goal.is_dir():

@@ -1,4 +1,4 @@
-"""Reading what others wrote: the one place that checks files, texts, numbers and sizes for all formats.
+"""Reading files of users: the one place that checks files, texts, numbers and sizes for all formats.
 
 What passes here is safe for every later stage: a file is a regular one (a pipe would make the reader wait for ever);
 text is UTF-8 without halves of surrogate pairs; a whole number fits 64 bits; any other number is finite; nothing is
@@ -167,7 +167,7 @@ def decode(data: bytes, path: Path, row: int | None = None, *, expected: str | N
 
 
 def whole_number(text: str) -> int:
-    """The number that ASCII digits, perhaps after a minus, write.
+    """Parse a whole number of ASCII digits, with or without a minus.
 
     Raises:
         ValueError: no such number, or one that 64 bits cannot hold.
@@ -178,7 +178,7 @@ def whole_number(text: str) -> int:
 
 
 def finite_number(text: str) -> float:
-    """The number that ASCII digits write, perhaps with a sign, a point and an exponent.
+    """Parse a number of ASCII digits, with or without sign, point and exponent.
 
     Raises:
         ValueError: no such number, NaN, or infinite.
@@ -190,14 +190,14 @@ def finite_number(text: str) -> float:
 
 
 class _Misfit:
-    """Stands where JSON has a value that nothing later could hold."""
+    """Stands for a number of JSON that is out of range."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
 class _Refused(ValueError):
-    """A number that is one."""
+    """Raised at a number that is out of range."""
 
 
 def _refuse(text: str) -> NoReturn:

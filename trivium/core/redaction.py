@@ -1,4 +1,4 @@
-"""Passwords in addresses, as in `MLFLOW_TRACKING_URI` or an endpoint's: no file and no message shows them."""
+"""Hiding the passwords of addresses, such as `MLFLOW_TRACKING_URI`, in files and messages."""
 
 import logging
 import re
@@ -40,7 +40,7 @@ class _Redacted:
 
 
 def redact_output() -> None:
-    """Let whatever this process prints from now on pass `redacted`: tracebacks, warnings and libraries' logs, too."""
+    """Redact all that this process prints from now on, tracebacks, warnings and logs among it."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, _Redacted):

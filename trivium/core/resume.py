@@ -48,7 +48,7 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
 ) -> tuple[int, dict[str, Any]] | None:
-    """Bring everything back to the last checkpoint.
+    """Load the last checkpoint into model, optimiser, schedule and random state.
 
     Returns:
         (steps done, extra), or None when there is no checkpoint.

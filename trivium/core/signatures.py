@@ -1,4 +1,4 @@
-"""Whether files still are what they were, told from their times, sizes and inodes: nothing is read."""
+"""Signatures of files by time, size and inode, which tell without reading whether files have changed."""
 
 import os
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ Signature = tuple[tuple[str, int, int, int], ...]  # name, time, size and inode 
 
 
 def signature_of(path: Path) -> Signature:
-    """That of a file, or of all files in a folder; it is empty where there is none."""
+    """The signature of a file, or of all files in a folder; empty where there is none."""
     return tuple(_files(path))
 
 
 def _files(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Name, time, size and inode of a file, or of each in a folder; nothing of what is gone."""
+    """Name, time, size and inode of a file, or of each file in a folder; nothing where there is none."""
     try:
         names = (
             [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)

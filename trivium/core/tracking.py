@@ -34,7 +34,7 @@ def project_root() -> Path:
 
 
 def git(*arguments: str) -> str:
-    """What Git says; nothing where it fails."""
+    """The output of a Git command; empty where it fails."""
     return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False).stdout.strip()
 
 

@@ -1,4 +1,4 @@
-"""Zip archives from elsewhere: encrypted, damaged or exploding ones are refused with the member's name."""
+"""Reading zip archives: an encrypted, damaged or exploding member is refused by name."""
 
 import lzma
 import struct

@@ -1,4 +1,4 @@
-"""Reading downloads as a stream: records of any of the usual table files, images of an archive cut into parts."""
+"""Streams of downloads: records of JSON lines, Parquet or Arrow files, and images of an archive cut into parts."""
 
 import gzip
 import tarfile

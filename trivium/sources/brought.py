@@ -1,4 +1,4 @@
-"""Files that a user brings, or that were downloaded: all there, taken into an output, their digests kept."""
+"""Checking that files are there, copying or linking them into an output, and keeping their digests."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its 
 
 
 def require_files(folder: Path, names: Iterable[str]) -> None:
-    """Every file is there; `BadInput` lists all that are not."""
+    """Raise `BadInput` unless every file is there; it lists all that are not."""
     names = list(names)
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
@@ -28,7 +28,7 @@ def require_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def bring(source: Path, out: Path, names: Iterable[str]) -> None:
-    """Copy files that stay the user's: what is linked to an output is DVC's, which makes it read-only and trusts it."""
+    """Copy files of the user's; a link would let DVC make them read-only."""
     for name in names:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, out / name)

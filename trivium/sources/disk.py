@@ -1,4 +1,4 @@
-"""What long transfers share: digests, and a look at the free space."""
+"""Digests of files, and checks of free disk space."""
 
 import hashlib
 import shutil
@@ -20,7 +20,7 @@ def free_space(folder: Path) -> int:
 
 
 def require_space(folder: Path, needed: int, purpose: str) -> None:
-    """Refuse before it starts what cannot fit.
+    """Check that there is room on the disk.
 
     Raises:
         BadInput: fewer than `needed` bytes are free.

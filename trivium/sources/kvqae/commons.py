@@ -1,4 +1,4 @@
-"""Wikimedia Commons: files of a category with what is known of them (kvqae.md §2, step 4), previews of images by name.
+"""Wikimedia Commons: the files of a category with their metadata (kvqae.md §2, step 4), previews of images by name.
 
 Commons' robot policy wants a User-Agent that says who asks, two connections at the most and 25 Mbit/s in all. What came
 is kept, so that a run that was killed goes on where it was.
@@ -36,7 +36,7 @@ _SPACE = re.compile(r"\s+")
 def category_files(
     commons: MediaWiki, category: str, most: int, width: int, counts: Counter[str]
 ) -> Iterator[tuple[CommonsFile, str]]:
-    """The first pictures of a category: (what is known of it, address of a preview).
+    """Stream the first pictures of a category: (metadata, address of a preview).
 
     Args:
         commons: the API.
@@ -132,7 +132,7 @@ def rendered_width(width: int) -> int:
 
 
 def reduce_to_width(encoded: bytes, name: str, width: int) -> bytes:
-    """A picture of at most `width` pixels across and the same ratio of sides, as Wikimedia made one of any width.
+    """Scale an encoded picture down to at most `width` pixels across.
 
     What is no wider keeps its bytes, and so does what cannot be decoded: the stages that read it count it.
     """
@@ -184,7 +184,7 @@ class PictureFetcher:
                     raise BadInput(f"{several}. The last: {got}", file=self._folder, got=address) from got
 
     def _download(self, picture: Wanted) -> Path | BadInput:
-        """The kept file, or why there is none."""
+        """Download a picture; returns the file, or the error where there is none."""
         name, address, stem = picture
         target = self._folder / f"{stem}{PurePosixPath(unquote(urlsplit(address).path)).suffix.lower()}"
         started, was_kept = time.monotonic(), target.exists()
@@ -231,7 +231,7 @@ def fetch_thumbnails(
 
 
 def _batches(names: Sequence[str]) -> Iterator[list[str]]:
-    """Names that fit one question."""
+    """Split names into batches that fit one query."""
     batch: list[str] = []
     length = 0
     for name in names:
@@ -246,7 +246,7 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _title(name: str) -> str:
-    """The page of an image's file; a title holds no escape, so one in a name is of an address."""
+    """The title of an image's page; escapes in its name are decoded."""
     return f"File:{commons_file_name(unquote(name))}"
 
 
