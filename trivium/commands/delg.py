@@ -51,7 +51,7 @@ def missing_features(root: Path, side: str, names: Sequence[str]) -> tuple[list[
     Args:
         root: the project's folder.
         side: one of `SIDES`.
-        there: names of all images of the side; one that is compared and not there is not asked for.
+        names: of all images of the side; one that is compared and not there is not asked for.
 
     Raises:
         BadInput: no list, which stage `kvqae-local_features` writes.

@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Whether functions that take a GPU find one.
 
         Args:
-            here: whether this machine has one.
+            probe: whether this machine has one.
         """
         ...
 

@@ -57,7 +57,7 @@ def find_folded(text: str, phrase: str, *, any_case: bool = False) -> list[tuple
 
     Args:
         text: as stored.
-        wanted: found where its folded form is a part of the folded text; never in the middle of a letter with accents.
+        phrase: found where its folded form is a part of the folded text; never in the middle of a letter with accents.
         any_case: whether case does not count.
     """
     prepare = _without_case if any_case else fold

@@ -74,7 +74,7 @@ def images_in_tar(
 
     Args:
         parts: the archive's pieces in order.
-        wanted: names to keep; all by default.
+        names: to keep; all by default.
         counts: where to count what is passed over: `not_wanted`, `not_an_image`, `twice`.
 
     Raises:

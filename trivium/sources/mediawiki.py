@@ -1,4 +1,4 @@
-"""Questions to a MediaWiki API, each answer kept in a file, so that a run that was killed does not ask again."""
+"""Queries to a MediaWiki API; each answer is kept in a file, so that a run that was killed does not repeat them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The pins file: which revision and which bytes the hub world is made of, and what was learnt at the first download.
+"""The pins file: the revisions and digests of the hub world, with those recorded at the first download.
 
 `pins.yaml` is written by people and never changed by a program. What it leaves null is recorded in `pins.lock.yaml`
 beside it, to be committed. Of the two only `pins.yaml` may be a dependency in `dvc.yaml`: a digest that one stage
@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class FilePin:
-    """What a file must be, as far as known."""
+    """Digest and size of a file; None where they are not known."""
 
     sha256: str | None = None
     size: int | None = None
@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True)
 class _Learnt:
-    """What the first download of a source found."""
+    """Revision and files as recorded at the first download of a source."""
 
     revision: str | None = None
     files: dict[str, FilePin] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Pins:
         return pinned if pinned and len(pinned) == 40 else learnt
 
     def file(self, name: str, file: str) -> FilePin:
-        """What a file must be: as pinned, else as recorded, else unknown."""
+        """Digest and size of a file: as pinned, else as recorded, else unknown."""
         pinned, learnt = (self.source(name).files or {}).get(file, FilePin()), self._of(name).files.get(file, FilePin())
         return FilePin(sha256=pinned.sha256 or learnt.sha256, size=learnt.size if pinned.size is None else pinned.size)
 
@@ -93,7 +93,7 @@ class Pins:
             self._keep(name, _Learnt(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
 
     def summary(self, names: Iterable[str]) -> dict[str, Any]:
-        """Where data came from, to be kept beside it: place, revision, licence and digests of each source."""
+        """The provenance of data: place, revision, licence and digests of each source."""
         return {
             name: {
                 "from": self.source(name).hub or self.source(name).url,
@@ -108,7 +108,7 @@ class Pins:
         }
 
     def _of(self, name: str) -> _Learnt:
-        """What was recorded, unless it was for another revision than the one pinned now."""
+        """The record of a source, unless it is of another revision than the pinned one."""
         learnt = self._learnt.get(name, _Learnt())
         pinned = self.source(name).revision or ""
         return learnt if (learnt.revision or pinned).startswith(pinned) else _Learnt()
@@ -153,7 +153,7 @@ REQUESTED = Path(__file__).with_name("requested.yaml")
 def refuse_download(
     name: str, *, folders: Sequence[str] = (), choices: Sequence[str] = ("sample", "local")
 ) -> BadInput:
-    """Why a set on request cannot be downloaded, and what to do.
+    """The error for a set that is given on request only; it says what to do.
 
     Args:
         name: of the set in `requested.yaml` and in `world`.

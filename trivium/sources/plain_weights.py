@@ -1,4 +1,4 @@
-"""Weights as their publishers have them, pickled and under other names: read as plain tensors, kept as safetensors."""
+"""Published weights, pickled and under other names: read as plain tensors, kept as safetensors."""
 
 import re
 from collections.abc import Sequence

@@ -72,7 +72,7 @@ class Hub:
         return sum(path.stat().st_size for path in self._folder_of(name).rglob("*") if path.is_file())
 
     def drop(self, *names: str) -> None:
-        """Remove what is used up: these folders with all their revisions."""
+        """Remove the downloads of these sources, of all revisions."""
         for name in names:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 

@@ -28,7 +28,7 @@ FRAME_SPLITS = ("train", "validation", "test")
 
 @dataclass(frozen=True)
 class Raw:
-    """Where the raw files are; gold syntax need not be there, nor questions about frames."""
+    """Paths of the raw files; gold syntax and questions about frames may be absent."""
 
     fquad: Mapping[str, Path]
     questions: Path | None
@@ -37,7 +37,7 @@ class Raw:
 
     @classmethod
     def of(cls, fquad: Path, calor: Path) -> "Raw":
-        """The files of two raw folders."""
+        """Find the files of two raw folders."""
         return cls(
             fquad={split: fquad / f"{split}.json" for split in FQUAD_SPLITS},
             questions=calor / "questions.jsonl",

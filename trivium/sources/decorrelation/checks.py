@@ -90,7 +90,7 @@ def _count_classes(corpus: Corpus, counts: Counter[str]) -> None:
 
 
 def _scene(picture: Picture) -> Hashable:
-    """What makes two pictures the same scene: the same objects at the same places; None for fewer than two."""
+    """The objects of a picture with their boxes, which tell scenes apart; None for fewer than two."""
     objects = frozenset((item.class_name, item.box) for item in picture.objects)
     return objects if len(objects) >= 2 else None
 

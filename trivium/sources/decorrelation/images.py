@@ -67,7 +67,7 @@ def fit_images(
     unreadable: list[str],
     place: Path,
 ) -> Iterator[tuple[str, bytes]]:
-    """Keep the wanted pictures and make them fit, one in memory at a time.
+    """Stream the wanted pictures as RGB in the pixel grid of their annotations, one in memory at a time.
 
     Args:
         images: (file name, encoded bytes).

@@ -109,7 +109,7 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
 
 
 def check_model(model: str, folder: Path) -> None:
-    """Load what will be trained; of captioner and in-painter check the files.
+    """Check a model: load those that are trained, look at the files of the others.
 
     Raises:
         BadInput: another architecture, or weights that are missing, broken or do not fit.

@@ -36,7 +36,7 @@ _TEXT = ((r"^embed\.", "words."), (r"^rnn\.", "gru."))
 
 
 class _Words:
-    """What stands in for their class `vocab.Vocabulary` in the pickle: it holds what the file says and does nothing."""
+    """Stands for the class `vocab.Vocabulary` of the pickle; it holds values and does nothing."""
 
     word2idx: dict[str, int]
 

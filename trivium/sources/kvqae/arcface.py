@@ -83,18 +83,18 @@ class _Graph:
         return f"{name}.out"
 
     def convolve(self, x: str, name: str, stride: int = 1) -> str:
-        """A convolution that pads to keep the size, but for the stride."""
+        """Add a convolution that pads to keep the size, but for the stride."""
         weight = self.take(f"{name}.weight")
         padding = self._weights[-1].dims[-1] // 2
         return self.add("Conv", [x, weight], name, strides=[stride] * 2, pads=[padding] * 4)
 
     def norm(self, x: str, name: str) -> str:
-        """Batch norm as in evaluation."""
+        """Add a batch norm as in evaluation."""
         tensors = [self.take(f"{name}.{part}") for part in ("weight", "bias", "running_mean", "running_var")]
         return self.add("BatchNormalization", [x, *tensors], name, epsilon=1e-5)
 
     def prelu(self, x: str, name: str) -> str:
-        """PReLU with a slope a channel."""
+        """Add a PReLU with a slope a channel."""
         return self.add("PRelu", [x, self.take(f"{name}.weight", (-1, 1, 1))], name)
 
     def model(self, output: str) -> onnx.ModelProto:

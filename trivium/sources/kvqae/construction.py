@@ -37,7 +37,7 @@ def fetch_sources(
     out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, wikidata: str = WIKIDATA,
     commons: str = COMMONS,
 ) -> dict[str, float]:  # fmt: skip
-    """Fetch the sources for the subjects at hand: entities that TagMe's links name, in whose article the answer stands.
+    """Fetch the sources for the subjects: entities that TagMe links and in whose article the answer stands.
 
     Pictures only for those that the knowledge base shows.
 
@@ -130,7 +130,7 @@ def _illustrated(raw: Path) -> set[str]:
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
-    """These items and all classes, occupations and genders above them: official JSON, only claims in `PROPERTIES`.
+    """Fetch items and all classes, occupations and genders above them, with the claims in `PROPERTIES` alone.
 
     An item that was merged into another one since comes twice, under the id that was asked for and under the new one.
     """
@@ -151,7 +151,7 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
 
 
 def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path) -> list[Entity]:
-    """Illustrated entities with a Commons category that may be subjects: the dead, and what is of a concrete type."""
+    """The illustrated entities with a Commons category that are dead people or of a concrete type."""
     concrete = read_concrete_types(types).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
     hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
@@ -169,7 +169,7 @@ def _pictures(
     subjects: list[Entity], shelf: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
     records: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
-    """(name, bytes) of every picture once; `known` fills with a line a category and file."""
+    """Stream (name, bytes) of each picture once; `records` gets a record for each category and file."""
     names: set[str] = set()
     named = {category for subject in subjects for category in subject.values("P373")[:1]}
     categories = sorted({category.removeprefix("Category:").replace("_", " ") for category in named})

@@ -187,7 +187,7 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 
 
 def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
-    """Before the first byte: results weigh about as much as downloads, one of which is there at a time."""
+    """Check the disk before the first download; results weigh about as much as downloads, one of which lies there."""
     sizes = [hub.pins.source(source).bytes for source in sources]
     downloaded = sum(map(hub.bytes_there, sources))
     # Of a smaller base besides: previews, in files and in shards, and the index that it is chosen by.

@@ -54,7 +54,7 @@ SHAPE = (
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A published one: its folder, and what its encoder's tensors begin with (a reader's have heads beside)."""
+    """A published checkpoint: its folder, and the prefix of its encoder's tensors."""
 
     folder: str
     prefix: str

@@ -78,7 +78,7 @@ def validate_triviaqa(folder: Path) -> dict[str, float]:
 
 
 def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
-    """Each split's file and its questions, none of which an earlier one has."""
+    """Stream each split's file and questions; a question of an earlier split is refused."""
     first: dict[str, str] = {}
     for name in QUESTIONS:
         questions = read_questions(folder / name)
@@ -87,7 +87,7 @@ def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
 
 
 def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
-    """Whether each entity has an image that is there."""
+    """Check the entities; returns whether the image of each is there."""
     shown: dict[str, bool] = {}
     for row, record in read_json_lines(path):
         entity = parse_entity(record, file=path, row=row)
@@ -129,7 +129,7 @@ def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> se
 
 
 def _check_join(articles: Path, counts: Mapping[str, int]) -> None:
-    """Say how many questions' entities have no article; raise `BadInput` where it is more than one in ten."""
+    """Warn of questions whose entity has no article; raise `BadInput` where they are more than one in ten."""
     questions = sum(counts[f"viquae_{Path(name).stem}"] for name in QUESTIONS)
     missing = counts["questions_whose_article_is_missing"]
     if missing > questions / 10:
@@ -176,7 +176,7 @@ def _check_questions(path: Path, questions: Sequence[Question], images: Images, 
 
 
 def _look(folder: str, images: Images, counts: Counter[str]) -> None:
-    """Read each image's header; pixels are decoded later, by the stage that needs them and counts what it cannot."""
+    """Read each image's header, and count those that are unreadable, tiny or huge."""
     for why in ("unreadable", "tiny", "huge"):
         counts[f"{folder}_images_{why}"] = 0
     for _, data in images.stream():
@@ -207,7 +207,7 @@ def write_parts(out: Path) -> Iterator[Path]:
 
 
 def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[str, float]:
-    """Take those questions out of `train.jsonl` that a question of ViQuAE, of any split, was made from.
+    """Remove from `train.jsonl` the questions that those of ViQuAE, of any split, were made from.
 
     Args:
         triviaqa: the folder of TriviaQA's questions. Where nothing is left out its files stay as they are; else the

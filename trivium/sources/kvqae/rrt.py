@@ -72,7 +72,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
 
 
 def has_features(brought: Path | None) -> bool:
-    """Whether a folder of the user's holds what describes images: an extractor, or DELG's files for both sides.
+    """Whether the user's folder has an extractor, or DELG's files for both sides.
 
     Raises:
         BadInput: `extractor.json` is not JSON.
@@ -86,12 +86,12 @@ def has_features(brought: Path | None) -> bool:
 
 
 def bring_extractor(folder: Path, out: Path) -> None:
-    """Put what makes the features beside the network that reads them."""
+    """Copy the extractor into the model's folder."""
     bring(folder, out / EXTRACTOR, (file.name for file in folder.iterdir() if file.is_file()))
 
 
 def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
-    """Check and bring the user's overlap list; without one nothing is written: unknown is not none."""
+    """Check and bring the user's overlap list; without one nothing is written."""
     if not (source / LANDMARKS).is_file():
         return {}
     listed = read_entities(source / LANDMARKS)

@@ -90,7 +90,7 @@ def write_smaller_base(
 def choose(
     subjects: Collection[int], ranks: Mapping[int, int], pages: Iterable[int], base: SmallerBaseParameters
 ) -> tuple[list[int], list[int]]:
-    """The hard negatives, those of better rank first, and the drawn of what is left; neither holds a subject.
+    """Choose hard negatives, of better ranks first, and draw from the rest; neither holds a subject.
 
     Pages of the same rank are told apart by the draw.
 
@@ -137,7 +137,7 @@ def _documents(parts: Mapping[str, Path], pages: dict[str, int]) -> Iterator[tup
 
 
 def _once(parts: Mapping[str, Path], counts: Counter[str]) -> Iterator[tuple[str, int, dict[str, Any], dict[str, Any]]]:
-    """Stream (part, page, entity, article); what stands in two parts, or has an entity of before, is counted."""
+    """Stream (part, page, entity, article); a second article of a page or entity is counted and left out."""
     pages: set[int] = set()
     entities: set[str] = set()
     for part, human in KB_PARTS.items():
