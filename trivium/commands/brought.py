@@ -39,14 +39,7 @@ def judge(name: str, is_there: bool, result: str, meaning: str, *, needed: bool 
 
 
 def examine_brought(root: Path) -> Iterator[Finding]:
-    """Look for what no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool.
-
-    Args:
-        root: the project's folder.
-
-    Raises:
-        BadInput: `params.yaml` or `scales/paper.yaml` lacks a setting that names one of them.
-    """
+    """Look for what no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool."""
     parameters = root / "params.yaml"
     yield from examine_requested(root, read_parameters(parameters))
     pipeline, needed = used_values(parameters, "kvqae.mention_model.model"), "kvqae-mention_model stops"
@@ -70,10 +63,6 @@ def examine_brought(root: Path) -> Iterator[Finding]:
 
 def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Finding]:
     """Look for sets that are given on request only: what the user's folders hold, and what a lack means.
-
-    Args:
-        root: the project's folder, from which `world.local` counts.
-        parameters: `params.yaml`.
 
     Raises:
         BadInput: a set has no source or folder in `world`.

@@ -48,13 +48,7 @@ def brought_to(root: Path) -> Path:
 def missing_features(root: Path, side: str, names: Sequence[str]) -> tuple[list[str], int]:
     """Which of a side's compared images lack files of DELG's own tool, and how many images are compared.
 
-    Args:
-        root: the project's folder.
-        side: one of `SIDES`.
-        names: of all images of the side; one that is compared and not there is not asked for.
-
-    Raises:
-        BadInput: no list, which stage `kvqae-local_features` writes.
+    `names` are those of all images of the side; one that is compared and not among them is not asked for.
     """
     compared = set(read_list(root / LISTS / f"{side}.txt"))
     compared_names = [name for name in names if name in compared]

@@ -44,11 +44,7 @@ OTHER_BITS = (
 
 
 def examine(root: Path) -> Iterator[Finding]:
-    """Look for what the sample world needs, most basic first.
-
-    Args:
-        root: the project's folder.
-    """
+    """Look for what the sample world needs, most basic first."""
     yield judge(
         "Python", sys.version_info >= (3, 11), platform.python_version(), "3.11 or newer is needed", needed=True
     )
@@ -67,15 +63,7 @@ def examine(root: Path) -> Iterator[Finding]:
 
 
 def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
-    """Look for what a scale and real data need besides.
-
-    Args:
-        root: the project's folder.
-        scale: a name in scales/, or a file.
-
-    Raises:
-        BadInput: see `scale_file`, `plan_files` and `examine_brought`.
-    """
+    """Look for what a scale (a name in scales/, or a file) and real data need besides."""
     from trivium.commands.plan import plan_files
     from trivium.commands.scale import scale_file
 

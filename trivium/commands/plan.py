@@ -60,12 +60,7 @@ class Cost:
 
 
 def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
-    """The cost of each stage at a scale.
-
-    Args:
-        params: `params.yaml`.
-        graph: `dvc.yaml`.
-        scale: merged over the parameters; None: as they are.
+    """The cost of each stage of a `dvc.yaml` at a scale, which is merged over the parameters; None: as they are.
 
     Raises:
         BadInput: a file is not there, not YAML or not what DVC reads, or see `merge` and `Quantities`.

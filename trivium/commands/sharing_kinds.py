@@ -146,13 +146,7 @@ PREPARE: dict[str, Callable[[Output], Prepared]] = {
 
 @contextmanager
 def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator[dict[str, Path | bytes]]:
-    """Yield the files of an output, its card among them.
-
-    Args:
-        project: the repository of the graph.
-        path: of the output in the project.
-        target: the folder or repository, which the card's code names.
-        hub: whether it is a repository.
+    """Yield the files of an output, its card among them; `target` is the folder or repository that they go to.
 
     Raises:
         BadInput: no such output, one that cannot be shared, or one that is not what `dvc.lock` says.

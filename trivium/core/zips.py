@@ -29,16 +29,10 @@ def open_zip(path: Path) -> zipfile.ZipFile:
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, most: int) -> bytes:
-    """The bytes of a member.
-
-    Args:
-        archive: an open one.
-        member: its entry there.
-        path: of the archive, for messages.
-        most: bytes that it may have unpacked.
+    """The bytes of a member of an open archive; `path` is for messages.
 
     Raises:
-        BadInput: the member is encrypted, damaged, or larger than `most`.
+        BadInput: the member is encrypted, damaged, or unpacks to more than `most` bytes.
     """
     return b"".join(_chunks(archive, member, path, most))
 

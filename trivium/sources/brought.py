@@ -53,15 +53,9 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
 
     Args:
         models: their names.
-        source: where their folders are.
+        source: the folder of their folders.
         out: the folder; complete or absent.
-        check: a model, given its name and the folder that was brought.
-
-    Returns:
-        What `check` found, by model.
-
-    Raises:
-        BadInput: a folder is not there; or as `check`.
+        check: checks a model, given its name and the folder that was brought; its results are returned by model.
     """
     results = {}
     with write_atomically(out) as temporary:
@@ -78,14 +72,11 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
 
 
 def bring_identities(source: Path, out: Path) -> dict[str, float]:
-    """Check and bring ArcFace's overlap list, where the user's folder has one.
+    """Check and bring ArcFace's overlap list, where the user's folder has one; returns `identities_listed`.
 
     Args:
         source: the user's folder.
         out: the base models, with the face model.
-
-    Returns:
-        `identities_listed`, without a list nothing: unknown is not nobody.
 
     Raises:
         BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody

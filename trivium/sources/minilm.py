@@ -18,15 +18,12 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = None) -> int:
-    """Write these layers (from 0) of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder.
+    """Write layers of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder; returns the number of layers.
 
     Args:
         folder: to write to.
-        layers: which.
+        layers: which, from 0.
         dropout: of attention and hidden layers in trainings that start from it; None: as released.
-
-    Returns:
-        The number of layers written.
 
     Raises:
         BadInput: the package's weights are not the ones we know.

@@ -138,11 +138,8 @@ def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Ite
     Args:
         names: of sources in the pins file.
         out: the folder; complete or absent.
-        downloads: where they lie until everything is written, whatever interrupts the run; then they are removed.
+        downloads: where they lie until everything is written; then they are removed.
         pins: what the files must be.
-
-    Raises:
-        BadInput: see `Hub.fetch`; or there is no room for the downloads and for what is made of them.
     """
     hub = Hub(downloads, pins)
     needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))

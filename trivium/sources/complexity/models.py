@@ -39,9 +39,6 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
 
     Returns:
         `<model>_parameters`.
-
-    Raises:
-        BadInput: see `download` (a gated model says where to ask, and for the token in HF_TOKEN) and `check_model`.
     """
     pins = Pins()
     counts: dict[str, float] = {}
@@ -62,14 +59,7 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
-    """Check the user's folders, one a model, and bring them; `provenance.json` keeps the digests.
-
-    Returns:
-        `<model>_parameters`.
-
-    Raises:
-        BadInput: a folder is not there; see `check_model`.
-    """
+    """Check the user's folders, one a model, and bring them; returns `<model>_parameters`."""
     return {f"{model}_parameters": count for model, count in bring_models(models, source, out, _usable).items()}
 
 
@@ -81,10 +71,7 @@ def _usable(model: str, folder: Path) -> float:
 
 
 def check_model(model: str, folder: Path) -> float:
-    """Check configuration, tokenizer and the list of weights; which weights fit which layer is checked when one trains.
-
-    Returns:
-        The number of parameters.
+    """Check configuration, tokenizer and the list of weights; returns the number of parameters.
 
     Raises:
         BadInput: another architecture, a vocabulary larger than the model's, weights that are missing or broken.

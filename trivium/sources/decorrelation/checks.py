@@ -26,21 +26,16 @@ LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a hand
 
 
 def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
-    """Check a raw folder against its corpus.
+    """Check a raw folder against its corpus, as `read_corpus` has read it.
 
     Args:
         folder: the raw folder.
-        corpus: what `read_corpus` read from it.
+        corpus: read from it.
         pictured: the splits whose images are there.
 
     Returns:
         Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
         more objects with the same boxes; `classes_without_picture` and `classes_everywhere` are about training.
-
-    Raises:
-        BadInput: names file and picture of one without image; no picture in a split; more than `MOST_FOREIGN` of at
-            least `LEAST_JUDGED` captions that are not English; a rendered picture that is of no test picture without
-            one of its classes.
     """
     counts: Counter[str] = Counter(corpus.counts)
     for split in SPLITS:

@@ -40,10 +40,7 @@ def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = S
         pictured: the splits whose images are taken; annotations and captions are there of all.
 
     Returns:
-        What was done to the images and what had to be dropped, counted.
-
-    Raises:
-        BadInput: a file or image is missing, or see `read_corpus` and `fit_images`.
+        Counts of what was done to the images and of what was dropped.
     """
     require_files(source, [SPLIT_FILE])
     annotated = source
@@ -150,16 +147,10 @@ def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Spl
     """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder.
 
     Args:
-        out: the raw folder being written. `sources.json` in it keeps addresses, digests and licences.
+        out: the raw folder being written; `sources.json` in it keeps addresses, digests and licences.
         work: where they are laid out as a user would.
         downloads: where they lie until `drop_coco`, whatever interrupts the run.
-        pictured: the splits whose images are wanted; annotations and captions are there of all.
-
-    Returns:
-        The counts of `take_coco`.
-
-    Raises:
-        BadInput: see `download` and `take_coco`; or an archive lacks a file.
+        pictured: as `take_coco`, whose counts are returned.
     """
     pins = Pins()
     laid_out = work / "coco"

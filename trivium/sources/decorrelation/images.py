@@ -72,8 +72,7 @@ def fit_images(
     Args:
         images: (file name, encoded bytes).
         sizes: (width, height) of each wanted picture, as its annotations say.
-        counts: where is counted what was done: `images_not_wanted`, `images_made_rgb`, `images_turned`,
-            `images_orientation_ignored`, `images_broken_exif`, `images_truncated`, `images_unreadable`.
+        counts: counts what was done (`images_turned`, `images_made_rgb`, …).
         unreadable: gets the names of pictures that cannot be decoded to the end.
         place: where they come from, for messages.
 

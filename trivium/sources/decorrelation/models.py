@@ -49,18 +49,12 @@ BLIP_BASE: dict[str, Any] = {
 
 
 def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str, float]:
-    """Download these models as pinned and write a checked folder each.
+    """Download these models as pinned and write a checked folder each; returns `<model>_bytes`.
 
     Args:
         models: names of `PINNED`.
         out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
         downloads: see `fetched`.
-
-    Returns:
-        `<model>_bytes` of each folder.
-
-    Raises:
-        BadInput: see `download` and `check_model`.
     """
     pins = Pins()
     names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
@@ -96,14 +90,7 @@ def _provenance(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
-    """Check the user's folders, one a model, and bring them; `provenance.json` keeps the digests.
-
-    Returns:
-        `<model>_bytes` of each folder.
-
-    Raises:
-        BadInput: a folder is not there; see `check_model`.
-    """
+    """Check the user's folders, one a model, and bring them; returns `<model>_bytes`."""
     bring_models(models, source, out, check_model)
     return _bytes(models, out)
 

@@ -214,9 +214,6 @@ def fetch_thumbnails(
         shelf: Commons' API.
         folder: where previews are kept.
         counts: counts those that are `kb_images_not_on_commons` and `kb_images_not_fetched`.
-
-    Raises:
-        BadInput: see `MediaWiki.ask` and `PictureFetcher.fetch`.
     """
     fetcher = PictureFetcher(folder, counts, "kb_images_not_fetched")
     counts["kb_images_not_on_commons"] += 0

@@ -39,23 +39,16 @@ def fetch_sources(
 ) -> dict[str, float]:  # fmt: skip
     """Fetch the sources for the subjects: entities that TagMe links and in whose article the answer stands.
 
-    Pictures only for those that the knowledge base shows.
+    Pictures come only for those that the knowledge base shows.
 
     Args:
         out: the folder; complete or absent.
         raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
-        downloads: where they and the APIs' answers lie until all is written, whatever interrupts the run.
+        downloads: where they and the APIs' answers lie until all is written.
         types: the list of concrete types.
         files: most pictures of a category.
         width: of the pictures, pixels; previews are of the next width that Wikimedia renders.
         wikidata, commons: addresses of the APIs.
-
-    Returns:
-        Counts of what was written.
-
-    Raises:
-        BadInput: see `download`, `MediaWiki.ask` and `parse_triviaqa`; a member of the archive is missing; or
-            see `PictureFetcher.fetch`.
     """
     pins = Pins()
     counts: Counter[str] = Counter()

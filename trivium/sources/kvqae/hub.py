@@ -48,18 +48,13 @@ def fetch_kvqae(
     """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE, but for TriviaQA.
 
     Args:
-        out: the raw folder, of which TriviaQA is another stage's; each part is complete or absent. `provenance/` in it
-            keeps revisions, digests and licences.
+        out: the raw folder, each part of which is complete or absent; `provenance/` keeps revisions and digests.
         downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
         base: how many articles the knowledge base has, and which; None: all, with those of KILT.
         commons: address of the API that a smaller base's images are asked from.
 
     Returns:
         Counts of what was written and of everything passed over.
-
-    Raises:
-        BadInput: see `download`, `validate_kvqae`, `write_smaller_base` and `fetch_thumbnails`; or a record lacks a
-            field.
     """
     hub = Hub(downloads, Pins())
     pieces, counts = _pieces(hub, base, commons)
@@ -77,12 +72,6 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
         out: the folder; complete or absent.
         viquae: the folder of ViQuAE's questions.
         downloads: as `fetch_kvqae`.
-
-    Returns:
-        The counts of `validate_triviaqa` and `leave_out_sources`.
-
-    Raises:
-        BadInput: see `download` and `validate_triviaqa`; or no file is of a split.
     """
     pins = Pins()
     hub = Hub(downloads, pins)
@@ -149,19 +138,16 @@ def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -
 
 
 def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
-    """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`; nothing is unpickled.
+    """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`.
 
     Args:
         out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
         downloads: where they lie until everything is written, whatever interrupts the run.
-        brought: a folder of the user's. A face model in its `arcface/` is taken instead of the public one, and
-            `overlap/identities.txt` beside it says whom that one was trained on.
+        brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
+            `overlap/identities.txt`.
 
     Returns:
         Bytes of each model's weights, and the counts of `bring_identities`.
-
-    Raises:
-        BadInput: see `fetched`, `bring_face_model` and `bring_identities`.
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
     pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))

@@ -25,20 +25,10 @@ PUBLIC = ("arcface", "clip", "imagenet")  # image encoders whose weights every s
 
 
 def check_kvqae(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `data/kvqae/raw` and bring it there, but for TriviaQA.
+    """Check a folder laid out as `data/kvqae/raw` and bring it there, but for TriviaQA; returns counts.
 
     Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
-    `provenance/local.json` in `out` keeps the digests.
-
-    Args:
-        source: the user's folder.
-        out: the raw folder, each part of which is complete or absent.
-
-    Returns:
-        The counts of `validate_kvqae`.
-
-    Raises:
-        BadInput: see `validate_kvqae`; or there are no images.
+    `provenance/local.json` keeps the digests.
     """
     require_files(source, TABLES)
     with write_parts(out) as temporary:
@@ -58,12 +48,6 @@ def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
         source: the user's folder of questions.
         viquae: the folder of ViQuAE's questions.
         out: the folder; complete or absent. `provenance.json` in it keeps the digests.
-
-    Returns:
-        The counts of `validate_triviaqa` and `leave_out_sources`.
-
-    Raises:
-        BadInput: see `validate_triviaqa`.
     """
     counts = validate_triviaqa(source)
     with write_atomically(out) as temporary:
@@ -76,14 +60,10 @@ def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
 
-    `overlap/identities.txt` may be left out: then it is unknown who is among ArcFace's identities. `arcface/` holds
-    `model.onnx`, or a state dict that is converted.
+    `overlap/identities.txt` may be left out. `arcface/` holds `model.onnx`, or a state dict that is converted.
 
     Returns:
         The counts of `validate_base_models` and `bring_identities`.
-
-    Raises:
-        BadInput: see these two and `bring_face_model`.
     """
     with write_atomically(out) as temporary:
         bring_face_model((source / FACE_MODEL).parent, temporary / FACE_MODEL)
@@ -120,10 +100,7 @@ def bring_images(source: Path, out: Path) -> None:
 
 
 def validate_base_models(base: Path) -> dict[str, float]:
-    """Load text, face, CLIP and ImageNet encoders as the stages do.
-
-    Returns:
-        Parameters of the text encoder.
+    """Load text, face, CLIP and ImageNet encoders as the stages do; returns the text encoder's parameters.
 
     Raises:
         BadInput: a file is not there, is of another format, or its weights do not fit its configuration.

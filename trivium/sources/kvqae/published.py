@@ -21,16 +21,13 @@ from trivium.sources.repositories import fetched
 
 
 def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> dict[str, float]:
-    """Download, convert and check the checkpoints of a system.
+    """Download, convert and check the checkpoints of a system; returns the number of weights of each.
 
     Args:
         system: dpr, or reader.
         base: folder of the text encoder, whose tokenizer they use.
         out: the folder; complete or absent.
         downloads: see `fetched`.
-
-    Returns:
-        Weights of each.
     """
     pins, checkpoints = Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
@@ -82,8 +79,7 @@ def convert(
         folder: to be written.
 
     Raises:
-        BadInput: broken weights, another vocabulary, vectors that are projected, or a tensor that is missing, left
-            over or of another shape.
+        BadInput: another vocabulary, projected vectors, or broken or misfitting weights.
     """
     config = read_json(files[CONFIG])
     if config.get("vocab_size") != len(tokenizer):

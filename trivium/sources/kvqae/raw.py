@@ -32,22 +32,17 @@ SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.m
 
 
 def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bool = False) -> dict[str, float]:
-    """Check a raw folder, but for TriviaQA.
+    """Check a raw folder, but for TriviaQA; returns counts of all that later stages will do without.
 
     Args:
         raw: the folder.
         images: its folder of images, by default `raw/images`.
-        may_lack_images: whether questions' images that are not there are counted, as in a public set, which nobody here
-            can mend; else the first one is an error.
-
-    Returns:
-        Counts; every kind of record that later stages will do without has one.
+        may_lack_images: whether missing images of questions are counted, as in a public set; else the first is an
+            error.
 
     Raises:
-        BadInput: names file, row and field of: a file that is not there, a record without a needed field or of a wrong
-            type, an id that stands twice (of questions also in two splits), a property that is none, a question without
-            an answer or (see `may_lack_images`) whose image is missing, or more than a tenth of questions whose entity
-            has no article.
+        BadInput: a missing file or field, a wrong type, an id that stands twice, an unknown property, a question
+            without an answer or image, or more than a tenth of questions whose entity has no article.
     """
     require_files(raw, TABLES)
     kb, shown_images = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
@@ -210,16 +205,12 @@ def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[st
     """Remove from `train.jsonl` the questions that those of ViQuAE, of any split, were made from.
 
     Args:
-        triviaqa: the folder of TriviaQA's questions. Where nothing is left out its files stay as they are; else the
-            file is written anew, and what it was linked to stays as it is.
+        triviaqa: the folder of TriviaQA's questions.
         viquae: the folder of ViQuAE's questions.
         questions: how many there were at first; an earlier call may have been killed after it had left some out.
 
     Returns:
         `triviaqa_train`, how many are left, and `triviaqa_train_seen_in_viquae`, how many are not.
-
-    Raises:
-        BadInput: see `read_questions`.
     """
     train = triviaqa / "train.jsonl"
     sources = SourceQuestions.of(viquae)

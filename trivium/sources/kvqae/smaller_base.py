@@ -43,19 +43,13 @@ class SmallerBaseParameters(Parameters):
 def write_smaller_base(
     raw: Path, parts: Mapping[str, Path], base: SmallerBaseParameters, index: Path
 ) -> dict[str, float]:
-    """Choose articles, and write `articles.jsonl` and `wikidata.jsonl` of them.
+    """Choose articles, and write `articles.jsonl` and `wikidata.jsonl` of them; returns counts.
 
     Args:
         raw: the raw folder, with `viquae/`.
         parts: the set's files, by name: a part of `KB_PARTS` each.
         base: how many, and which.
-        index: where the index of all articles is kept while this goes on; one that is there is used.
-
-    Returns:
-        Counts.
-
-    Raises:
-        BadInput: see `to_article`, `to_entity` and `choose`; or a page's id is no number.
+        index: where the index of all articles is kept meanwhile; one that is there is used.
     """
     if not index.exists():
         with write_atomically(index) as temporary:
