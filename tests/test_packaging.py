@@ -158,7 +158,6 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
     )
     trivium = python.parent / "trivium"
     assert "usage: trivium difficulty" in run_alone(trivium, "difficulty", "--help", cwd=tmp_path)
-    assert "complete -o" in run_alone(trivium, "completion", "bash", cwd=tmp_path)
     (tmp_path / "texts").mkdir()
     said = run_alone(trivium, "kb", "texts", "--out", "base", cwd=tmp_path, code=1)
     assert "is missing: `pip install '.[kvqae]'` in a clone" in said

@@ -36,9 +36,8 @@ COMMANDS = {
     "thorough": "test the claims in three worlds, and run all seeds, grids and sweeps (make thorough)",
     "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",
     "readme": "write the generated parts of README.md and docs/ again (make readme)",
-    "completion": "print what a shell needs to complete commands and options",
 }
-ANYWHERE = {"completion", "difficulty", "kb"}  # need no project
+ANYWHERE = {"difficulty", "kb"}  # need no project
 EXTRAS = {"ask": "kvqae", "ask-page": "kvqae", "kb": "kvqae", "odmap": "decorrelation"}  # else all
 # It finds faces; no extra can have it: it asks for an old torch, and does without.
 NO_EXTRA = {"facenet_pytorch": "`pip install --no-deps facenet-pytorch`"}
