@@ -108,5 +108,5 @@ def test_an_export_of_people_is_checked_and_taken(tmp_path):
     assert read_json(tmp_path / "out" / "export.json") == json.loads(path.read_text())
     assert not (tmp_path / "out" / "expected.json").exists()
     write_export(path, [exported(records[0], annotation(1, question="Where?"))])
-    with pytest.raises(BadInput, match=r"brought/annotation\.json: field 'annotations\[0\]\.result\.image'"):
+    with pytest.raises(BadInput, match=r"brought/annotation\.json:1: field 'annotations\[0\]\.result\.image'"):
         main(parameters(), None, source="local", **arguments)
