@@ -7,10 +7,10 @@ import numpy as np
 from pydantic import Field
 
 from trivium.bridges.visual_difficulty import kvqae_factors, most_read, read_scores
-from trivium.complexity.effects.effect_rows import effect_metrics, effect_rows, shares, write_effects
+from trivium.complexity.effects.effect_rows import COLUMNS, effect_metrics, effect_rows, shares
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import read_table
+from trivium.core.tables import read_table, write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
@@ -69,7 +69,7 @@ def main(
         [question.wikidata_id or question.id for question in queries],
         **parameters.model_dump(),
     )
-    write_effects(out, rows)
+    write_csv(out, COLUMNS, rows)
     return {
         "questions": float(len(queries)),
         "passages_read": float(depth),

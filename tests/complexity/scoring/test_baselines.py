@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from trivium.complexity.factors.overlap import STOP_WORDS, content_stems, overlap, sentence_of, sentences
+from trivium.complexity.factors.free_factors import sentence_of
 from trivium.complexity.scoring.systems import ALONE, best_overlap_sentence, random_span, same_group_donors
 from trivium.formats.framed_texts import Span
+from trivium.language.reading.language import overlap
+from trivium.language.reading.spaced import FRENCH
 
+content_stems, sentences = FRENCH.content_stems, FRENCH.sentences
 TEXT = "Le roi fuit. L'armée attaqua la ville en 1915 ! « Où est le fort ? » Les armées quittèrent les villes."
 
 
@@ -34,8 +37,10 @@ def test_sentence_of_a_span():
 def test_content_words_are_compared_by_stem_and_overlap_is_a_share():
     assert content_stems("Qui attaqua l'armée ?") == content_stems("les armées attaquaient")
     assert content_stems("Où est-ce qu'il l'a fait ?") <= content_stems("fait")
-    assert overlap("Quelle armée attaqua le port ?", "L’armée fuit le port.") == pytest.approx(2 / 3)
-    assert overlap("Où est-il ?", TEXT) is None
+    assert overlap(
+        content_stems("Quelle armée attaqua le port ?"), content_stems("L’armée fuit le port.")
+    ) == pytest.approx(2 / 3)
+    assert overlap(content_stems("Où est-il ?"), content_stems(TEXT)) is None
 
 
 def test_best_overlap_sentence():
@@ -73,4 +78,4 @@ def test_donors_are_others_of_the_group_each_used_once():
 def test_stop_words_are_spacys():
     from spacy.lang.fr.stop_words import STOP_WORDS as THEIRS
 
-    assert THEIRS == STOP_WORDS
+    assert FRENCH.stop_words == THEIRS

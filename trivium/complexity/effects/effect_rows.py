@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import analyse, effects_table, large_enough
-from trivium.core.tables import write_csv
 from trivium.measures.effects import NEITHER, NO, YES
 
 _VERDICTS = ("validated", "significant", "holm_significant")
@@ -62,11 +60,6 @@ def effect_rows(
         for model in scores
         for name in factors
     ]
-
-
-def write_effects(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows as CSV; a value that is None is an empty cell."""
-    write_csv(path, COLUMNS, rows)
 
 
 def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:

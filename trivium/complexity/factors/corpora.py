@@ -42,7 +42,7 @@ class Inflections:
                 lemmas[form_words[0]].add(lemma_words[0])
                 forms[lemma_words[0]].add(form_words[0])
         self._lemmas = dict(lemmas)
-        self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *known}))) for lemma, known in forms.items()}
+        self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *own}))) for lemma, own in forms.items()}
 
     def __len__(self) -> int:
         """How many forms are known."""
@@ -56,21 +56,21 @@ class Inflections:
         stem, an inflection or a derivation. Of a lemma of several words ("prendre fin") each must occur, and the least
         sure one counts.
         """
-        found = words(text)
-        kinds = [self._word(part, found) for part in words(lemma)]
+        listed = words(text)
+        kinds = [self._word(part, listed) for part in words(lemma)]
         if not kinds or None in kinds:
             return None
         return max((kind for kind in kinds if kind is not None), key=_ORDER.index)
 
-    def _word(self, lemma: str, found: list[str]) -> Presence | None:
-        forms = [word for word in found if word == lemma or lemma in self._lemmas.get(word, ())]
+    def _word(self, lemma: str, listed: list[str]) -> Presence | None:
+        forms = [word for word in listed if word == lemma or lemma in self._lemmas.get(word, ())]
         if any(word == lemma or len(self._lemmas[word]) == 1 for word in forms):
             return "lemma"
         if forms:
             return "homograph"
-        if _regular_forms(lemma) & set(found):
+        if _regular_forms(lemma) & set(listed):
             return "spelling"
-        unknown = [word for word in found if word not in self._lemmas]
+        unknown = [word for word in listed if word not in self._lemmas]
         stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
         return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
 
@@ -85,7 +85,7 @@ def known_inflections(syntax: Mapping[str, list[Sentence]], texts: Iterable[Anno
     trees = [sentence for sentences in syntax.values() for sentence in sentences]
     pairs = [(token.form, token.lemma) for sentence in trees for token in sentence.tokens]
     for text in texts:
-        pairs += [(each.lexical_unit.span.of(text.text), each.lexical_unit.lemma) for each in text.frames]
+        pairs += [(unit.span.of(text.text), unit.lemma) for unit in (frame.lexical_unit for frame in text.frames)]
     return Inflections(pairs)
 
 
@@ -111,17 +111,17 @@ class Corpora:
 
 def lexical_units(texts: Sequence[AnnotatedText]) -> dict[str, Counter[str]]:
     """How often each lexical unit evokes each frame in annotated texts."""
-    found: dict[str, Counter[str]] = {}
+    units: dict[str, Counter[str]] = {}
     for text in texts:
-        for each in text.frames:
-            found.setdefault(each.frame, Counter())[each.lexical_unit.name] += 1
-    return found
+        for frame in text.frames:
+            units.setdefault(frame.frame, Counter())[frame.lexical_unit.name] += 1
+    return units
 
 
 def predicted_units(path: Path) -> dict[str, Counter[str]]:
-    """The same from the frames that the parser found in the adaptation corpus."""
-    found: dict[str, Counter[str]] = {}
+    """The same from the frames that the parser predicted in the adaptation corpus."""
+    units: dict[str, Counter[str]] = {}
     columns = read_table(path, ["frame", "lemma", "part_of_speech"]).to_pydict()
     for frame, lemma, part_of_speech in zip(*columns.values(), strict=True):
-        found.setdefault(frame, Counter())[f"{lemma}.{part_of_speech}"] += 1
-    return found
+        units.setdefault(frame, Counter())[f"{lemma}.{part_of_speech}"] += 1
+    return units

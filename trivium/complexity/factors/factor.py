@@ -47,7 +47,6 @@ class Factor(ABC):
     Attributes:
         name: of its module, of its line in params.yaml, and of its column.
         description: what it asks, in a line.
-        published: the factor of the paper's Table 2 that it is held against; None: the paper has none.
         settings: model of its parameters.
         columns: types of the columns that it adds to the table.
         other_label: what a yes of its other reading says, for a factor that has two.
@@ -56,7 +55,6 @@ class Factor(ABC):
 
     name: ClassVar[str]
     description: ClassVar[str]
-    published: ClassVar[str | None] = None
     settings: ClassVar[type[Parameters]] = NoParameters
     columns: ClassVar[Mapping[str, pa.DataType]] = {}
     tiny: ClassVar[tuple[bool | None, ...]]

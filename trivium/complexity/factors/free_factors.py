@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import coded
 from trivium.complexity.factors.members.f4 import distance, head_token
-from trivium.complexity.factors.overlap import sentence_of
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Span
 from trivium.formats.question_sets import AskedQuestion
@@ -90,25 +89,30 @@ def text_properties(question: AskedQuestion, text: ReadText, language: Language)
     answer = question.place
     if answer is None:
         return dict.fromkeys(PROPERTIES) | lengths
-    asked = language.content_stems(question.question)
-    own = sentence_of(list(text.sentences), answer)
-    shares = [share for stems in text.stems if (share := overlap(asked, stems)) is not None]
+    stems = language.content_stems(question.question)
+    own = sentence_of(text.sentences, answer)
+    shares = [share for own_stems in text.stems if (share := overlap(stems, own_stems)) is not None]
     rivals = [share for place, share in enumerate(shares) if place != own]
     return {
         "overlap": shares[own] if shares else None,
         "rival": max(rivals) - shares[own] if rivals else None,
-        "distance": _words_between(asked, text, text.sentences[own], answer),
+        "distance": _words_between(stems, text, text.sentences[own], answer),
         "position": answer.start / len(question.context),
         **lengths,
     }
 
 
-def _words_between(asked: frozenset[str], text: ReadText, sentence: Span, answer: Span) -> float | None:
+def sentence_of(spans: Sequence[Span], place: Span) -> int:
+    """Number of the sentence in which a span begins; the one before where it begins between two."""
+    return max(0, sum(span.start <= place.start for span in spans) - 1)
+
+
+def _words_between(stems: frozenset[str], text: ReadText, sentence: Span, answer: Span) -> float | None:
     """Words between the answer and the nearest content word of the question in its sentence; None without any."""
     words = [word for word in text.words if sentence.start <= word.span.start < sentence.end]
     inside = [place for place, word in enumerate(words) if word.span.overlaps(answer)]
     shared = [
-        place for place, word in enumerate(words) if not asked.isdisjoint(word.stems) and not word.span.overlaps(answer)
+        place for place, word in enumerate(words) if not stems.isdisjoint(word.stems) and not word.span.overlaps(answer)
     ]
     if not inside or not shared:
         return None
@@ -124,15 +128,15 @@ def syntax_factors(question: AskedQuestion, trees: Sequence[Sentence], language:
         if not inside:
             continue
         stems = language.content_stems
-        asked = stems(question.question)
+        question_stems = stems(question.question)
         head = head_token(sentence, inside)
-        shared = [token for token in sentence.tokens if token not in inside and asked & stems(token.form)]
+        shared = [token for token in sentence.tokens if token not in inside and question_stems & stems(token.form)]
         if shared:
             factors["far_arcs"] = min(distance(sentence, head, token) for token in shared) >= _FAR_ARCS
         if head.head:
             governor = sentence.tokens[head.head - 1]
             factors["nominal_governor"] = _NOMINAL.get(governor.part_of_speech)
-            factors["governor_absent"] = not asked & (stems(governor.lemma) | stems(governor.form))
+            factors["governor_absent"] = not question_stems & (stems(governor.lemma) | stems(governor.form))
         break
     return factors
 
@@ -177,35 +181,35 @@ def free_factors(
         texts: every context, as `read_text` cuts it.
         trees: by context; without them the factors that need syntax are left out.
     """
-    found = [text_properties(question, texts[question.context], language) for question in questions]
+    rows = [text_properties(question, texts[question.context], language) for question in questions]
     properties = {
-        name: np.array([np.nan if each[name] is None else each[name] for each in found], dtype=np.float64)
+        name: np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
         for name in PROPERTIES
     }
     codes: dict[str, NDArray[np.int8]] = {}
     cuts: dict[str, float] = {}
     for factor, (name, harder) in _CUTS.items():
         values = properties[name]
-        known = np.isfinite(values)
-        cut = even_cut(values[known]) if known.any() else None
+        defined = np.isfinite(values)
+        cut = even_cut(values[defined]) if defined.any() else None
         if cut is not None:
             cuts[factor] = cut
-            codes[factor] = np.where(known, harder(values, cut), NEITHER).astype(np.int8)
+            codes[factor] = np.where(defined, harder(values, cut), NEITHER).astype(np.int8)
     rival = properties["rival"]
     codes["rival_sentence"] = np.where(np.isnan(rival), NEITHER, rival >= 0).astype(np.int8)
     if trees is not None:
         judged = [syntax_factors(question, trees.get(question.context, ()), language) for question in questions]
-        codes |= {factor: coded([each[factor] for each in judged]) for factor in judged[0]}
+        codes |= {factor: coded([says[factor] for says in judged]) for factor in judged[0]}
     return FreeFactors(codes, cuts, properties, {factor: LABELS[factor] for factor in codes})
 
 
 def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[bool | float | None]) -> bool:
     """Add a factor by yes/no or numbers of the questions, None for neither; False where all say the same."""
-    known = [value for value in values if value is not None]
-    if len(set(known)) < 2:
+    defined = [value for value in values if value is not None]
+    if len(set(defined)) < 2:
         return False
     factors.labels[name] = label
-    if isinstance(known[0], bool):
+    if isinstance(defined[0], bool):
         factors.codes[name] = coded([None if value is None else bool(value) for value in values])
         return True
     numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)

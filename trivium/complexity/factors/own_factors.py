@@ -26,7 +26,7 @@ def add_factors(
     questions: Sequence[AskedQuestion],
     texts: Mapping[str, ReadText],
     language: Language,
-    known: Sequence[str],
+    ids: Sequence[str],
     note: Callable[[str], None],
 ) -> None:
     """Add the factors of these sources; a number is cut as the paper's are, more of it is yes.
@@ -38,7 +38,7 @@ def add_factors(
         questions: that are analysed.
         texts: their contexts, read.
         language: of the set.
-        known: ids of all questions of the set, with those that are not analysed.
+        ids: of all questions of the set, with those that are not analysed.
         note: told which questions a file does not name, and which of its ids the set does not have.
 
     Raises:
@@ -54,7 +54,7 @@ def add_factors(
             raise BadInput("no such factors", field="factors", got=source, expected="a file of CSV, module:function",
                            choices=MEMBERS)  # fmt: skip
         else:
-            columns = _of_file(Path(source), questions, known, note)
+            columns = _of_file(Path(source), questions, ids, note)
         for name, column in columns.items():
             if name in factors.codes or name in factors.properties or name in LABELS:
                 raise BadInput("a factor or property of this name is there already", field="factors", got=name)
@@ -97,7 +97,7 @@ def _of_function(function: Callable[[AskedQuestion], Any], questions: Sequence[A
 
 
 def _of_file(
-    path: Path, questions: Sequence[AskedQuestion], known: Sequence[str], note: Callable[[str], None]
+    path: Path, questions: Sequence[AskedQuestion], ids: Sequence[str], note: Callable[[str], None]
 ) -> dict[str, Column]:
     """A column of the file is of yes and no, or of numbers; an empty cell is in neither set."""
     cells: dict[str, tuple[int, dict[str, str]]] = {}
@@ -107,9 +107,9 @@ def _of_file(
             raise BadInput("id twice", file=path, row=row, field="id", got=identifier,
                            expected=f"one row a question, the first in row {cells[identifier][0]}")  # fmt: skip
         cells[identifier] = row, record
-    strangers = cells.keys() - set(known)
+    strangers = cells.keys() - set(ids)
     if len(strangers) == len(cells):
-        shown = ", ".join(repr(each) for each in list(known)[:3])
+        shown = ", ".join(map(repr, list(ids)[:3]))
         raise BadInput("no row is of a question of the set", file=path, field="id", got=list(cells)[:3],
                        expected=f"ids such as {shown}")  # fmt: skip
     lacking = sum(question.id not in cells for question in questions)
@@ -124,9 +124,9 @@ def _of_file(
     columns = {}
     for column in names:
         name = re.sub(r"\W+", "_", column).strip("_") or "factor"  # it names folders, too
-        given = {identifier: (row, record[column].strip().lower()) for identifier, (row, record) in cells.items()}
-        is_yes_no = any(cell in _YES_NO for _, cell in given.values())
-        read = {identifier: _value(cell, path, row, column, is_yes_no) for identifier, (row, cell) in given.items()}
+        cells_of = {identifier: (row, record[column].strip().lower()) for identifier, (row, record) in cells.items()}
+        is_yes_no = any(cell in _YES_NO for _, cell in cells_of.values())
+        read = {identifier: _value(cell, path, row, column, is_yes_no) for identifier, (row, cell) in cells_of.items()}
         if name in columns:
             raise BadInput("two columns of one name", file=path, field=column, got=names)
         columns[name] = Column(column.replace("_", " "), [read.get(question.id) for question in questions])

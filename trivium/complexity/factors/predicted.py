@@ -44,7 +44,7 @@ def predicted_factors(
         adaptation: lexical units by frame, predicted in the adaptation corpus (f0).
         training: lexical units by frame in annotated texts (f6).
     """
-    named = {each.id: frame_of_answer(each.place, frames[each.context]) for each in questions}
+    named = {row.id: frame_of_answer(row.place, frames[row.context]) for row in questions}
     counts = {key: sum(adaptation.get(name, Counter()).values()) for key, name in named.items() if name is not None}
     bits = {
         key: entropy_bits(list(training[name].values()))

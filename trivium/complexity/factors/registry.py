@@ -32,14 +32,17 @@ class FactorsParameters(Parameters):
 
     def chosen(self) -> list[Factor]:
         """The factors that run."""
-        told = {name: getattr(self, name) for name in type(self).model_fields}
-        return [FACTORS[name](values) for name, values in told.items() if values is not None]
+        sections = {name: getattr(self, name) for name in type(self).model_fields}
+        return [FACTORS[name](values) for name, values in sections.items() if values is not None]
 
 
 def _fields() -> dict[str, Any]:
     return {
-        name: (each.settings | None, Field(default=None, description=f"{each.description} Absent or null: not asked"))
-        for name, each in FACTORS.items()
+        name: (
+            factor.settings | None,
+            Field(default=None, description=f"{factor.description} Absent or null: not asked"),
+        )
+        for name, factor in FACTORS.items()
     }
 
 
@@ -59,9 +62,9 @@ def factor_rows(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """One row of `table_schema` an example, and the metrics: shares of yes, uncounted examples, what factors count."""
     judged = {factor.name: factor.judge(examples, corpora) for factor in factors}
-    columns = {name: each.says for name, each in judged.items()}
-    columns |= dict(sorted((name, values) for each in judged.values() for name, values in each.columns.items()))
-    columns |= {f"{name}_other": each.other for name, each in judged.items() if each.other is not None}
+    columns = {name: answer.says for name, answer in judged.items()}
+    columns |= dict(sorted((name, values) for answer in judged.values() for name, values in answer.columns.items()))
+    columns |= {f"{name}_other": answer.other for name, answer in judged.items() if answer.other is not None}
     rows = [
         {
             "id": example.id,
@@ -73,11 +76,11 @@ def factor_rows(
         for row, example in enumerate(examples)
     ]
     metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
-    for name, each in judged.items():
-        metrics |= each.metrics
-        if each.other is not None:
-            metrics[f"{name}_other_share"] = sum(map(bool, each.other)) / len(rows)
-            metrics[f"{name}_other_uncounted"] = float(sum(says is None for says in each.other))
+    for name, answer in judged.items():
+        metrics |= answer.metrics
+        if answer.other is not None:
+            metrics[f"{name}_other_share"] = sum(map(bool, answer.other)) / len(rows)
+            metrics[f"{name}_other_uncounted"] = float(sum(says is None for says in answer.other))
     return rows, metrics | summary(rows, list(judged))
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.factors.overlap import content_stems, sentences
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import Predictions, read_predictions
 from trivium.formats.framed_texts import Example
+from trivium.language.reading.spaced import FRENCH
 from trivium.measures.french import words
 
 _TOKEN = re.compile(r"\S+")
@@ -25,9 +25,9 @@ ALONE = -1
 
 def best_overlap_sentence(question: str, text: str) -> str:
     """The sentence with the most distinct content words of the question; the first one at equality, "" without any."""
-    stems = content_stems(question)
-    candidates = [span.of(text) for span in sentences(text)]
-    return max(candidates, key=lambda sentence: len(stems & content_stems(sentence)), default="")
+    stems = FRENCH.content_stems(question)
+    candidates = [span.of(text) for span in FRENCH.sentences(text)]
+    return max(candidates, key=lambda sentence: len(stems & FRENCH.content_stems(sentence)), default="")
 
 
 def random_span(text: str, length: int, rng: np.random.Generator) -> str:

@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from trivium.complexity.effects.analysed_tables import read_names
-from trivium.complexity.factors.registry import FACTORS
 from trivium.core.registry import member_names
 from trivium.core.tables import read_json, read_table
 from trivium.formats.frame_corpora import read_examples
@@ -160,5 +159,4 @@ class Material:
 
     def _by_factor(self, row: Iterable[float]) -> dict[str, float]:
         values = dict(zip(self.published["table_2"]["factors"], row, strict=True))
-        named = {factor: FACTORS[factor].published for factor in self.names}
-        return {factor: values[name] for factor, name in named.items() if name is not None}
+        return {factor: values[factor] for factor in self.names if factor in values}

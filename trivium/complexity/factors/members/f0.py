@@ -32,7 +32,6 @@ class RareFrame(Factor):
 
     name = "f0"
     description = "Is the frame rare in the adaptation corpus?"
-    published = "f0"
     settings = RareFrameParameters
     columns = {"f0_count": pa.int64()}  # noqa: RUF012 - declared a class variable by Factor
     tiny = (False, False, True, True, False, True)
@@ -42,7 +41,7 @@ class RareFrame(Factor):
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Neither where all frames are equally frequent, so that nothing can be cut."""
-        counts = [sum(corpora.adaptation.get(each.frame.frame, Counter()).values()) for each in examples]
+        counts = [sum(corpora.adaptation.get(example.frame.frame, Counter()).values()) for example in examples]
         cuts = {balance: rare_cut(counts, corpora.adaptation, balance) for balance in _BALANCES}
         cut = self.parameters.cut if self.parameters.cut is not None else cuts[self.parameters.balance]
         metrics = {"f0_frame_absent": float(sum(count == 0 for count in counts))}

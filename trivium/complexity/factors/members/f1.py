@@ -12,10 +12,9 @@ class Coreference(Factor):
 
     name = "f1"
     description = "Does a coreference chain lead to the answer?"
-    published = "f1"
     tiny = (False, False, True, False, False, False)
     label = "coreference to resolve"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Yes or no of every example."""
-        return Judged([bool(each.chain) for each in examples])
+        return Judged([bool(example.chain) for example in examples])

@@ -14,10 +14,9 @@ class NominalTrigger(Factor):
 
     name = "f2"
     description = "Is the trigger a noun?"
-    published = "f2"
     tiny = (False, False, False, False, True, True)
     label = "nominal trigger"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Neither where the trigger is of another part of speech."""
-        return Judged([_NOMINAL.get(each.frame.lexical_unit.part_of_speech) for each in examples])
+        return Judged([_NOMINAL.get(example.frame.lexical_unit.part_of_speech) for example in examples])

@@ -26,7 +26,6 @@ class AbsentTrigger(Factor):
 
     name = "f3"
     description = "Is the trigger absent from the question?"
-    published = "f3"
     settings = AbsentTriggerParameters
     tiny = (None, True, False, False, False, True)
     parameters: AbsentTriggerParameters
@@ -40,21 +39,21 @@ class AbsentTrigger(Factor):
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """The metrics count how triggers were found, and whom the reading `both` leaves out."""
         by_reading: dict[str, list[bool | None]] = {"question": [], "both": []}
-        seen = Counter[str]()
+        counts = Counter[str]()
         for example in examples:
             lemma = example.frame.lexical_unit.lemma
-            asked = corpora.inflections.presence(lemma, example.question)
-            absent, there = _absent(asked), _absent(corpora.inflections.presence(lemma, example.answer_text))
-            both = absent if absent == there else None
-            seen.update([str(asked), *(["other_reading"] if both is None else [])])
+            presence = corpora.inflections.presence(lemma, example.question)
+            absent, of_answer = _absent(presence), _absent(corpora.inflections.presence(lemma, example.answer_text))
+            both = absent if absent == of_answer else None
+            counts.update([str(presence), *(["other_reading"] if both is None else [])])
             by_reading["question"].append(absent)
             by_reading["both"].append(both)
-        metrics = {f"f3_found_by_{kind}": float(seen[kind]) for kind in ("stem", "homograph", "spelling")}
-        metrics["f3_uncounted_if_both"] = float(seen["other_reading"])
+        metrics = {f"f3_found_by_{kind}": float(counts[kind]) for kind in ("stem", "homograph", "spelling")}
+        metrics["f3_uncounted_if_both"] = float(counts["other_reading"])
         says = by_reading.pop(self.parameters.reading)
         return Judged(says, {}, metrics, *(by_reading.values() if self.parameters.other_reading else ()))
 
 
-def _absent(found: Presence | None) -> bool | None:
+def _absent(presence: Presence | None) -> bool | None:
     """Whether the trigger is absent; None when a stem alone was found, which may be that of a derivation."""
-    return None if found == "stem" else found is None
+    return None if presence == "stem" else presence is None

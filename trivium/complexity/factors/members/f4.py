@@ -91,7 +91,6 @@ class Distance(Factor):
 
     name = "f4"
     description = "Are trigger and answer far apart in the dependency tree?"
-    published = "f4"
     settings = DistanceParameters
     columns = {  # noqa: RUF012 - declared a class variable by Factor
         "f4_arcs": pa.int64(),
@@ -109,13 +108,13 @@ class Distance(Factor):
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Neither where there is no path, or the trigger lies in the answer; the metrics count these cases."""
         ways = [arcs(corpora.syntax.get(e.text.id, ()), e.frame.lexical_unit.span, e.answer) for e in examples]
-        seen = Counter[str](way.case for way in ways)
+        counts = Counter[str](way.case for way in ways)
         columns: dict[str, list[Any]] = {
             "f4_arcs": [way.count for way in ways],
             "f4_case": [way.case for way in ways],
             "trigger_in_answer": [way.case == "trigger_in_answer" for way in ways],
         }
-        metrics = {f"f4_{case}": float(seen[case]) for case in _UNCOUNTED}
+        metrics = {f"f4_{case}": float(counts[case]) for case in _UNCOUNTED}
         return Judged(
             [self._far(way) for way in ways], columns, metrics | {"f4_threshold": float(self.parameters.arcs)}
         )

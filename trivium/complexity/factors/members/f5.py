@@ -22,7 +22,6 @@ class FewElements(Factor):
 
     name = "f5"
     description = "Does the frame have few elements?"
-    published = "f5"
     settings = FewElementsParameters
     columns = {"f5_elements": pa.int64()}  # noqa: RUF012 - declared a class variable by Factor
     tiny = (False, False, True, True, True, True)
@@ -35,6 +34,6 @@ class FewElements(Factor):
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Yes or no of every example."""
-        counts = [len({element.name for element in each.frame.elements}) for each in examples]
+        counts = [len({element.name for element in example.frame.elements}) for example in examples]
         most = self.parameters.elements
         return Judged([count <= most for count in counts], {"f5_elements": counts}, {"f5_threshold": float(most)})

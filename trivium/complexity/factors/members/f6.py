@@ -28,7 +28,6 @@ class VariedTriggers(Factor):
 
     name = "f6"
     description = "Do many different triggers evoke the frame?"
-    published = "f6"
     settings = VariedTriggersParameters
     columns = {"f6_entropy": pa.float64()}  # noqa: RUF012 - declared a class variable by Factor
     tiny = (True, True, False, False, True, None)
@@ -39,10 +38,10 @@ class VariedTriggers(Factor):
         """Neither where the corpus does not hold the frame; such an example is no part of the mean."""
         source = corpora.training if self.parameters.corpus == "calor" else corpora.adaptation
         bits = {frame: entropy_bits(list(units.values())) for frame, units in source.items()}
-        entropies = [bits.get(each.frame.frame) for each in examples]
-        known = [entropy for entropy in entropies if entropy is not None]
+        entropies = [bits.get(example.frame.frame) for example in examples]
+        defined = [entropy for entropy in entropies if entropy is not None]
         threshold = self.parameters.threshold
-        if threshold is None and known:
-            threshold = float(np.mean(known))
+        if threshold is None and defined:
+            threshold = float(np.mean(defined))
         says = [None if entropy is None or threshold is None else entropy > threshold for entropy in entropies]
         return Judged(says, {"f6_entropy": entropies}, {} if threshold is None else {"f6_threshold": float(threshold)})
