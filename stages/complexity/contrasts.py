@@ -23,10 +23,10 @@ LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.
 class ContrastsParameters(Parameters):
     """Section `complexity.contrasts`."""
 
-    readers: tuple[str, ...] = Field(min_length=1, description="Who is asked, of `complexity.finetune.models`")
+    readers: tuple[str, ...] = Field(min_length=1, description="Readers, of `complexity.finetune.models`")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Trainings on either corpus")
     batch_size: int = Field(default=64, ge=1, description="Readings together")
-    settings: AnyReaderSettings = Field(description="What the reader of this cell is told, checked by its kind")
+    settings: AnyReaderSettings = Field(description="Settings of the reader of this cell, checked by its kind")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
     places = {  # noqa: RUF012
         "settings": "complexity.finetune.models.{name}",

@@ -38,12 +38,12 @@ def main(
 ) -> dict[str, float]:
     """Write tasks and labelling configuration, the judgements there are (Parquet), and their shares by frame (CSV)."""
     examples = read_examples(questions, texts)
-    of = {each.id: each for each in examples}
+    of = {example.id: example for example in examples}
     answers = read_answers(scores)
     tasks = make_tasks(examples, answers, parameters)
     judgements, counts = read_judgements(brought, set(of), answers)
     metrics = {"tasks": float(len(tasks)), "judgements": float(len(judgements))}
-    metrics["annotators"] = float(len({each.annotator for each in judgements}))
+    metrics["annotators"] = float(len({judgement.annotator for judgement in judgements}))
     metrics |= {name: float(count) for name, count in counts.items()} | agreement(judgements)
     rows = []
     for model, correct in correct_answers(judgements, answers).items():
@@ -63,10 +63,10 @@ def main(
             by_frame[of[identifier].frame.frame].append(value)
         rows += [(model, frame, len(values), float(np.mean(values))) for frame, values in sorted(by_frame.items())]
     write_table(out, judgements_table(judgements))
-    with write_atomically(out_label_studio) as beside:
-        beside.mkdir()
-        write_json(beside / "tasks.json", tasks)
-        (beside / "config.xml").write_text(labelling_config(show_reference=parameters.show_reference), "utf-8")
+    with write_atomically(out_label_studio) as folder:
+        folder.mkdir()
+        write_json(folder / "tasks.json", tasks)
+        (folder / "config.xml").write_text(labelling_config(show_reference=parameters.show_reference), "utf-8")
     write_csv(out_frames, FRAME_COLUMNS, rows)
     return metrics
 

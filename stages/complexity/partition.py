@@ -64,9 +64,9 @@ def main(
     chosen = validated or tuple(name for name in FALLBACK if name in table.names) or table.names
     parts = parts_of(table, chosen)
     rows = curve_rows(parts, read)
-    with write_atomically(out) as beside:
+    with write_atomically(out) as partitions:
         for part in parts:
-            folder = beside / part.name
+            folder = partitions / part.name
             folder.mkdir(parents=True)
             write_squad(folder / "data.json", [as_squad(examples[at]) for at in np.flatnonzero(part.members)])
             text = card(

@@ -48,26 +48,26 @@ def main(
         The numbers of the analysis, and `questions_with_frame`: those whose answer is in a predicted frame.
     """
     del context, seed  # paths hold it
-    found = read_question_set(questions)
-    asked = [Reading(each.id, each.question, each.context) for each in found.questions]
-    replies = load_reader(model).answer(asked, parameters.batch_size)
-    answers = {each.id: reply.text for each, reply in zip(asked, replies, strict=True)}
+    question_set = read_question_set(questions)
+    readings = [Reading(row.id, row.question, row.context) for row in question_set.questions]
+    replies = load_reader(model).answer(readings, parameters.batch_size)
+    answers = {reading.id: reply.text for reading, reply in zip(readings, replies, strict=True)}
     write_predictions(out_answers, answers)
-    frame_parser, contexts = load_parser(parser), list(dict.fromkeys(each.context for each in asked))
+    frame_parser, contexts = load_parser(parser), list(dict.fromkeys(reading.context for reading in readings))
     if isinstance(frame_parser, FrameParser):
         frame_parser.to(pick_device())
     frames = dict(zip(contexts, frame_parser.parse(contexts), strict=True))
     units = lexical_units(read_texts(training))
-    told = difficulty(
-        found,
+    result = difficulty(
+        question_set,
         {name: answers},
         language="fr",
         settings=DifficultySettings(**parameters.model_dump(exclude={"batch_size"})),
-        more=predicted_factors(found.questions, frames, predicted_units(adaptation), units),
+        more=predicted_factors(question_set.questions, frames, predicted_units(adaptation), units),
     )
-    write_difficulty(told, out, title=f"Questions without frames, answered by {name}")
-    named = [frame_of_answer(each.place, frames[each.context]) for each in found.questions]
-    return told.metrics | {"questions_with_frame": float(sum(frame is not None for frame in named))}
+    write_difficulty(result, out, title=f"Questions without frames, answered by {name}")
+    framed = [frame_of_answer(row.place, frames[row.context]) is not None for row in question_set.questions]
+    return result.metrics | {"questions_with_frame": float(sum(framed))}
 
 
 if __name__ == "__main__":

@@ -56,27 +56,27 @@ def main(
     examples = read_examples(questions, texts)
     training = read_squad(train).questions
     shown = {
-        name: draw_examples(training, model.examples, parameters.seed, {each.text.text for each in examples})
+        name: draw_examples(training, model.examples, parameters.seed, {example.text.text for example in examples})
         for name, model in parameters.models.items()
     }
     cache = AnswerCache(project_root() / JOURNAL)
     cache.merge(out_cache)
     metrics = {"cache_broken_lines": float(cache.broken)}
     prompts: dict[str, Messages] = {}
-    with write_atomically(out) as beside:
-        beside.mkdir(parents=True)
+    with write_atomically(out) as folder:
+        folder.mkdir(parents=True)
         for name, model in parameters.models.items():
             chats = {
-                each.id: messages_of(parameters.instruction, shown[name], each.question, each.text.text)
-                for each in examples
+                row.id: messages_of(parameters.instruction, shown[name], row.question, row.text.text)
+                for row in examples
             }
             prompts[name] = chats[examples[0].id]
             metrics[f"{name}_run"] = float(model.endpoint is not None)
             if model.endpoint is not None:
                 answers, counts = answer(model, examples, chats, cache)
-                write_predictions(beside / f"{name}.jsonl", answers)
+                write_predictions(folder / f"{name}.jsonl", answers)
                 metrics |= {f"{name}_{key}": float(value) for key, value in counts.items()}
-        write_json(beside / PROMPTS, prompts)
+        write_json(folder / PROMPTS, prompts)
     cache.copy_to(out_cache)
     return metrics
 

@@ -11,8 +11,6 @@ from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.measures.frames import attachment_scores
 
 PARSERS = ("conllu", "stanza", "spacy")
-
-
 TEXTS, QUESTIONS, GOLD = "frames/test.jsonl", "questions.jsonl", "syntax.conllu"
 
 

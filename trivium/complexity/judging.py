@@ -123,7 +123,7 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
     """
     counts = Counter(stale=0, unjudged_tasks=0, skipped_annotations=0)
     judgements: list[Judgement] = []
-    seen: dict[tuple[str, str, str], str] = {}
+    places: dict[tuple[str, str, str], str] = {}
     readers = {".json": _from_label_studio, ".csv": _from_csv}
     for path in sorted(place.iterdir()) if place.is_dir() else [place]:
         if path.name.startswith(".") or path.suffix == ".md":
@@ -133,15 +133,15 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
         for row, judgement in readers[path.suffix](path, ids, answers, counts):
             for model in judgement.models:
                 key = (judgement.id, model, judgement.annotator)
-                if key in seen:
+                if key in places:
                     raise BadInput(
-                        f"annotator {judgement.annotator!r} judged an answer twice, first in {seen[key]}",
+                        f"annotator {judgement.annotator!r} judged an answer twice, first in {places[key]}",
                         file=path,
                         row=row,
                         field="annotator",
                         got=judgement.id,
                     )
-                seen[key] = f"{path.name}:{row}"
+                places[key] = f"{path.name}:{row}"
             judgements.append(judgement)
     return judgements, dict(counts)
 
@@ -149,14 +149,14 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
 def _from_label_studio(
     path: Path, ids: set[str], answers: Answers, counts: Counter[str]
 ) -> Iterator[tuple[int, Judgement]]:
-    found, unjudged, skipped = read_export(path)
+    exported, unjudged, skipped = read_export(path)
     counts["unjudged_tasks"] += unjudged
     counts["skipped_annotations"] += skipped
     models: dict[str, list[str]] = defaultdict(list)
-    for model, given in answers.items():
-        for identifier, answer in given.items():
+    for model, by_question in answers.items():
+        for identifier, answer in by_question.items():
             models[answer_code(identifier, answer)].append(model)
-    for identifier, code, annotator, verdict, row in found:
+    for identifier, code, annotator, verdict, row in exported:
         if identifier not in ids:
             raise BadInput("unknown question", file=path, row=row, field="data.id", got=identifier)
         if code in models:
@@ -174,8 +174,8 @@ def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str])
         if not line["annotator"]:
             raise BadInput("no annotator", file=path, row=row, field="annotator", got=line["annotator"])
         identifier, model = line["id"], line["model"]
-        given = answers[model][identifier]
-        if fold(line.get("prediction", given)) != fold(given):
+        answer = answers[model][identifier]
+        if fold(line.get("prediction", answer)) != fold(answer):
             counts["stale"] += 1
             continue
         item = f"{model}/{identifier}"
@@ -210,11 +210,9 @@ def make_tasks(examples: Sequence[Example], answers: Answers, parameters: Judgem
     rng = np.random.default_rng(parameters.seed)
     sampled = sorted(rng.permutation(len(examples))[: parameters.questions].tolist())
     tasks = [
-        make_task(
-            each.id, each.text.text, each.question, answer, each.answer_text if parameters.show_reference else None
-        )
-        for each in (examples[place] for place in sampled)
-        for answer in sorted({given[each.id] for given in answers.values() if given[each.id].strip()})
+        make_task(row.id, row.text.text, row.question, answer, row.answer_text if parameters.show_reference else None)
+        for row in (examples[place] for place in sampled)
+        for answer in sorted({texts[row.id] for texts in answers.values() if texts[row.id].strip()})
     ]
     return [tasks[place] for place in rng.permutation(len(tasks))]
 
@@ -247,18 +245,18 @@ def correct_answers(judgements: Sequence[Judgement], answers: Answers) -> dict[s
         model: {
             question: 2 * votes[model, question]["correct"] > votes[model, question].total()
             for question in judged
-            if (model, question) in votes or not given[question].strip()
+            if (model, question) in votes or not texts[question].strip()
         }
-        for model, given in answers.items()
+        for model, texts in answers.items()
     }
 
 
 def judgements_table(judgements: Sequence[Judgement]) -> pa.Table:
     """One row a judgement and model."""
     rows = [
-        {"id": each.id, "model": model, "item": each.item, "annotator": each.annotator, "verdict": each.verdict}
-        for each in judgements
-        for model in each.models
+        {"id": one.id, "model": model, "item": one.item, "annotator": one.annotator, "verdict": one.verdict}
+        for one in judgements
+        for model in one.models
     ]
     schema = pa.schema([(name, pa.string()) for name in ("id", "model", "item", "annotator", "verdict")])
     return pa.Table.from_pylist(rows, schema=schema)

@@ -100,17 +100,17 @@ def frame_rows(
     """
     units = lexical_units(training)
     names: dict[str, dict[bool, set[str]]] = {}
-    for text in [*training, *{each.text.id: each.text for each in examples}.values()]:
+    for text in [*training, *{example.text.id: example.text for example in examples}.values()]:
         for instance in text.frames:
-            known = names.setdefault(instance.frame, {True: set(), False: set()})
+            own_names = names.setdefault(instance.frame, {True: set(), False: set()})
             for element in instance.elements:
-                known[element.core == "core"].add(element.name)
+                own_names[element.core == "core"].add(element.name)
     rows = []
     for frame in sorted(set(table.frames.tolist())):
         members = table.frames == frame
         counts = list(units.get(frame, {}).values())
         means = scores.values[:, members].mean(axis=1)
-        here = [each for each, member in zip(examples, members, strict=True) if member]
+        own = compress(examples, members)
         rows.append(
             {
                 "frame": frame,
@@ -120,7 +120,7 @@ def frame_rows(
                 "entropy": entropy_bits(counts) if counts else "",
                 "core_elements": len(names[frame][True]),
                 "other_elements": len(names[frame][False]),
-                "elements": float(np.mean([len({part.name for part in each.frame.elements}) for each in here])),
+                "elements": float(np.mean([len({part.name for part in example.frame.elements}) for example in own])),
                 MEAN: float(means.mean()),
                 **dict(zip(scores.models, means.tolist(), strict=True)),
             }

@@ -1,4 +1,4 @@
-"""Prompted models: what they are told, what of a reply is scored, and asking every question (complexity.md §2).
+"""Prompted models: their prompts, what of a reply is scored, and asking every question (complexity.md §2).
 
 They are told to *extract*, the format of input and output, one or two examples. A chat has user and assistant only:
 Mixtral's template knows no system role, so the instruction opens the first turn. Only wrapping that the prompt's own
@@ -44,14 +44,14 @@ def draw_examples(
         BadInput: not so many contexts that are not evaluated.
     """
     drawn: list[SquadQuestion] = []
-    seen: set[str] = set()
-    asked_about = KnownTexts(evaluated)
+    contexts: set[str] = set()
+    evaluated_texts = KnownTexts(evaluated)
     for place in np.random.default_rng(seed).permutation(len(training)):
         if len(drawn) == count:
             break
         question = training[place]
-        if question.context not in seen and not asked_about.overlap(question.context):
-            seen.add(question.context)
+        if question.context not in contexts and not evaluated_texts.overlap(question.context):
+            contexts.add(question.context)
             drawn.append(question)
     if len(drawn) < count:
         raise BadInput("too few training contexts for the examples", field="examples", got=len(drawn),
@@ -63,8 +63,8 @@ def messages_of(instruction: str, examples: Sequence[SquadQuestion], question: s
     """The chat that asks one question: a turn of user and assistant an example, then the question."""
     messages: Messages = []
     for example in examples:
-        asked = INPUT.format(question=example.question, context=example.context)
-        messages.append({"role": "user", "content": asked})
+        turn = INPUT.format(question=example.question, context=example.context)
+        messages.append({"role": "user", "content": turn})
         messages.append({"role": "assistant", "content": example.answers[0][0]})
     messages.append({"role": "user", "content": INPUT.format(question=question, context=context)})
     messages[0]["content"] = f"{instruction.strip()}\n\n{messages[0]['content']}"
@@ -93,8 +93,8 @@ def extract(said: str, document: str) -> tuple[str, str]:
 
 
 def _stands_in(answer: str, document: str) -> bool:
-    wanted = fold(answer).casefold().removesuffix(".").rstrip()
-    return bool(wanted) and wanted in fold(document).casefold()
+    words = fold(answer).casefold().removesuffix(".").rstrip()
+    return bool(words) and words in fold(document).casefold()
 
 
 def _unwrap(said: str) -> str:
@@ -124,14 +124,14 @@ def answer(
 ) -> tuple[dict[str, str], dict[str, int]]:
     """Answers by question, those refused left out; and counts (see `main`)."""
     keys = {identifier: key_of(model.model, messages, model.sampling) for identifier, messages in chats.items()}
-    known, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
-    replies = {each: known[keys[each.id]] for each in examples if keys[each.id] in known}
-    extracts = {each.id: extract(reply.content, each.text.text) for each, reply in replies.items()}
+    replied, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
+    replies = {row: replied[keys[row.id]] for row in examples if keys[row.id] in replied}
+    extracts = {row.id: extract(reply.content, row.text.text) for row, reply in replies.items()}
     kinds = Counter(kind for _, kind in extracts.values())
     counts = {"questions": len(examples), **requests, "refused": len(examples) - len(replies)}
     counts |= {kind: kinds[kind] for kind in KINDS}
     counts["reasoned"] = sum(reply.reasoning > 0 for reply in replies.values())
     counts["cut"] = sum(reply.finish == "length" for reply in replies.values())
-    counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in known.values())
-    counts["completion_tokens"] = sum(reply.completion_tokens for reply in known.values())
+    counts["prompt_tokens"] = sum(reply.prompt_tokens for reply in replied.values())
+    counts["completion_tokens"] = sum(reply.completion_tokens for reply in replied.values())
     return {identifier: words for identifier, (words, _) in extracts.items()}, counts

@@ -72,8 +72,9 @@ def read_questions(export: Path, texts: Sequence[AnnotatedText]) -> list[Example
         numbered = dict(enumerate(text.frames if text else ()))
         frame: FrameInstance | None = numbered.get(data.get("number", -1))
         key = (data.get("element"), data.get("start"), data.get("end"))
-        found = [each for each in frame.elements if (each.name, each.span.start, each.span.end) == key] if frame else []
-        if text is None or frame is None or not found:
+        elements = frame.elements if frame else ()
+        answers = [element for element in elements if (element.name, element.span.start, element.span.end) == key]
+        if text is None or frame is None or not answers:
             got = {name: data.get(name) for name in ("text_id", "number", "element", "start", "end")}
             raise BadInput("no such element in these texts", file=export, row=task.row, field="data", got=got)
         for annotation in task.annotations:
@@ -82,19 +83,20 @@ def read_questions(export: Path, texts: Sequence[AnnotatedText]) -> list[Example
                 raise BadInput("no question", file=export, row=task.row, field=f"{annotation.field}.result")
             said = set(words(question))
             context = {
-                each.name
-                for each in frame.elements
-                if each != found[0] and 2 * len(said & (own := set(words(each.span.of(text.text))))) >= len(own) > 0
+                element.name
+                for element in frame.elements
+                if element != answers[0]
+                and 2 * len(said & (own := set(words(element.span.of(text.text))))) >= len(own) > 0
             }
             examples.append(
                 Example(
-                    id=f"{text.id}-{data['number']}-{found[0].name}-{key[1]}-{annotation.annotator}",
+                    id=f"{text.id}-{data['number']}-{answers[0].name}-{key[1]}-{annotation.annotator}",
                     text=text,
                     question=question,
-                    answer=found[0].span,
+                    answer=answers[0].span,
                     frame=frame,
-                    answer_element=found[0].name,
-                    context_elements=tuple(sorted(context - {found[0].name})),
+                    answer_element=answers[0].name,
+                    context_elements=tuple(sorted(context - {answers[0].name})),
                     chain=(),
                 )
             )

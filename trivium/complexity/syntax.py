@@ -47,7 +47,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
         from trivium.language.french_syntax import load_stanza, parse_stanza
 
         pipeline = load_stanza(Path(parameters.stanza_folder), parameters.stanza_package)
-        found = [
+        trees = [
             sentences
             for first in range(0, len(listed), parameters.batch)
             for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
@@ -55,8 +55,8 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
     else:
         from trivium.language.french_syntax import best_installed, load_spacy, parse_spacy
 
-        found = parse_spacy(load_spacy(parameters.spacy_model or best_installed()), listed, parameters.batch)
-    return dict(zip(texts, found, strict=True))
+        trees = parse_spacy(load_spacy(parameters.spacy_model or best_installed()), listed, parameters.batch)
+    return dict(zip(texts, trees, strict=True))
 
 
 def f4_agreement(examples: Sequence[Example], syntax: Trees, gold: Trees) -> dict[str, float]:
@@ -85,12 +85,12 @@ def placed_words(syntax: Mapping[str, Sequence[Sentence]]) -> list[PlacedWord]:
     words = []
     for identifier, sentences in syntax.items():
         for sentence in sentences:
-            seen: Counter[tuple[int, int]] = Counter()
+            counts: Counter[tuple[int, int]] = Counter()
             places = {}
             for token in sentence.tokens:
                 span = (token.span.start, token.span.end)
-                places[token.id] = (identifier, *span, seen[span])
-                seen[span] += 1
+                places[token.id] = (identifier, *span, counts[span])
+                counts[span] += 1
             words += [
                 PlacedWord(places[token.id], places.get(token.head), token.relation, token.part_of_speech, token.lemma)
                 for token in sentence.tokens

@@ -1,4 +1,4 @@
-"""Adapt a base model to French reading and ask it every evaluation question (complexity.md §2).
+"""Fine-tuning of readers on French questions, and their answers to the evaluation questions (complexity.md §2).
 
 There is one model a name and seed: fixed steps, AdamW, linear warm-up and decay, no search.
 """
@@ -15,7 +15,7 @@ import torch
 from pydantic import Field, model_validator
 from torch.optim.lr_scheduler import LambdaLR
 
-from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Feature, Reader, Reading, load_reader
+from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading, load_reader
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
@@ -28,15 +28,9 @@ from trivium.measures.rouge import rouge_l
 from trivium.nets import training
 
 
-def steps_of(features: int, batch_size: int, epochs: int, max_steps: int | None) -> int:
-    """Optimiser steps of so many epochs; the last batch of an epoch goes on into the next."""
-    steps = math.ceil(features * epochs / batch_size)
-    return steps if max_steps is None else min(steps, max_steps)
-
-
 def train(
     reader: Reader,
-    features: Sequence[Feature],
+    features: Sequence[Any],
     *,
     seed: int,
     work: Path,
@@ -69,17 +63,19 @@ def train(
     )
     if not len(trained):
         raise BadInput("nothing to train: every weight is frozen", field="settings", got=settings.label)
-    steps = steps_of(len(features), settings.batch_size, settings.epochs, settings.max_steps)
+    # The last batch of an epoch goes on into the next.
+    steps = math.ceil(len(features) * settings.epochs / settings.batch_size)
+    steps = steps if settings.max_steps is None else min(steps, settings.max_steps)
     optimizer = torch.optim.AdamW(
         trained.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
     rate = partial(training.rise_and_fall, rising=round(settings.warmup * steps), steps=steps)
 
-    def batch(step: int) -> list[Feature]:
+    def batch(step: int) -> list[Any]:
         drawn = [features[row] for row in training.rows_of_step(len(features), settings.batch_size, step, seed)]
         return sorted(drawn, key=lambda feature: -feature.tokens)  # similar lengths side by side: little padding
 
-    def gradient(drawn: list[Feature], together: int) -> tuple[float, dict[str, float]]:
+    def gradient(drawn: list[Any], together: int) -> tuple[float, dict[str, float]]:
         size = len(drawn)
         return training.add_gradient(
             size, together, lambda part: reader.loss(drawn[part]) * (len(drawn[part]) / size)
@@ -109,15 +105,12 @@ def train(
 
 
 @torch.inference_mode()
-def mean_loss(reader: Reader, features: Sequence[Feature]) -> float:
+def mean_loss(reader: Reader, features: Sequence[Any]) -> float:
     """Mean loss of the features in evaluation mode."""
     reader.module.eval()
     ordered, size = sorted(features, key=lambda feature: -feature.tokens), reader.settings.mini_batch_size
     batches = [ordered[start : start + size] for start in range(0, len(ordered), size)]
     return sum(reader.loss(batch).item() * len(batch) for batch in batches) / len(ordered)
-
-
-SCORES = ("rouge_l", "em", "f1")  # that stand in the card
 
 
 class FinetuneParameters(Parameters):
@@ -130,8 +123,8 @@ class FinetuneParameters(Parameters):
     validation_questions: int = Field(ge=1, description="Validation questions asked at the end, spread over the file")
     validation_batch: int = Field(default=64, ge=1, description="Readings together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    models: dict[str, dict[str, Any]] = Field(min_length=1, description="What each model is told, by name")
-    settings: AnyReaderSettings = Field(description="What the model of this cell is told, checked by its kind")
+    models: dict[str, dict[str, Any]] = Field(min_length=1, description="Settings of each model, by name")
+    settings: AnyReaderSettings = Field(description="Settings of the model of this cell, checked by its kind")
     places = {"settings": "complexity.finetune.models.{name}"}  # noqa: RUF012
 
     @model_validator(mode="after")
@@ -150,8 +143,8 @@ def spread(questions: Sequence[SquadQuestion], count: int) -> list[SquadQuestion
 def validation_scores(reader: Reader, questions: Sequence[SquadQuestion], batch_size: int) -> dict[str, float]:
     """Mean loss, and mean ROUGE-L, EM and F1 of the answers against each question's first reference."""
     features = reader.features(questions).items
-    answers = reader.answer([Reading(each.id, each.question, each.context) for each in questions], batch_size)
-    texts, references = [answer.text for answer in answers], [each.answers[0][0] for each in questions]
+    answers = reader.answer([Reading(row.id, row.question, row.context) for row in questions], batch_size)
+    texts, references = [answer.text for answer in answers], [row.answers[0][0] for row in questions]
     pairs = list(zip(texts, references, strict=True))
     losses = {"loss": mean_loss(reader, features)} if features else {}
     return losses | {
@@ -184,20 +177,21 @@ def finetune_job(
     metrics = {f"train_{name}": float(count) for name, count in features.counts.items()}
     every = parameters.checkpoint_every
     metrics |= train(reader, features.items, seed=seed, work=checkpoints, checkpoint_every=every, log=log)
-    asked = spread(read["validation"].questions, parameters.validation_questions)
-    scores = validation_scores(reader, asked, parameters.validation_batch)
+    validation = spread(read["validation"].questions, parameters.validation_questions)
+    scores = validation_scores(reader, validation, parameters.validation_batch)
     metrics |= {f"validation_{name}": value for name, value in scores.items()}
     weights = list(reader.module.parameters())
     metrics |= {
         "parameters": float(sum(weight.numel() for weight in weights)),
         "parameters_trained": float(sum(weight.numel() for weight in weights if weight.requires_grad)),
-        "validation_questions": float(len(asked)),
+        "validation_questions": float(len(validation)),
     }
-    with write_atomically(out) as beside:
-        beside.mkdir(parents=True)
-        reader.save(beside)
-        card(beside, metrics={f"validation_{name}": scores[name] for name in SCORES})
-    return metrics | {f"{split}_dropped": float(sum(each.dropped.values())) for split, each in read.items()}, log.points
+    with write_atomically(out) as folder:
+        folder.mkdir(parents=True)
+        reader.save(folder)
+        card(folder, metrics={f"validation_{name}": scores[name] for name in ("rouge_l", "em", "f1")})
+    dropped = {f"{split}_dropped": float(sum(part.dropped.values())) for split, part in read.items()}
+    return metrics | dropped, log.points
 
 
 def answer_job(
@@ -216,16 +210,16 @@ def answer_job(
     del checkpoints
     examples = read_examples(questions, texts)
     reader = load_reader(model)
-    readings = [Reading(each.id, each.question, each.text.text) for each in examples]
+    readings = [Reading(row.id, row.question, row.text.text) for row in examples]
     answers = reader.answer(readings, batch_size)
     pairs = list(zip(examples, answers, strict=True))
-    write_predictions(out, {each.id: answer.text for each, answer in pairs})
-    found = sum(bool(answer.text) and answer.text in each.text.text for each, answer in pairs)
+    write_predictions(out, {row.id: answer.text for row, answer in pairs})
+    verbatim = sum(bool(answer.text) and answer.text in row.text.text for row, answer in pairs)
     return {
         "questions": float(len(answers)),
         "empty": float(sum(not answer.text.strip() for answer in answers)),
-        "verbatim": found / len(answers),
-        "contexts_cut": float(sum(answer.read < len(each.text.text) for each, answer in pairs)),
-        "answers_behind_cut": float(sum(answer.read < each.answer.end for each, answer in pairs)),
+        "verbatim": verbatim / len(answers),
+        "contexts_cut": float(sum(answer.read < len(row.text.text) for row, answer in pairs)),
+        "answers_behind_cut": float(sum(answer.read < row.answer.end for row, answer in pairs)),
         "not_ended": float(sum(not answer.ended for answer in answers)),
     }, log.points

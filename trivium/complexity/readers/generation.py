@@ -27,7 +27,7 @@ _CHUNK = 1000  # texts tokenised at once
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a generative reader reads.
+    """The input of a generative reader.
 
     Attributes:
         ids: tokens of the filled template, special ones included.
@@ -116,8 +116,8 @@ def pairs_of(tokenizer: Any, questions: Sequence[SquadQuestion], settings: Gener
     prompts = prompts_of(
         tokenizer,
         settings.template,
-        [each.question for each in questions],
-        [each.context for each in questions],
+        [row.question for row in questions],
+        [row.context for row in questions],
         settings.max_tokens,
     )
     pairs = []
@@ -186,10 +186,10 @@ class GenerativeReader(Reader):
         """
         self.module.eval()
         tokenizer, settings = self.tokenizer, self.settings
-        questions, contexts = [each.question for each in readings], [each.context for each in readings]
+        questions, contexts = [row.question for row in readings], [row.context for row in readings]
         prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
-        asked = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
-        asked.sort(key=lambda each: -len(each[1].ids))
+        pending = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
+        pending.sort(key=lambda pair: -len(pair[1].ids))
         answers = [Answer("", len(prompt.context)) for prompt in prompts]
 
         def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
@@ -197,7 +197,7 @@ class GenerativeReader(Reader):
             for (row, prompt), ids in zip(batch, texts, strict=True):
                 yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
 
-        for batch in halving_batches(asked, batch_size, write):
+        for batch in halving_batches(pending, batch_size, write):
             for row, answer in batch:
                 answers[row] = answer
         return answers

@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import torch
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
 from trivium.core.tables import read_json, write_json
@@ -39,7 +38,7 @@ Template = Annotated[str, AfterValidator(_template)]
 
 
 class ReaderSettings(Parameters):
-    """What every kind of trained reader is told."""
+    """Settings that every kind of trained reader has."""
 
     kind: str = Field(description="How the reader answers: a module of trivium/complexity/readers/kinds")
     label: str = Field(min_length=1, description="Name in the reader's card and in the page's tables")
@@ -60,7 +59,7 @@ class ReaderSettings(Parameters):
 
 
 class GenerativeSettings(ReaderSettings):
-    """What a reader that writes is told besides."""
+    """Settings of a reader that writes its answers."""
 
     template: Template = Field(description="What stands before the answer, with {question} and {context}")
 
@@ -71,7 +70,7 @@ SETTINGS = "reader.json"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader is asked: a question about a context."""
+    """A question about a context, for a reader to answer."""
 
     id: str
     question: str
@@ -93,20 +92,14 @@ class Answer:
     ended: bool = True
 
 
-class Feature(Protocol):
-    """A training example as the network reads it; only its own reader looks inside."""
-
-    @property
-    def tokens(self) -> int:
-        """Length of what is read, so that features of similar length can stand in a batch."""
-        ...
-
-
 @dataclass(frozen=True)
 class Features:
-    """Training features in the order of the questions, and what was cut or left out on the way, by name."""
+    """Training features in the order of the questions, and what was cut or left out on the way, by name.
 
-    items: Sequence[Feature]
+    A feature is a training example as its own reader's network reads it; its `tokens` say how long it is.
+    """
+
+    items: Sequence[Any]
     counts: dict[str, int]
 
 
@@ -115,7 +108,7 @@ class Reader(ABC):
 
     Attributes:
         name: of its module, and `kind` of its settings.
-        settings_model: what it is told.
+        settings_model: of its settings.
         tiny: its own settings in a test, and the base model of the sample that it starts from there.
         settings: as it was started with; saved with it.
         module: what is trained: the parameters that require a gradient.
@@ -189,21 +182,10 @@ AnyReaderSettings = Annotated[ReaderSettings, BeforeValidator(settings_of)]
 
 
 def load_reader(folder: Path) -> Reader:
-    """A saved reader of whatever kind.
-
-    Raises:
-        BadInput: not a folder that a reader was saved to.
-    """
+    """A saved reader of whatever kind."""
     return READERS[read_settings(folder).kind].load(folder)
 
 
 def read_settings(folder: Path) -> Any:
-    """The settings that a reader was saved with.
-
-    Raises:
-        BadInput: no such file.
-    """
-    path = folder / SETTINGS
-    if not path.is_file():
-        raise BadInput("no settings of a reader", file=path, expected="the output of stage complexity-finetune")
-    return settings_of(read_json(path))
+    """The settings that a reader was saved with."""
+    return settings_of(read_json(folder / SETTINGS))

@@ -117,25 +117,25 @@ class ExtractiveReader(Reader):
         `answers_lost` (in no window whole: the question is left out), `answers_off_tokens` (they start or end inside
         a token: a little more than the answer is the target).
         """
-        windows, cut = self._windows([each.question for each in questions], [each.context for each in questions])
+        windows, cut = self._windows([row.question for row in questions], [row.context for row in questions])
         targets: list[list[Target]] = [[] for _ in questions]
-        found, off = set(), set()
+        answered, off = set(), set()
         for window in windows:
             question = questions[window.owner]
             text, start = question.answers[0]
             place = window.place(start, start + len(text))
             targets[window.owner].append(Target(window, *(place or (0, 0))))
             if place:
-                found.add(window.owner)
+                answered.add(window.owner)
                 left, right = window.characters(*place)
                 if question.context[left:right].strip() != text.strip():
                     off.add(window.owner)
-        kept = [target for owner, own in enumerate(targets) if owner in found for target in own]
+        kept = [target for owner, own in enumerate(targets) if owner in answered for target in own]
         counts = {
             "questions_cut": cut,
             "windows": len(kept),
             "windows_without_answer": sum(target.end == 0 for target in kept),
-            "answers_lost": len(questions) - len(found),
+            "answers_lost": len(questions) - len(answered),
             "answers_off_tokens": len(off),
         }
         return Features(kept, counts)
@@ -152,8 +152,8 @@ class ExtractiveReader(Reader):
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """The best span of each context, as it is written there; empty when the context is. Windows cover it all."""
         self.module.eval()
-        windows, _ = self._windows([each.question for each in readings], [each.context for each in readings])
-        windows = sorted((each for each in windows if each.last > each.first), key=lambda each: -each.tokens)
+        windows, _ = self._windows([row.question for row in readings], [row.context for row in readings])
+        windows = sorted((one for one in windows if one.last > one.first), key=lambda window: -window.tokens)
         best: dict[int, tuple[float, int, int, str]] = {}
         pipeline = Pipeline(
             windows,
@@ -166,8 +166,8 @@ class ExtractiveReader(Reader):
             left, right = window.characters(start, end)
             answer = readings[window.owner].context[left:right].strip()
             # Equal scores: the earlier span, whatever the order of the windows.
-            found = (-score, left, right, answer)
-            best[window.owner] = min(found, best.get(window.owner, found))
+            span = (-score, left, right, answer)
+            best[window.owner] = min(span, best.get(window.owner, span))
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
@@ -185,7 +185,7 @@ class ExtractiveReader(Reader):
     def _log_probabilities(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """(windows, tokens) of start and of end, in float32; −∞ outside context and first token."""
         device = self.module.device
-        ids, mask, types, allowed = (each.to(device, non_blocking=True) for each in inputs)
+        ids, mask, types, allowed = (tensor.to(device, non_blocking=True) for tensor in inputs)
         typed = getattr(self.module.config, "type_vocab_size", 1) > 1
         # On a CPU, conversions to bf16 cost a narrow network more than its products gain (128 wide: 1.6 times as long).
         narrow = device.type == "cpu" and self.module.config.hidden_size < _WIDE
