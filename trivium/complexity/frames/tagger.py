@@ -18,8 +18,7 @@ from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
 from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, windows_of, words_of
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import best_bio_tags, bio_spans
-from trivium.nets.device import length_sorted_batches
-from trivium.nets.feeding import Leaving, Pipeline
+from trivium.nets.device import halving_batches, length_sorted_batches
 from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
 
 Trigger = tuple[int, int, int]  # frame, first word, last word
@@ -176,22 +175,14 @@ def _same(logits: Tensor) -> Tensor:
 def _scores(
     parser: FrameParser, readings: Sequence[Reading], order: Sequence[int], of: Callable[[Tensor], Tensor]
 ) -> Iterator[tuple[Sequence[int], NDArray[np.float32]]]:
-    """Places of readings, a batch at a time in this order, and what `of` makes of their logits.
+    """Places of readings, a batch at a time in this order, and what `of` makes of their logits."""
 
-    While a GPU computes one batch, the caller decides about the last. No process pads the next: that takes less time
-    than to start one.
-    """
+    @torch.inference_mode()
+    def compute(places: Sequence[int]) -> tuple[Sequence[int], NDArray[np.float32]]:
+        batch = collate([readings[place] for place in places], parser.tokenizer.pad_token_id)
+        return places, of(parser.logits(batch)).cpu().numpy()
 
-    def make(places: Sequence[int]) -> tuple[Sequence[int], dict[str, Tensor]]:
-        return places, collate([readings[place] for place in places], parser.tokenizer.pad_token_id)
-
-    def launch(batch: tuple[Sequence[int], dict[str, Tensor]]) -> Leaving:
-        with torch.inference_mode():
-            return Leaving(of(parser.logits(batch[1])))
-
-    yield from Pipeline(
-        order, parser.batch, make=make, launch=launch, collect=lambda batch, left: (batch[0], left.arrived()[0].numpy())
-    )
+    yield from halving_batches(order, parser.batch, compute)
 
 
 def read_tags(

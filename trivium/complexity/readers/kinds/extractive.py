@@ -8,7 +8,6 @@ stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -18,18 +17,11 @@ from pydantic import Field, model_validator
 from torch import Tensor
 from transformers import AutoModelForQuestionAnswering
 
-from trivium.complexity.readers.interface import (
-    Answer,
-    Features,
-    Reader,
-    ReaderSettings,
-    Reading,
-)
+from trivium.complexity.readers.interface import Answer, Features, Reader, ReaderSettings, Reading
 from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
-from trivium.nets.device import autocast, pick_device
-from trivium.nets.feeding import Leaving, Pipeline
+from trivium.nets.device import autocast, halving_batches, pick_device
 from trivium.nets.pretrained import load_pretrained
 
 _HEAD = "qa_outputs."
@@ -155,14 +147,7 @@ class ExtractiveReader(Reader):
         windows, _ = self._windows([row.question for row in readings], [row.context for row in readings])
         windows = sorted((one for one in windows if one.last > one.first), key=lambda window: -window.tokens)
         best: dict[int, tuple[float, int, int, str]] = {}
-        pipeline = Pipeline(
-            windows,
-            batch_size,
-            make=partial(padded, filler=self.tokenizer.pad_token_id),
-            launch=self._spans,
-            collect=_collected,
-        )
-        for window, (score, start, end) in zip(windows, chain.from_iterable(pipeline), strict=True):
+        for window, score, start, end in chain.from_iterable(halving_batches(windows, batch_size, self._spans)):
             left, right = window.characters(start, end)
             answer = readings[window.owner].context[left:right].strip()
             # Equal scores: the earlier span, whatever the order of the windows.
@@ -176,11 +161,12 @@ class ExtractiveReader(Reader):
             self.tokenizer, questions, contexts, max_tokens=self.settings.max_tokens, stride=self.settings.stride
         )
 
-    def _spans(self, inputs: Inputs) -> Leaving:
+    def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
         """The best span of each window: its log-probability, first and last token."""
-        starts, ends = self._log_probabilities(inputs)
+        starts, ends = self._log_probabilities(padded(windows, self.tokenizer.pad_token_id))
         starts[:, 0], ends[:, 0] = -torch.inf, -torch.inf
-        return Leaving(*best_spans(starts, ends, self.settings.answer_tokens))
+        spans = best_spans(starts, ends, self.settings.answer_tokens)
+        return list(zip(windows, *(values.tolist() for values in spans), strict=True))
 
     def _log_probabilities(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """(windows, tokens) of start and of end, in float32; −∞ outside context and first token."""
@@ -196,11 +182,6 @@ class ExtractiveReader(Reader):
             for logits in (output.start_logits, output.end_logits)
         )
         return starts, ends
-
-
-def _collected(_: Inputs, leaving: Leaving) -> list[tuple[float, int, int]]:
-    scores, first, last = leaving.arrived()
-    return list(zip(scores.tolist(), first.tolist(), last.tolist(), strict=True))
 
 
 def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tensor, Tensor]:
