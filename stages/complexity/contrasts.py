@@ -7,14 +7,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from trivium.complexity.effects.contrasts import sides
 from trivium.complexity.readers.contrasting import contrast_job
 from trivium.complexity.readers.interface import AnyReaderSettings
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
 from trivium.core.tasks import run_task
-from trivium.formats.facts import FACTORS
+from trivium.formats.facts import FACTORS, sides
 from trivium.measures.contrasts import mean_contrast
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.scoring import systems
-from trivium.complexity.scoring.table1 import FRAME_COLUMNS, QuestionTable, ScoreParameters, row_of, score, scores_table
+from trivium.complexity.scoring.table1 import FRAME_COLUMNS, ScoreParameters, rows_of, score, scores_table
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_table
 from trivium.formats.frame_corpora import read_examples
@@ -44,8 +44,8 @@ def main(
     systems.check_names(models)
     baseline = score(next(system for system in models if system.model == BASELINE), references).by_question("rouge_l")
     of_text = [row.text.id for row in examples]
-    table = QuestionTable(references, frames, elements, of_text, baseline)
-    rows = list(context.engine.map(partial(row_of, table, parameters), models, description="models"))
+    score_model = partial(rows_of, parameters, references, frames, elements, of_text, baseline)
+    rows = list(context.engine.map(score_model, models, description="models"))
     metrics = {
         "questions": float(len(examples)),
         "texts": float(len(set(of_text))),
@@ -54,10 +54,10 @@ def main(
         "mangled_references": float(np.mean([mangled(reference) for reference in references])),
         "prompted_not_run": float(len(parameters.prompted) - len(endpoints)),
     }
-    for row in rows:
-        metrics |= {f"{row.scored.system.model}_{name}": value for name, value in row.metrics.items()}
-    write_table(out, scores_table([row.scored for row in rows]))
-    means = ({"model": row.scored.system.model, **frame} for row in rows for frame in row.frames)
+    for scored, _, numbers in rows:
+        metrics |= {f"{scored.system.model}_{name}": value for name, value in numbers.items()}
+    write_table(out, scores_table([scored for scored, _, _ in rows]))
+    means = ({"model": scored.system.model, **frame} for scored, by_frame, _ in rows for frame in by_frame)
     write_csv(out_frames, FRAME_COLUMNS, means)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics

@@ -6,10 +6,9 @@ from tests.claims.invented import evidence, keep
 from trivium.claims import evidence as module
 from trivium.claims.evidence import CONTRASTS, gather, kept, stacked
 from trivium.claims.registry import Claim, Cost, Reads, Rows
-from trivium.complexity.effects.contrasts import SCORES
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
-from trivium.formats.facts import FACTORS
+from trivium.formats.facts import FACTORS, SCORES
 
 TABLE = "data/rows.parquet"
 ROWS = {

@@ -11,7 +11,6 @@ import yaml
 
 from stages.complexity import factors, judgements, partition, score, validate
 from trivium.complexity import judging as judgements_library
-from trivium.complexity.effects.contrasts import SCORES
 from trivium.complexity.factors.registry import AnyFactors
 from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
@@ -20,7 +19,7 @@ from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.conllu import Sentence, Token, write_conllu
-from trivium.formats.facts import FACTORS, FACTS
+from trivium.formats.facts import FACTORS, FACTS, SCORES
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Cost, Reads, Rows
-from trivium.complexity.effects.contrasts import sides
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
+from trivium.formats.facts import sides
 from trivium.measures.trainings import Sides
 
 SIDES = ("better", "better_count", "other", "other_count")

@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from trivium.complexity.effects.contrasts import SCORES, sides
-from trivium.formats.facts import FACTORS
+from trivium.formats.facts import FACTORS, SCORES, sides
 
 
 def scores(*rows):

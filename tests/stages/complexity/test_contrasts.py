@@ -5,12 +5,11 @@ import pytest
 
 from stages.complexity import contrasts
 from tests.complexity.tiny_readers import questions, settings, write_camembert
-from trivium.complexity.effects.contrasts import SCORES
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_table
 from trivium.core.tracking import Tracker
-from trivium.formats.facts import FACTORS, FACTS
+from trivium.formats.facts import FACTORS, FACTS, SCORES
 from trivium.formats.squad import write_squad
 
 

@@ -7,13 +7,12 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from trivium.complexity.effects.contrasts import SCORES
 from trivium.complexity.readers.finetuning import train
 from trivium.complexity.readers.interface import READERS, ReaderSettings, Reading
 from trivium.complexity.scoring.systems import best_overlap_sentence
 from trivium.core.tables import read_table, write_table
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.formats.facts import FACTORS
+from trivium.formats.facts import FACTORS, SCORES
 from trivium.formats.squad import read_squad
 from trivium.measures.rouge import rouge_l
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from transformers import GenerationConfig
 
 from trivium.complexity.readers.interface import Answer, Features, GenerativeSettings, Reader, Reading
+from trivium.complexity.readers.windows import first_tokens
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
@@ -66,7 +67,7 @@ def prompts_of(
 
 
 def _cut(tokenizer: Any, template: str, question: str, context: str, max_tokens: int) -> Prompt:
-    shortened = _first_tokens(tokenizer, question, max_tokens // 2)
+    shortened = first_tokens(tokenizer, question, max_tokens // 2)
     while True:
         ids = tokenizer(template.format(question=shortened, context=context))["input_ids"]
         excess = len(ids) - max_tokens
@@ -77,16 +78,8 @@ def _cut(tokenizer: Any, template: str, question: str, context: str, max_tokens:
                            expected=f"at least {len(ids)}")  # fmt: skip
         # Counted in the context alone, whose tokens may differ at its edges from those in the prompt: hence the loop.
         tokens = len(tokenizer(context, add_special_tokens=False)["input_ids"])
-        shorter = _first_tokens(tokenizer, context, max(0, tokens - excess))
+        shorter = first_tokens(tokenizer, context, max(0, tokens - excess))
         context = shorter if shorter != context else context[:-1]
-
-
-def _first_tokens(tokenizer: Any, text: str, count: int) -> str:
-    """The text up to the end of its token number `count`."""
-    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    if len(offsets) <= count:
-        return text
-    return text[: offsets[count - 1][1]] if count else ""
 
 
 IGNORED = -100  # label of what is not to be predicted

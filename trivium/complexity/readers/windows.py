@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -89,7 +89,7 @@ def windows_of(
     Returns:
         The windows, and how many questions were cut to `question_limit`.
     """
-    shortened = [_shorten(tokenizer, question, question_limit(max_tokens)) for question in questions]
+    shortened = [first_tokens(tokenizer, question, question_limit(max_tokens)) for question in questions]
     cut = sum(short != question for short, question in zip(shortened, questions, strict=True))
     windows: list[Window] = []
     for start in range(0, len(questions), _CHUNK):
@@ -110,11 +110,12 @@ def padded(windows: Sequence[Window], filler: int) -> Inputs:
     return Inputs(*map(torch.from_numpy, (ids, mask, types, allowed)))
 
 
-def _shorten(tokenizer: PreTrainedTokenizerFast, question: str, limit: int) -> str:
-    if len(question) <= limit:
-        return question
-    offsets = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    return question if len(offsets) <= limit else question[: offsets[limit - 1][1]]
+def first_tokens(tokenizer: Any, text: str, count: int) -> str:
+    """The text up to the end of its token number `count`."""
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    if len(offsets) <= count:
+        return text
+    return text[: offsets[count - 1][1]] if count else ""
 
 
 def _windows(

@@ -255,47 +255,33 @@ def spread_by_chance(
     return float(drawn.mean()), (reached + 1) / (permutations + 1)
 
 
-@dataclass(frozen=True)
-class QuestionTable:
-    """The questions that all models answer, in order.
+def rows_of(
+    parameters: ScoreParameters,
+    references: Sequence[str],
+    frames: Sequence[str],
+    elements: Sequence[str],
+    texts: Sequence[str],
+    baseline: NDArray[np.float64],
+    system: System,
+) -> tuple[Scored, list[dict[str, str | float]], dict[str, float]]:
+    """Score a model; what is drawn depends on the seed alone, not on other models.
 
-    Attributes:
-        references: the reference answers.
-        frames, elements, texts: of the question.
+    Args:
+        parameters: of the stage.
+        references: the reference answers, question by question.
+        frames, elements, texts: of the questions.
         baseline: (questions,) ROUGE-L of the baseline that models are compared with.
+        system: the model.
+
+    Returns:
+        Every answer's scores; the rows of `frame_means`; its row of Table 1, with the spread of its frames and what its
+        answers score when shuffled.
     """
-
-    references: Sequence[str]
-    frames: Sequence[str]
-    elements: Sequence[str]
-    texts: Sequence[str]
-    baseline: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A model's rows of Table 1 and Figure 2.
-
-    Attributes:
-        scored: every answer's scores.
-        frames: see `frame_means`.
-        metrics: its row of Table 1, the spread of its frames, and what its answers score when shuffled.
-    """
-
-    scored: Scored
-    frames: Sequence[dict[str, str | float]]
-    metrics: dict[str, float]
-
-
-def row_of(questions: QuestionTable, parameters: ScoreParameters, system: System) -> Row:
-    """Score a model; what is drawn depends on the seed alone, not on other models."""
-    scored = score(system, questions.references)
+    scored = score(system, references)
     by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
-    metrics = summarize(scored, questions.baseline, questions.texts, parameters)
-    metrics |= spread(by_measure[parameters.figure_2], questions.frames, questions.texts, seed=parameters.seed)
+    metrics = summarize(scored, baseline, texts, parameters)
+    metrics |= spread(by_measure[parameters.figure_2], frames, texts, seed=parameters.seed)
     if system.kind != "baseline":
-        value = shuffled(
-            system, questions.references, questions.elements, shuffles=parameters.shuffles, seed=parameters.seed
-        )
+        value = shuffled(system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
-    return Row(scored, frame_means(by_measure, questions.frames, parameters.figure_2), metrics)
+    return scored, frame_means(by_measure, frames, parameters.figure_2), metrics

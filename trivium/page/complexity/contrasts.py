@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from trivium.complexity.effects.contrasts import sides
 from trivium.core.tables import read_table
-from trivium.formats.facts import FACTORS
+from trivium.formats.facts import FACTORS, sides
 from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.page.complexity.material import Material
 from trivium.page.html import render
