@@ -30,6 +30,7 @@ def load_pretrained(
     new: tuple[str, ...] = (),
     dtype: torch.dtype = torch.float32,
     expected: str = "a Hugging Face folder",
+    needs_offsets: bool = False,
     **options: Any,
 ) -> tuple[Any, Any]:
     """A network in evaluation mode and its tokenizer.
@@ -41,6 +42,7 @@ def load_pretrained(
         new: beginnings of the names of weights that may be missing: they are drawn from torch's generator.
         dtype: of the weights.
         expected: of the folder, for the message.
+        needs_offsets: whether the tokenizer must tell where in a text its tokens stand.
         options: more that `network.from_pretrained` takes.
 
     Raises:
@@ -66,7 +68,15 @@ def load_pretrained(
         raise BadInput("weights are missing", file=folder, got=missing[:3])
     for layer, got, fitting in sorted(report["mismatched_keys"]):
         raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(fitting)))
+    if needs_offsets and not tokens.is_fast:
+        raise BadInput("the tokenizer gives no offsets", file=folder, expected="a fast one (tokenizer.json)")
     return model, tokens
+
+
+def most_tokens(model: Any) -> int:
+    """How many tokens an encoder's positions allow; those of CamemBERT and RoBERTa start after the padding's."""
+    positions = model.base_model.embeddings.position_embeddings
+    return int(positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1))
 
 
 def export_trained(

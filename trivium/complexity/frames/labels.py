@@ -5,7 +5,7 @@ most frequent frame of each lemma.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,17 +117,8 @@ def collect_labels(texts: Sequence[AnnotatedText]) -> FrameLabels:
         },
         dict(sorted(units.items())),
         dict(sorted(forms.items())),
-        dict(sorted(count_forms((text.text for text in texts), set(forms)).items())),
+        dict(sorted(Counter(form for text in texts for form, _, _ in occurrences(text.text, set(forms))).items())),
     )
-
-
-def count_forms(texts: Iterable[str], forms: set[str]) -> Counter[str]:
-    """How often each of these forms (of one or several words) occurs in texts."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        for form, _, _ in occurrences(text, forms):
-            counts[form] += 1
-    return counts
 
 
 def occurrences(text: str, forms: set[str]) -> list[tuple[str, int, int]]:

@@ -14,7 +14,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.cards import write_card
 from trivium.nets.frame_parser import FrameTagger
-from trivium.nets.pretrained import load_pretrained
+from trivium.nets.pretrained import load_pretrained, most_tokens
 
 if TYPE_CHECKING:
     from trivium.complexity.frames.linear.parser import LinearFrameParser
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 LABELS = "labels.json"
 HEADS = "heads.safetensors"
 ENCODER = "encoder"
-ROBERTA = ("camembert", "roberta", "xlm-roberta")
-LICENCE = "mit"
 ABOUT = {
     "encoder": "by tagging words: a sentence is read once for its triggers and once more for the elements of each "
     "(`trivium/nets/frame_parser.py`).",
@@ -40,21 +38,15 @@ def start_parser(base: Path, labels: FrameLabels, max_tokens: int) -> FrameParse
     """
     encoder, tokenizer = _load_encoder(base)
     network = FrameTagger(encoder, frames=len(labels.frames), elements=len(labels.names))
-    # RoBERTa's positions start after that of padding.
-    reserved = encoder.config.pad_token_id + 1 if encoder.config.model_type in ROBERTA else 0
-    positions = encoder.config.max_position_embeddings - reserved
-    if max_tokens > positions:
+    if max_tokens > (most := most_tokens(encoder)):
         raise BadInput(
-            "more tokens than positions", file=base, field="max_tokens", got=max_tokens, expected=f"≤ {positions}"
+            "more tokens than positions", file=base, field="max_tokens", got=max_tokens, expected=f"≤ {most}"
         )
     return FrameParser(network, tokenizer, labels, max_tokens)
 
 
 def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
-    encoder, tokenizer = load_pretrained(AutoModel, folder, "an encoder", new=("pooler.",))
-    if not tokenizer.is_fast:
-        raise BadInput("the tokenizer gives no offsets", file=folder, expected="a fast one (tokenizer.json)")
-    return encoder, tokenizer
+    return load_pretrained(AutoModel, folder, "an encoder", new=("pooler.",), needs_offsets=True)
 
 
 def save_parser(folder: Path, parser: AnyParser, *, base: str, data: str) -> None:
@@ -83,7 +75,7 @@ def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, me
         base=base,
         data=data,
         metrics=metrics,
-        licence=LICENCE,
+        licence="mit",
     )
 
 

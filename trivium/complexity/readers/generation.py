@@ -222,9 +222,7 @@ def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) 
         BadInput: not such a folder, weights that are missing or do not fit, a tokenizer that is not fast or has no
             end-of-text token.
     """
-    module, tokenizer = load_pretrained(automatic, folder, what, dtype=dtype)
-    if not tokenizer.is_fast:
-        raise BadInput("the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json")
+    module, tokenizer = load_pretrained(automatic, folder, what, dtype=dtype, needs_offsets=True)
     if tokenizer.eos_token_id is None:
         raise BadInput("the tokenizer has no end-of-text token", file=folder, field="eos_token")
     return module, tokenizer

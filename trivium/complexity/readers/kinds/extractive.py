@@ -22,7 +22,7 @@ from trivium.complexity.readers.windows import Inputs, Window, padded, windows_o
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, halving_batches, pick_device
-from trivium.nets.pretrained import load_pretrained
+from trivium.nets.pretrained import load_pretrained, most_tokens
 
 _HEAD = "qa_outputs."
 _WIDE = 256
@@ -70,12 +70,8 @@ class ExtractiveReader(Reader):
     def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
         """Both are folders of an encoder; a base model's head is new."""
         new = (_HEAD,) if is_base else ()
-        module, tokenizer = load_pretrained(AutoModelForQuestionAnswering, folder, "an extractive reader", new=new)
-        if not tokenizer.is_fast:
-            raise BadInput(
-                "the tokenizer does not know where its tokens come from", file=folder, expected="tokenizer.json"
-            )
-        return module, tokenizer
+        network = AutoModelForQuestionAnswering
+        return load_pretrained(network, folder, "an extractive reader", new=new, needs_offsets=True)
 
     @classmethod
     def start(cls, base: Path, settings: ExtractiveSettings) -> Self:
@@ -92,10 +88,7 @@ class ExtractiveReader(Reader):
                                expected=f"at most {len(layers)}")  # fmt: skip
             module.base_model.encoder.layer = layers = layers[: settings.layers]
             module.config.num_hidden_layers = settings.layers
-        # Positions of CamemBERT and RoBERTa start after the padding's.
-        positions = module.base_model.embeddings.position_embeddings
-        room = positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1)
-        if settings.max_tokens > room:
+        if settings.max_tokens > (room := most_tokens(module)):
             raise BadInput("windows longer than the model's positions", file=base, field="max_tokens",
                            got=settings.max_tokens, expected=f"at most {room}")  # fmt: skip
         module.base_model.embeddings.requires_grad_(not settings.frozen_embeddings)
