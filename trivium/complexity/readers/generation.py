@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import GenerationConfig
 
-from trivium.complexity.readers.interface import Answer, Features, GenerativeSettings, Reader, Reading
+from trivium.complexity.readers.interface import Answer, Features, Reader, Reading
 from trivium.complexity.readers.windows import first_tokens
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
@@ -98,41 +98,6 @@ class Pair:
         return len(self.prompt) + len(self.target)
 
 
-def pairs_of(tokenizer: Any, questions: Sequence[SquadQuestion], settings: GenerativeSettings) -> Features:
-    """A training pair a question, its first answer as target, which ends in the end-of-text token.
-
-    Counted: `contexts_cut` to `max_tokens`, `questions_cut`, `answers_lost` (behind the cut: nothing says so in the
-    prompt, so the question is left out), `answers_cut` to `answer_tokens` (then without the end), `answers_respelt`
-    (the tokenizer does not give back the characters of the answer).
-    """
-    counts = dict.fromkeys(("contexts_cut", "questions_cut", "answers_lost", "answers_cut", "answers_respelt"), 0)
-    prompts = prompts_of(
-        tokenizer,
-        settings.template,
-        [row.question for row in questions],
-        [row.context for row in questions],
-        settings.max_tokens,
-    )
-    pairs = []
-    for question, prompt in zip(questions, prompts, strict=True):
-        text, start = question.answers[0]
-        counts["contexts_cut"] += prompt.context != question.context
-        counts["questions_cut"] += prompt.question_cut
-        if start + len(text) > len(prompt.context):
-            counts["answers_lost"] += 1
-            continue
-        target = target_of(tokenizer, text)
-        counts["answers_respelt"] += written(tokenizer, target) != text.strip()
-        counts["answers_cut"] += len(target) > settings.answer_tokens
-        pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[: settings.answer_tokens], np.int32)))
-    return Features(pairs, counts)
-
-
-def target_of(tokenizer: Any, answer: str) -> list[int]:
-    """Tokens of an answer, as of a word within a text (after a space), and the end-of-text token."""
-    return [*tokenizer(f" {answer.strip()}", add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
-
-
 def written(tokenizer: Any, ids: Sequence[int]) -> str:
     """What the tokens say; French puts spaces before its marks, so none is taken away."""
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
@@ -168,8 +133,32 @@ class GenerativeReader(Reader):
         """What is written after prompts, (prompts, tokens), the end-of-text token included."""
 
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
-        """A feature a question, the first answer as target; see `pairs_of` for what is counted."""
-        return pairs_of(self.tokenizer, questions, self.settings)
+        """A `Pair` a question: its first answer, as after a space, with the end-of-text token.
+
+        Counted: `contexts_cut` to `max_tokens`, `questions_cut`, `answers_lost` (behind the cut: nothing says so in the
+        prompt, so the question is left out), `answers_cut` to `answer_tokens` (then without the end), `answers_respelt`
+        (the tokenizer does not give back the characters of the answer).
+        """
+        tokenizer, longest = self.tokenizer, self.settings.answer_tokens
+        counts = dict.fromkeys(("contexts_cut", "questions_cut", "answers_lost", "answers_cut", "answers_respelt"), 0)
+        pairs = []
+        for question, prompt in zip(questions, self._prompts_of(questions), strict=True):
+            text, start = question.answers[0]
+            counts["contexts_cut"] += prompt.context != question.context
+            counts["questions_cut"] += prompt.question_cut
+            if start + len(text) > len(prompt.context):
+                counts["answers_lost"] += 1
+                continue
+            ids = tokenizer(f" {text.strip()}", add_special_tokens=False)["input_ids"]
+            target = [*ids, tokenizer.eos_token_id]
+            counts["answers_respelt"] += written(tokenizer, target) != text.strip()
+            counts["answers_cut"] += len(target) > longest
+            pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[:longest], np.int32)))
+        return Features(pairs, counts)
+
+    def _prompts_of(self, pairs: Sequence[SquadQuestion] | Sequence[Reading]) -> Iterator[Prompt]:
+        questions, contexts = [pair.question for pair in pairs], [pair.context for pair in pairs]
+        return prompts_of(self.tokenizer, self.settings.template, questions, contexts, self.settings.max_tokens)
 
     @torch.inference_mode()
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
@@ -178,10 +167,8 @@ class GenerativeReader(Reader):
         In bf16, batches may differ by a near-tie.
         """
         self.module.eval()
-        tokenizer, settings = self.tokenizer, self.settings
-        questions, contexts = [row.question for row in readings], [row.context for row in readings]
-        prompts = list(prompts_of(tokenizer, settings.template, questions, contexts, settings.max_tokens))
-        pending = [(row, prompt) for row, prompt in enumerate(prompts) if contexts[row].strip()]
+        tokenizer, prompts = self.tokenizer, list(self._prompts_of(readings))
+        pending = [(row, prompt) for row, prompt in enumerate(prompts) if readings[row].context.strip()]
         pending.sort(key=lambda pair: -len(pair[1].ids))
         answers = [Answer("", len(prompt.context)) for prompt in prompts]
 

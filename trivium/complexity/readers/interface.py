@@ -123,7 +123,7 @@ class Reader(ABC):
 
     @staticmethod
     @abstractmethod
-    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+    def read_folder(folder: Path) -> tuple[Any, Any]:
         """Network and tokenizer of a base model, or of what `save` wrote.
 
         Raises:
@@ -133,13 +133,13 @@ class Reader(ABC):
     @classmethod
     def start(cls, base: Path, settings: Any) -> Self:
         """From public weights in a Hugging Face folder; new weights come from torch's global generator."""
-        module, tokenizer = cls.read_folder(base, is_base=True)
+        module, tokenizer = cls.read_folder(base)
         return cls(settings, module.to(pick_device()), tokenizer)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """What `save` wrote, in evaluation mode."""
-        module, tokenizer = cls.read_folder(folder, is_base=False)
+        module, tokenizer = cls.read_folder(folder)
         return cls(read_settings(folder), module.to(pick_device()).eval(), tokenizer)
 
     def save(self, folder: Path) -> None:

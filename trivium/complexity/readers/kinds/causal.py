@@ -77,9 +77,8 @@ class CausalReader(GenerativeReader):
         self.module.get_base_model().generation_config = greedy(tokenizer, settings.answer_tokens)
 
     @staticmethod
-    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+    def read_folder(folder: Path) -> tuple[Any, Any]:
         """A base model's folder alone: what `save` wrote has none of its weights."""
-        del is_base
         # Frozen weights of billions: half the memory where bf16 is computed with; LoRA's own stay in float32.
         return load_generator(AutoModelForCausalLM, folder, "a language model", inference_dtype())
 
@@ -91,7 +90,7 @@ class CausalReader(GenerativeReader):
             BadInput: not such a folder, weights that are missing or do not fit, a layer to adapt that is not there,
                 prompt and answer longer than its positions.
         """
-        module, tokenizer = cls.read_folder(base, is_base=True)
+        module, tokenizer = cls.read_folder(base)
         room = module.config.max_position_embeddings
         if settings.max_tokens + settings.answer_tokens > room:
             raise BadInput("prompt and answer longer than the model's positions", file=base, field="max_tokens",
@@ -122,7 +121,7 @@ class CausalReader(GenerativeReader):
         base = Path(os.path.normpath(folder / read_json(folder / BASE)["folder"]))
         if not base.is_dir():
             raise BadInput("the adapter's base model is not there", file=base, expected="output of base_models")
-        module, tokenizer = cls.read_folder(base, is_base=True)
+        module, tokenizer = cls.read_folder(base)
         adapted = PeftModel.from_pretrained(module, folder, local_files_only=True)
         return cls(settings, adapted.to(pick_device()).eval(), tokenizer, base)
 

@@ -24,7 +24,6 @@ from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, halving_batches, pick_device
 from trivium.nets.pretrained import load_pretrained, most_tokens
 
-_HEAD = "qa_outputs."
 _WIDE = 256
 
 
@@ -67,10 +66,9 @@ class ExtractiveReader(Reader):
     tiny: ClassVar[Mapping[str, Any]] = {"base": "camembert", "stride": 8}
 
     @staticmethod
-    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+    def read_folder(folder: Path) -> tuple[Any, Any]:
         """Both are folders of an encoder; a base model's head is new."""
-        new = (_HEAD,) if is_base else ()
-        network = AutoModelForQuestionAnswering
+        network, new = AutoModelForQuestionAnswering, ("qa_outputs.",)
         return load_pretrained(network, folder, "an extractive reader", new=new, needs_offsets=True)
 
     @classmethod
@@ -80,7 +78,7 @@ class ExtractiveReader(Reader):
         Raises:
             BadInput: not such a folder, weights that are missing or do not fit, windows longer than its positions.
         """
-        module, tokenizer = cls.read_folder(base, is_base=True)
+        module, tokenizer = cls.read_folder(base)
         layers = module.base_model.encoder.layer
         if settings.layers is not None:
             if settings.layers > len(layers):

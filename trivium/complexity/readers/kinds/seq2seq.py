@@ -49,9 +49,8 @@ class Seq2SeqReader(GenerativeReader):
         self.module.generation_config = greedy(tokenizer, settings.answer_tokens, decoder_start_token_id=start)
 
     @staticmethod
-    def read_folder(folder: Path, *, is_base: bool) -> tuple[Any, Any]:
+    def read_folder(folder: Path) -> tuple[Any, Any]:
         """Both are folders of an encoder-decoder; no weight is new."""
-        del is_base
         return load_generator(AutoModelForSeq2SeqLM, folder, "an encoder-decoder", torch.float32)
 
     def loss(self, features: Sequence[Pair]) -> Tensor:
