@@ -130,14 +130,7 @@ def test_the_adapter_alone_is_saved_and_finds_its_base(reader, base, tmp_path):
     (moved / ADAPTER).rename(moved / "kept")
     with pytest.raises(BadInput, match="no LoRA adapter"):
         load_reader(moved)
-    (moved / ADAPTER).write_bytes(b"garbage")
-    with pytest.raises(BadInput, match="the adapter does not fit"):
-        load_reader(moved)
     (moved / "kept").replace(moved / ADAPTER)
-    write_llama(tmp_path / "elsewhere" / "base" / "other", width=16)
-    write_json(moved / BASE, {"folder": "../../../base/other"})
-    with pytest.raises(BadInput, match="the adapter does not fit"):
-        load_reader(moved)
     write_json(moved / BASE, {"folder": "../../../base/gone"})
     with pytest.raises(BadInput, match=r"base/gone: the adapter's base model is not there"):
         load_reader(moved)
