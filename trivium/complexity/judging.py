@@ -24,8 +24,8 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_csv_records, read_table
-from trivium.formats import label_studio
 from trivium.formats.framed_texts import Example
+from trivium.formats.label_studio import read_export
 from trivium.measures.agreement import fleiss_kappa
 
 VERDICTS = ("correct", "partial", "incorrect")
@@ -64,31 +64,6 @@ def labelling_config(*, show_reference: bool) -> str:
     lines += [f'  <Choices name="{_CONTROL}" toName="answer" choice="single-radio" required="true" showInLine="true">']
     lines += [f'    <Choice value="{verdict}" hotkey="{key}"/>' for key, verdict in enumerate(VERDICTS, 1)]
     return "\n".join(["<View>", *lines, "  </Choices>", "</View>", ""])
-
-
-def read_export(path: Path) -> tuple[list[tuple[str, str, str, str, int]], int, int]:
-    """Read an export in the format "JSON" (a list of tasks with their annotations).
-
-    Returns:
-        Judgements (question id, answer code, annotator, verdict, row), how many tasks have none, and how many
-        annotations were skipped by their annotator (`was_cancelled`).
-
-    Raises:
-        BadInput: names the task (counted from 1) and the field.
-    """
-    judgements: list[tuple[str, str, str, str, int]] = []
-    tasks = label_studio.read_export(path, {_CONTROL: "choices"}, others=True)
-    for task in tasks:
-        for name in ("id", "answer_id"):
-            if not isinstance(value := task.data.get(name), str):
-                raise BadInput("missing or not a text", file=path, row=task.row, field=f"data.{name}", got=value)
-        for annotation in task.annotations:
-            chosen = list(annotation.controls.get(_CONTROL, ()))
-            if len(chosen) != 1 or chosen[0] not in VERDICTS:
-                got, field = chosen[0] if len(chosen) == 1 else chosen, f"{annotation.field}.result"
-                raise BadInput("not one verdict", file=path, row=task.row, field=field, got=got, choices=VERDICTS)
-            judgements.append((task.data["id"], task.data["answer_id"], annotation.annotator, chosen[0], task.row))
-    return judgements, sum(not task.annotations for task in tasks), sum(task.cancelled for task in tasks)
 
 
 COLUMNS = ("id", "model", "annotator", "verdict")  # of a CSV; a column `prediction` is checked when there
@@ -149,20 +124,28 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
 def _from_label_studio(
     path: Path, ids: set[str], answers: Answers, counts: Counter[str]
 ) -> Iterator[tuple[int, Judgement]]:
-    exported, unjudged, skipped = read_export(path)
-    counts["unjudged_tasks"] += unjudged
-    counts["skipped_annotations"] += skipped
     models: dict[str, list[str]] = defaultdict(list)
     for model, by_question in answers.items():
         for identifier, answer in by_question.items():
             models[answer_code(identifier, answer)].append(model)
-    for identifier, code, annotator, verdict, row in exported:
-        if identifier not in ids:
-            raise BadInput("unknown question", file=path, row=row, field="data.id", got=identifier)
-        if code in models:
-            yield row, Judgement(code, identifier, tuple(models[code]), annotator, verdict)
-        else:
-            counts["stale"] += 1
+    for task in read_export(path, {_CONTROL: "choices"}, others=True):
+        counts["unjudged_tasks"] += not task.annotations
+        counts["skipped_annotations"] += task.cancelled
+        identifier, code = task.data.get("id"), task.data.get("answer_id")
+        if not isinstance(code, str):
+            raise BadInput("missing or not a text", file=path, row=task.row, field="data.answer_id", got=code)
+        if task.annotations and identifier not in ids:
+            raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=identifier)
+        for annotation in task.annotations:
+            chosen = list(annotation.controls.get(_CONTROL, ()))
+            if len(chosen) != 1 or chosen[0] not in VERDICTS:
+                got, field = chosen[0] if len(chosen) == 1 else chosen, f"{annotation.field}.result"
+                raise BadInput("not one verdict", file=path, row=task.row, field=field, got=got, choices=VERDICTS)
+            if code in models:
+                judged = Judgement(code, identifier, tuple(models[code]), annotation.annotator, chosen[0])
+                yield task.row, judged
+            else:
+                counts["stale"] += 1
 
 
 def _from_csv(path: Path, ids: set[str], answers: Answers, counts: Counter[str]) -> Iterator[tuple[int, Judgement]]:

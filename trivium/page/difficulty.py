@@ -81,10 +81,10 @@ def write_difficulty(
     tree = _as_json(result, title)
     if comparison is not None:
         write_csv(folder / "comparison.csv", COMPARISON_COLUMNS, comparison.rows)
-        tree["comparison"] = {**_finite(asdict(comparison)), "says": str(comparison)}
+        tree["comparison"] = {**asdict(comparison), "says": str(comparison)}
     if partitions:
         tree[PARTITIONS] = list(partitions)
-    write_json(folder / "difficulty.json", tree)
+    write_json(folder / "difficulty.json", _finite(tree))
     write_json_lines(folder / "responses.jsonlines", _responses(result))
     with write_atomically(folder / "index.html") as page:
         page.write_text(difficulty_html(result, title, comparison, partitions), "utf-8")
@@ -127,7 +127,7 @@ def _question_rows(result: Difficulty) -> Iterator[list[Any]]:
 
 
 def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
-    """Everything but the questions; a number that is not defined is null."""
+    """Everything but the questions."""
     tree: dict[str, Any] = {
         "title": title,
         "form": result.question_set.form,
@@ -146,10 +146,8 @@ def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
         "metrics": result.metrics,
     }  # fmt: skip
     if result.agreement is not None:
-        tree["agreement"] = {
-            "concordance": _null(result.agreement.concordance),
-            "spearman": [[_null(value) for value in row] for row in result.agreement.spearman.tolist()],
-        }
+        spearman = result.agreement.spearman.tolist()
+        tree["agreement"] = {"concordance": result.agreement.concordance, "spearman": spearman}
     if result.irt is not None:
         abilities = dict(zip(result.models, result.irt.ability.tolist(), strict=True))
         tree["irt"] = {"ability": abilities, "spread": result.irt.spread}
@@ -159,16 +157,12 @@ def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
                         "discrimination_spread": two.discrimination_spread, "p": result.discrimination_p}  # fmt: skip
     if result.verdicts is not None:
         kappas = {
-            name: {"answers": kappa.answers, "agreed": _null(kappa.agreed), "kappa": kappa.value, "low": kappa.low,
+            name: {"answers": kappa.answers, "agreed": kappa.agreed, "kappa": kappa.value, "low": kappa.low,
                    "high": kappa.high}
             for name, kappa in result.kappas.items()
         }  # fmt: skip
         tree["people"] = {**result.verdicts.counts, "judges": kappas}
     return tree
-
-
-def _null(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _finite(value: Any) -> Any:
@@ -177,7 +171,7 @@ def _finite(value: Any) -> Any:
         return {key: _finite(of) for key, of in value.items()}
     if isinstance(value, list):
         return [_finite(of) for of in value]
-    return _null(value) if isinstance(value, float) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def difficulty_html(
@@ -189,9 +183,9 @@ def difficulty_html(
     by_model = {model: [row for row in result.rows if row["model"] == model] for model in result.models}
     matrix, agreed = None, result.agreement
     if agreed is not None:
+        pairs = zip(_finite(agreed.spearman.tolist()), _finite(agreed.overlap.tolist()), strict=True)
         matrix = [
-            [{"spearman": _null(rho), "hardest_overlap": _null(share)} for rho, share in zip(*rows, strict=True)]
-            for rows in zip(agreed.spearman, agreed.overlap, strict=True)
+            [{"spearman": rho, "hardest_overlap": share} for rho, share in zip(*row, strict=True)] for row in pairs
         ]
     return render(
         "difficulty.html",

@@ -5,7 +5,7 @@ import json
 import pytest
 from defusedxml import ElementTree
 
-from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, make_task, read_export
+from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, make_task, read_judgements
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
 
@@ -42,7 +42,8 @@ def test_hostile_texts_stay_data(tmp_path):
     assert json.loads(json.dumps(made))["data"]["document"] == HOSTILE
     assert HOSTILE not in labelling_config(show_reference=True)
     path = write(tmp_path / "e.json", [exported(annotation(), answer=HOSTILE)])
-    assert read_export(path)[0] == [("q1", answer_code("q1", HOSTILE), "1", "correct", 1)]
+    (judgement,) = read_judgements(path, {"q1"}, {"m": {"q1": HOSTILE}})[0]
+    assert (judgement.item, judgement.annotator, judgement.verdict) == (answer_code("q1", HOSTILE), "1", "correct")
 
 
 def test_the_code_names_question_and_answer_only():
@@ -61,10 +62,11 @@ def test_export_is_read(tmp_path):
     ]
     # Another control of the user's, beside ours.
     tasks[3]["annotations"][0]["result"].append({"from_name": "note", "type": "textarea", "value": {"text": ["?"]}})
-    judgements, unjudged, skipped = read_export(write(tmp_path / "e.json", tasks))
-    assert [(each[0], *each[2:]) for each in judgements] == [
-        ("q1", "1", "partial", 1),
-        ("q1", "anne@example.org", "correct", 1),
-        ("q4", "4", "incorrect", 4),
+    answers = {"m": dict.fromkeys(("q1", "q2", "q3", "q4"), "Lens")}
+    judgements, counts = read_judgements(write(tmp_path / "e.json", tasks), set(answers["m"]), answers)
+    assert [(judgement.id, judgement.annotator, judgement.verdict) for judgement in judgements] == [
+        ("q1", "1", "partial"),
+        ("q1", "anne@example.org", "correct"),
+        ("q4", "4", "incorrect"),
     ]
-    assert (unjudged, skipped) == (2, 1)
+    assert counts == {"stale": 0, "unjudged_tasks": 2, "skipped_annotations": 1}
