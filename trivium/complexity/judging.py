@@ -34,7 +34,7 @@ _INSTRUCTIONS = "Does the answer say what the document says in reply to the ques
 
 
 def answer_code(identifier: str, answer: str) -> str:
-    """What an answer goes by; the same text given by several models has one code."""
+    """The code of an answer; the same text given by several models has one code."""
     return hashlib.sha256(f"{identifier}\0{answer}".encode()).hexdigest()[:16]
 
 
@@ -215,7 +215,7 @@ def agreement(judgements: Sequence[Judgement]) -> dict[str, float]:
 
 
 def correct_answers(judgements: Sequence[Judgement], answers: Answers) -> dict[str, dict[str, bool]]:
-    """By model and question, whether more than half of the annotators say `correct`; only judged or empty answers.
+    """Whether more than half of the annotators say `correct`, by model and question; only judged or empty answers.
 
     An empty answer is incorrect where the question was judged for any model.
     """

@@ -129,7 +129,7 @@ def frame_rows(
 
 
 def definition(part: Part, chosen: Sequence[str], names: Mapping[str, str], *, validated: bool) -> str:
-    """What a part holds, what is done with questions in neither set of a factor, and where the factors come from."""
+    """Describe a part: its questions, those in neither set of a factor, and how the factors were chosen."""
     if part.kind == "count":
         listed = "; ".join(f"{name} ({names[name]})" for name in chosen)
         source = (

@@ -32,7 +32,7 @@ Messages = list[dict[str, str]]
 def draw_examples(
     training: Sequence[SquadQuestion], count: int, seed: int, evaluated: Collection[str]
 ) -> list[SquadQuestion]:
-    """So many training questions about different contexts; fewer asked for are the first of more.
+    """Draw training questions about different contexts; with one seed, fewer are the first of more.
 
     Args:
         training: questions to draw from.
@@ -77,7 +77,7 @@ _QUOTES = (("«", "»"), ("“", "”"), ("‘", "’"), ('"', '"'), ("'", "'"),
 
 
 def extract(said: str, document: str) -> tuple[str, str]:
-    """What of a reply is scored, and its kind, one of `KINDS`.
+    """The part of a reply that is scored, and its kind, one of `KINDS`.
 
     `verbatim`: it stands in the document, up to case, Unicode normal form, kinds of space, and a final full stop;
     `unwrapped`: it does so after the label "Réponse :" or quotation marks around it were taken off; `talked`: it does

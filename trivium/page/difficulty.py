@@ -1,4 +1,4 @@
-"""What `trivium difficulty` writes: the page of one question set, and the same as CSV, JSON and py-irt's lines."""
+"""Output of `trivium difficulty`: the page of one question set, and the same as CSV, JSON and py-irt's lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -216,7 +216,7 @@ def difficulty_html(
 
 
 def _parts(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[float]]]:
-    """Of each part its name, size, and scores of the models and their mean."""
+    """Name, size, and scores of the models and their mean, for each part."""
     return [
         (name, own[0]["examples"], [row["score"] for row in own])
         for name, group in groupby(rows, key=lambda row: row["partition"])
@@ -225,7 +225,7 @@ def _parts(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[float
 
 
 def _source(row: Row) -> str:
-    """Where a loss comes from, in words."""
+    """A sentence on where a loss comes from."""
     source = str(row["comes_from"])
     said = _OVERLAP if source == UNKNOWN and row["factor"] in MADE_OF_OVERLAP else SOURCES[source]
     return said.format(f"{row['margin']:.2g} points")

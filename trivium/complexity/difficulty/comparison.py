@@ -44,7 +44,7 @@ class Comparison:
     risk: float
 
     def __str__(self) -> str:
-        """Which model is better, and on which questions mostly."""
+        """A sentence that says which model is better, and on which questions mostly."""
         interval = f"{self.difference:+.1f} points [{self.low:+.1f}, {self.high:+.1f}], p = {self.p:.2g}"
         is_sure, sign = self.p <= self.risk, np.sign(self.difference)
         if is_sure:

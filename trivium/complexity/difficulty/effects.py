@@ -1,4 +1,4 @@
-"""What each factor costs each model, beside what it does to answers that nobody read for (docs/difficulty.md)."""
+"""Effects of factors on models, compared with their effects on baselines that read nothing (docs/difficulty.md)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -89,7 +89,7 @@ def difficulty_rows(
 
 
 def _source(row: Row, risk: float) -> str:
-    """What makes a δ: `measure`, `words`, `reading` or UNKNOWN."""
+    """The source of a δ: `measure`, `words`, `reading` or UNKNOWN."""
 
     def holds(name: str) -> bool:
         return isinstance(p := row[name], float) and p <= risk

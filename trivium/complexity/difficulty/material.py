@@ -69,7 +69,7 @@ class Answers:
     abstained: dict[str, float | None]
 
     def by_question(self, questions: Sequence[AskedQuestion]) -> dict[str, dict[str, str]]:
-        """By training and id; of the set's questions."""
+        """The answers by training and question id."""
         ids = [question.id for question in questions]
         return {model: dict(zip(ids, texts, strict=True)) for model, texts in self.texts.items()}
 
@@ -139,7 +139,7 @@ def _of_mapping(source: Given, ids: Sequence[str], field: str) -> tuple[dict[str
 
 
 def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | None, say: Say) -> NDArray[np.bool_]:
-    """Which questions are analysed, (questions,).
+    """A mask of the questions that are analysed, (questions,).
 
     Args:
         lacking: by model, which questions have no answer.
@@ -168,7 +168,7 @@ def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | 
 
 
 def clusters_of(questions: Sequence[AskedQuestion]) -> tuple[str, NDArray[np.int64]]:
-    """What questions come in clusters of, `article` or `context`, and the number of each one's cluster.
+    """The kind of clusters, `article` or `context`, and the number of each question's cluster.
 
     Articles where every question has a title and there are two; else contexts.
     """

@@ -126,7 +126,7 @@ class Difficulty:
 
     @property
     def better(self) -> list[Row]:
-        """The same above 0."""
+        """Effects above 0 that are significant after Holm's correction, with an interval above 0."""
         sure = [row for row in self.rows if row["p_holm"] is not None and float(row["p_holm"]) <= self.settings.risk]
         return [row for row in sure if float(row["low"] or 0) > 0]
 

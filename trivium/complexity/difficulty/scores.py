@@ -88,7 +88,7 @@ BASELINES = {"random_span": "random spans", "best_overlap": "the sentence with m
 def best_overlap_answers(
     questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language
 ) -> list[str]:
-    """Of each question's context the sentence with most of its content stems; the first at equality."""
+    """The sentence of each question's context with most of its content stems; the first at equality."""
     answers = []
     for question in questions:
         text, question_stems = texts[question.context], language.content_stems(question.question)
@@ -103,7 +103,7 @@ def random_spans(
     language: Language,
     rng: np.random.Generator,
 ) -> list[str]:
-    """Of each question's context a random span, as long as the answer to a random question of the set."""
+    """A random span of each question's context, as long as the answer to a random question of the set."""
     lengths = rng.permutation([max(1, len(language.in_place(question.answers[0]))) for question in questions])
     answers = []
     for question, length in zip(questions, lengths.tolist(), strict=True):

@@ -1,1 +1,1 @@
-"""What a factor costs: the paper's analysis, tests beyond it, and planted effects that check it."""
+"""Effects of factors on scores: the paper's analysis, and tests beyond it."""

@@ -24,7 +24,7 @@ _LABELS = ("id", "text_id", "frame", "answer_element")
 def schema(
     names: Mapping[str, str], columns: Mapping[str, pa.DataType] | None = None, others: Mapping[str, str] | None = None
 ) -> pa.Schema:
-    """Of a table of factors, with what each says in the file's metadata, where its readers find which there are.
+    """The schema of a table of factors; the file's metadata hold what each factor says.
 
     Args:
         names: what each factor says, in the order of their columns.
@@ -37,13 +37,13 @@ def schema(
 
 
 def read_others(path: Path) -> dict[str, str]:
-    """What the other readings of factors say, by factor; of those that have one."""
+    """Labels of other readings, by factor, for those that have one."""
     others: dict[str, str] = json.loads(read_schema(path).metadata.get(_OTHERS, b"{}"))
     return others
 
 
 def read_names(path: Path) -> dict[str, str]:
-    """What each factor of a table says, in the order of their columns."""
+    """Labels of a table's factors, by name, in the order of their columns."""
     names: dict[str, str] = json.loads(read_schema(path).metadata[_NAMES])
     return names
 
@@ -61,7 +61,7 @@ class FactorTable:
 
 
 def coded(values: list[bool | None]) -> NDArray[np.int8]:
-    """Yes, no and null as 1, 0, -1."""
+    """Encode yes, no and null as 1, 0, -1."""
     return np.array([NEITHER if value is None else YES if value else NO for value in values], dtype=np.int8)
 
 

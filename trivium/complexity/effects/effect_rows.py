@@ -75,7 +75,7 @@ def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def shares(codes: Mapping[str, NDArray[np.int8]], cuts: Mapping[str, float]) -> dict[str, float]:
-    """Of each factor the share of yes, how many questions are in neither set, and its cut."""
+    """Each factor's share of yes, number of questions in neither set, and cut."""
     metrics = {f"{name}_share": float((code == YES).mean()) for name, code in codes.items()}
     metrics |= {f"{name}_uncounted": float((code == NEITHER).sum()) for name, code in codes.items()}
     return metrics | {f"{name}_cut": cut for name, cut in cuts.items()}

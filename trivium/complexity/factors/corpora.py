@@ -1,14 +1,9 @@
-"""What the factors are measured against: the corpora around the evaluation examples, inflections (complexity.md §4).
+"""Corpora and inflections that factors are computed from (complexity.md §4).
 
-Is a trigger, or an inflection of it, among the words of a question (factor f3)? No lemmatiser of French comes without a
-download, and questions are not parsed. What is parsed are the texts: their syntax and their annotated triggers say of
-each form which lemmas it has. A word is an inflection of the trigger when that table gives it the trigger's lemma.
-Homographs of another lemma count ("arrivée" of `arriver` and of `arrivée`), for the reader sees the same word; they are
-told apart so that they can be counted. A table made of texts may know such a form by the other lemma alone ("attaque",
-never seen as a verb), or not at all: so it counts, too, when it is spelt as a regular form. A word that the table does
-not hold and that has but the Snowball stem of the lemma, or of one of its known forms, may be an inflection
-("assiégea") or a derivation ("attaqué" of the noun `attaque`, "installation" of `installer`): it is told apart, so that
-f3 can leave the question out.
+Factor f3 asks whether a trigger, or an inflection of it, is in a question. Questions are not parsed; the syntax and the
+annotated triggers of the texts say which lemmas a form has. Homographs of another lemma ("arrivée" of `arriver` and of
+`arrivée`) and forms that are spelt as regular ones ("attaque") count. A word with the lemma's Snowball stem alone may
+be an inflection ("assiégea") or a derivation ("installation" of `installer`), so that f3 leaves the question out.
 """
 
 from collections import Counter, defaultdict
@@ -31,7 +26,7 @@ _STEMMER = snowballstemmer.stemmer("french")
 
 
 class Inflections:
-    """Which lemmas a form has, from pairs of form and lemma; pairs of several words are left to their parts."""
+    """The lemmas of word forms, from pairs of form and lemma; pairs of several words are left out."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         lemmas: dict[str, set[str]] = defaultdict(set)
@@ -45,11 +40,11 @@ class Inflections:
         self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *own}))) for lemma, own in forms.items()}
 
     def __len__(self) -> int:
-        """How many forms are known."""
+        """The number of known forms."""
         return len(self._lemmas)
 
     def presence(self, lemma: str, text: str) -> Presence | None:
-        """How the lemma occurs in a text, at the best; None when it does not.
+        """The surest way in which the lemma occurs in a text; None when it does not.
 
         "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "spelling": a form
         unknown or known by other lemmas alone, spelt as a regular form of this one; "stem": an unknown form with its
@@ -94,7 +89,7 @@ LexicalUnits = Mapping[str, Counter[str]]  # frame → how often each lexical un
 
 @dataclass(frozen=True)
 class Corpora:
-    """What the factors are measured against.
+    """Corpora and inflections that factors are computed from.
 
     Attributes:
         adaptation: lexical units by frame in the automatically annotated adaptation corpus.
@@ -110,7 +105,7 @@ class Corpora:
 
 
 def lexical_units(texts: Sequence[AnnotatedText]) -> dict[str, Counter[str]]:
-    """How often each lexical unit evokes each frame in annotated texts."""
+    """Count how often each lexical unit evokes each frame in annotated texts."""
     units: dict[str, Counter[str]] = {}
     for text in texts:
         for frame in text.frames:
@@ -119,7 +114,7 @@ def lexical_units(texts: Sequence[AnnotatedText]) -> dict[str, Counter[str]]:
 
 
 def predicted_units(path: Path) -> dict[str, Counter[str]]:
-    """The same from the frames that the parser predicted in the adaptation corpus."""
+    """Count lexical units by frame among the frames predicted in the adaptation corpus."""
     units: dict[str, Counter[str]] = {}
     columns = read_table(path, ["frame", "lemma", "part_of_speech"]).to_pydict()
     for frame, lemma, part_of_speech in zip(*columns.values(), strict=True):

@@ -1,4 +1,4 @@
-"""What a factor is: a yes/no question about an example, where yes is expected to be harder (complexity.md §4).
+"""The base class of factors: yes/no questions about an example, where yes is expected to be harder (complexity.md §4).
 
 A new factor is one module in `members/` with one class that derives from `Factor`, and one line in section
 `complexity.factors` of params.yaml that names it and gives its parameters (`f7: {}`). Statistics,
@@ -20,12 +20,12 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 class NoParameters(Parameters):
-    """Of a factor that has nothing to choose."""
+    """Parameters of a factor that has none."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a factor says of all examples, in their order.
+    """A factor's answers on all examples, in their order.
 
     Attributes:
         says: yes (E_f, expected harder), no (Ē_f), or None (in neither set, counted).
@@ -66,11 +66,11 @@ class Factor(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What a yes says, in a few words, which may depend on the parameters."""
+        """The meaning of a yes in a few words, which may depend on the parameters."""
 
     @abstractmethod
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """What the factor says of each example; a threshold may be found over all of them."""
+        """Judge all examples; a threshold may be computed over them."""
 
 
 def counted(number: int, noun: str) -> str:

@@ -36,7 +36,7 @@ def predicted_factors(
     adaptation: LexicalUnits,
     training: LexicalUnits,
 ) -> dict[str, Says]:
-    """What f0 (`rare_frame`) and f6 (`varied_triggers`) say; a factor that cannot be cut is left out.
+    """The values of f0 (`rare_frame`) and f6 (`varied_triggers`); a factor that cannot be cut is left out.
 
     Args:
         questions: with answers.

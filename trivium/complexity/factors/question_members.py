@@ -29,7 +29,7 @@ Value = bool | float | None  # a number is cut where it splits the set most even
 
 
 class Column(NamedTuple):
-    """What a factor says of a set's questions, in their order; and what a yes, or more of the number, is in words."""
+    """A factor's values on a set's questions, in their order, with the meaning of yes, or of more, in words."""
 
     label: str
     values: list[Value]
@@ -63,7 +63,7 @@ _WORDS: dict[str, dict[str, str]] = {
            "how_many": "quanto quanta quantos quantas", "what": "que qual quais",
            "negation": "não nunca jamais ninguém nada nenhum nenhuma sem nem"},
 }  # fmt: skip
-"""By language and kind the words, and phrases of two words."""
+"""Words, and phrases of two words, by language and kind."""
 
 
 def _words_of(language: Language, member: str) -> Mapping[str, str]:
@@ -74,7 +74,7 @@ def _words_of(language: Language, member: str) -> Mapping[str, str]:
 
 
 def _question_word(questions: Sequence[AskedQuestion], texts: Texts, language: Language) -> dict[str, Column]:
-    """Which question word comes first; of two that begin at the same word, the phrase."""
+    """Factors of the first question word; of two that begin at the same word, of the phrase."""
     table = _words_of(language, "question_word")
     kind_of = {
         phrase.replace("_", " "): kind

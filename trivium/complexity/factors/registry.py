@@ -50,7 +50,7 @@ AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=Factor
 
 
 def table_schema(factors: Sequence[Factor]) -> pa.Schema:
-    """Of the table of these factors; columns behind them stand in alphabetical order."""
+    """The schema of the table of these factors; columns behind them stand in alphabetical order."""
     columns = {name: kind for factor in factors for name, kind in factor.columns.items()}
     others = {factor.name: factor.other_label for factor in factors if getattr(factor.parameters, "other_reading", 0)}
     columns |= {f"{name}_other": pa.bool_() for name in others}
@@ -85,7 +85,7 @@ def factor_rows(
 
 
 def summary(rows: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> dict[str, float]:
-    """Of each factor: share of yes among all examples, uncounted examples, Cramér's V with the answer element.
+    """Each factor's share of yes among all examples, uncounted examples, Cramér's V with the answer element.
 
     V as it is (`_balance`) and without its bias (`_balance_corrected`).
     """

@@ -1,4 +1,4 @@
-"""What the frame parser may answer: frames, their elements, and the lexicon of words that evoke them; the baseline.
+"""Labels of the frame parser: frames, their elements, the lexicon of words that evoke them; and a baseline.
 
 All of it is read off the annotated training texts, and travels with the parser in `labels.json`. The baseline is the
 most frequent frame of each lemma.
@@ -143,7 +143,7 @@ def _most_frequent(counts: Counter[str]) -> str:
 
 
 class MostFrequentFrame:
-    """Knows the lexicon of the training texts and nothing of the context.
+    """A baseline that uses the lexicon of the training texts and no context.
 
     Given a trigger and its lemma: the lemma's most frequent frame; the most frequent frame of all for an unknown
     lemma. Given a text only: every occurrence of a form that was a trigger in at least half of its occurrences is one.

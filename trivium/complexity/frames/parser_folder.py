@@ -80,7 +80,7 @@ def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, me
 
 
 def load_parser(folder: Path, batch: int = 128) -> AnyParser:
-    """What `save_parser` wrote, ready to read texts, so many sentences at a time."""
+    """Load what `save_parser` wrote; it reads `batch` sentences at a time."""
     tree = read_json(folder / LABELS)
     if tree.get("kind") == "linear":
         from trivium.complexity.frames.linear.parser import load_linear

@@ -156,7 +156,7 @@ def parser_job(
 
 
 def base_of(parameters: FrameParserParameters, base: Path) -> str:
-    """What a parser's card says that it started from."""
+    """The base model in a parser's card."""
     return str(base) if parameters.kind == "encoder" else "nothing"
 
 

@@ -107,7 +107,7 @@ def evaluate(
 
 
 def _right(named: Sequence[Sequence[str]], gold: Sequence[Sequence[FrameInstance]]) -> list[bool]:
-    """Of every gold trigger, whether its frame is the one that is named."""
+    """Whether the named frame of each gold trigger is right."""
     return [
         name == instance.frame
         for names, frames in zip(named, gold, strict=True)

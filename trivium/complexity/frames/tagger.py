@@ -60,7 +60,7 @@ class FrameParser:
 
     @property
     def device(self) -> torch.device:
-        """Where the network is."""
+        """The device of the network."""
         return self.network.frame.weight.device
 
     def logits(self, batch: Mapping[str, Tensor]) -> Tensor:
@@ -77,7 +77,7 @@ class FrameParser:
         return self.network.elements(states).masked_fill(~allowed[:, None], -torch.inf)
 
     def prepare(self, texts: Sequence[str]) -> tuple[list[Window], int]:
-        """What `parse` reads of texts, and how many sentences had to be cut."""
+        """The windows of texts for `parse`, and how many sentences had to be cut."""
         return windows_of(texts, self.tokenizer, self.max_tokens)
 
     def parse(

@@ -25,7 +25,7 @@ _END = re.compile(
 
 @dataclass(frozen=True)
 class Window:
-    """What is read at once.
+    """A stretch of text that the parser reads at once.
 
     Attributes:
         text: which of the texts it is from.

@@ -165,7 +165,7 @@ def finetune_job(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """From a base model to a trained reader in a folder, as a task of the engine; its metrics.
+    """Train a base model into a reader in a folder, as a task of the engine; returns metrics.
 
     The base model is in the folder `base`; `sets` are `train` and `validation`, in SQuAD's format; `card` writes the
     reader's card, given its folder and `metrics`.

@@ -1,4 +1,4 @@
-"""What the readers that write their answers share: prompts, targets, loss, greedy writing (complexity.md §2).
+"""Readers that write their answers: prompts, targets, loss, greedy decoding (complexity.md §2).
 
 Question and context stand in one text; what is too long loses the end of its context. The paper gives no format. T5's
 own for SQuAD is "question: … context: …"; the template is a parameter of each model.
@@ -99,7 +99,7 @@ class Pair:
 
 
 def written(tokenizer: Any, ids: Sequence[int]) -> str:
-    """What the tokens say; French puts spaces before its marks, so none is taken away."""
+    """Decode tokens; French puts spaces before its marks, so none is removed."""
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
 
 
@@ -130,7 +130,7 @@ class GenerativeReader(Reader):
 
     @abstractmethod
     def generate(self, prompts: list[list[int]]) -> Tensor:
-        """What is written after prompts, (prompts, tokens), the end-of-text token included."""
+        """Tokens that follow each prompt, (prompts, tokens), the end-of-text token included."""
 
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """A `Pair` a question: its first answer, as after a space, with the end-of-text token.
@@ -162,7 +162,7 @@ class GenerativeReader(Reader):
 
     @torch.inference_mode()
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
-        """What the model writes, in batches of prompts of similar length; empty when the context is.
+        """Answers by greedy decoding, in batches of prompts of similar length; empty when the context is.
 
         In bf16, batches may differ by a near-tie.
         """

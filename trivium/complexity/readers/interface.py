@@ -79,7 +79,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader answers, and what it could not do.
+    """A reader's answer, and what it could not read or finish.
 
     Attributes:
         text: the answer; may be empty.
@@ -132,13 +132,13 @@ class Reader(ABC):
 
     @classmethod
     def start(cls, base: Path, settings: Any) -> Self:
-        """From public weights in a Hugging Face folder; new weights come from torch's global generator."""
+        """Start from public weights in a Hugging Face folder; new weights come from torch's global generator."""
         module, tokenizer = cls.read_folder(base)
         return cls(settings, module.to(pick_device()), tokenizer)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """What `save` wrote, in evaluation mode."""
+        """Load what `save` wrote, in evaluation mode."""
         module, tokenizer = cls.read_folder(folder)
         return cls(read_settings(folder), module.to(pick_device()).eval(), tokenizer)
 

@@ -182,7 +182,7 @@ def frame_means(
 
 
 def spread(values: NDArray[np.float64], frames: Sequence[str], texts: Sequence[str], *, seed: int) -> dict[str, float]:
-    """How far the frames' mean scores lie apart.
+    """Measure how far the frames' mean scores lie apart.
 
     Args:
         values: (questions,) scores.

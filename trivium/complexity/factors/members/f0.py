@@ -18,7 +18,7 @@ _BALANCES = ("evaluation", "adaptation")
 
 
 class RareFrameParameters(Parameters):
-    """Of f0."""
+    """Parameters of f0."""
 
     balance: Literal["evaluation", "adaptation"] = Field(
         description="What the cut splits most evenly: the evaluation examples, or the annotated adaptation corpus"

@@ -13,7 +13,7 @@ from trivium.formats.framed_texts import Example
 
 
 class AbsentTriggerParameters(Parameters):
-    """Of f3."""
+    """Parameters of f3."""
 
     reading: Literal["question", "both"] = Field(
         description="Ask for the trigger in the question, or in question and answer (then many are in neither set)"
@@ -33,7 +33,7 @@ class AbsentTrigger(Factor):
 
     @property
     def label(self) -> str:
-        """Says where the trigger is looked for."""
+        """Name where the trigger is looked for."""
         return f"trigger absent from {'question and answer' if self.parameters.reading == 'both' else 'the question'}"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:

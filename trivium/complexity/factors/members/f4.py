@@ -81,7 +81,7 @@ _UNCOUNTED = ("trigger_in_answer", "other_sentence", "no_token")
 
 
 class DistanceParameters(Parameters):
-    """Of f4."""
+    """Parameters of f4."""
 
     arcs: int = Field(ge=1, description="Fewest dependency arcs between trigger and answer that count as far")
 
@@ -102,7 +102,7 @@ class Distance(Factor):
 
     @property
     def label(self) -> str:
-        """Says how many arcs are far."""
+        """Name how many arcs are far."""
         return f"{counted(self.parameters.arcs, 'arc')} or more between trigger and answer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:

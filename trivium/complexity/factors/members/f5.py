@@ -12,7 +12,7 @@ from trivium.formats.framed_texts import Example
 
 
 class FewElementsParameters(Parameters):
-    """Of f5."""
+    """Parameters of f5."""
 
     elements: int = Field(ge=0, description="Most frame elements that count as few")
 
@@ -29,7 +29,7 @@ class FewElements(Factor):
 
     @property
     def label(self) -> str:
-        """Says how many elements are few."""
+        """Name how many elements are few."""
         return f"{counted(self.parameters.elements, 'frame element')} or fewer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:

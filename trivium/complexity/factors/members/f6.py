@@ -15,7 +15,7 @@ from trivium.measures.frames import entropy_bits
 
 
 class VariedTriggersParameters(Parameters):
-    """Of f6."""
+    """Parameters of f6."""
 
     corpus: Literal["calor", "fquad"] = Field(
         description="Whose lexical units are counted: frame-annotated training texts, or annotated FQuAD"

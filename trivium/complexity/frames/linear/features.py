@@ -1,4 +1,4 @@
-"""What linear models read: words of French sentences, features hashed to columns, and logistic regression on them.
+"""Input of the linear models: words of French sentences, features hashed to columns; and logistic regression.
 
 Of a word, its stem, its ending and a rough class are known: function words are listed, others are classed by ending,
 capital or digit. Features are names, hashed to columns (Weinberger et al. 2009). A feature joined with a key, such as
@@ -108,7 +108,7 @@ class Words:
         return (touched[0], touched[-1] + 1) if touched else None
 
     def characters(self, first: int, after: int) -> Span:
-        """Where words `first` to before `after` stand."""
+        """The span of words `first` to before `after`."""
         return Span(self.spans[first].start, self.spans[after - 1].end)
 
     def around(self, place: int) -> tuple[str, str, str]:

@@ -76,7 +76,7 @@ class LinearFrameParser:
         return [(number, Words.of(text, span)) for number, text in enumerate(texts) for span in sentences_of(text)]
 
     def prepare(self, texts: Sequence[str]) -> tuple[Pieces, int]:
-        """What `parse` reads of texts, and how many sentences had to be cut: none."""
+        """The sentences of texts for `parse`, and how many had to be cut: none."""
         return self.split(texts), 0
 
     def parse(self, texts: Sequence[str], pieces: Pieces | None = None) -> list[list[FrameInstance]]:
@@ -147,7 +147,7 @@ class LinearFrameParser:
 
 
 def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
-    """What `LinearFrameParser.save` wrote; `tree` is the content of its labels file."""
+    """Load what `LinearFrameParser.save` wrote; `tree` is the content of its labels file."""
     tensors, weights = load_file(folder / WEIGHTS), {}
     for name in ("triggers", "begins", "ends", "fits"):
         values = tensors[f"{name}.values"]

@@ -112,7 +112,7 @@ class Triggers:
         return options[int(np.argmax(self._scores([(place, option) for option in options])))][1]
 
     def candidates(self, words: Words) -> Iterator[Occurrence]:
-        """What the lexicon has by form or stem, the longest at each place, none inside another."""
+        """Occurrences that the lexicon has by form or stem, the longest at each place, none inside another."""
         first = 0
         while first < len(words):
             for size in range(min(self._longest, len(words) - first), 0, -1):
@@ -128,7 +128,7 @@ class Triggers:
         return frozenset(option for option in self._options(place) if not option[1])
 
     def _options(self, place: Occurrence) -> list[Option]:
-        """What each unit of the form or the stem may evoke, and nothing."""
+        """The frames that each unit of the form or the stem may evoke, and none."""
         options = {*self._forms.get(place.form, ()), *self._stems.get(place.stem, ())}
         units = {unit for unit, _ in options}
         return sorted(options | {(unit, frame) for unit in units for frame in ("", *self._units[unit])})
@@ -175,7 +175,7 @@ class Triggers:
 
 
 def count_lexicon(taught: Iterable[Occurrence]) -> Counter[Entry]:
-    """How often each form was each lexical unit with each frame."""
+    """Count how often each form was each lexical unit with each frame."""
     return Counter((place.form, place.stem, *unit, frame) for place in taught for unit, frame in sorted(place.right))
 
 
@@ -189,7 +189,7 @@ def _share(counts: Iterable[tuple[object, int]], key: object, own: int, own_tota
 
 
 def _context(place: Occurrence) -> tuple[Features, Features]:
-    """What stands near a trigger, and that with all stems of its text."""
+    """Features of the words near a trigger, and these with all stems of its text."""
     words, first, after = place.words, place.first, place.after
     (w2, _, c2), (w1, s1, c1) = words.around(first - 2), words.around(first - 1)
     (v1, t1, d1), (v2, _, d2) = words.around(after), words.around(after + 1)

@@ -110,7 +110,7 @@ class CausalReader(GenerativeReader):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """What `save` wrote on its base model, in evaluation mode.
+        """Load what `save` wrote on its base model, in evaluation mode.
 
         Raises:
             BadInput: no adapter, or its base model is not where it was.
@@ -146,7 +146,7 @@ class CausalReader(GenerativeReader):
         return answer_loss(output.logits, labels[:, first + 1 :])
 
     def generate(self, prompts: list[list[int]]) -> Tensor:
-        """What is written after prompts, (prompts, tokens)."""
+        """Tokens that follow each prompt, (prompts, tokens)."""
         device = self.module.device
         ids = padded(prompts, filler_of(self.tokenizer), left=True).to(device)
         mask = padded([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)

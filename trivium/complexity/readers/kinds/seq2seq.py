@@ -62,7 +62,7 @@ class Seq2SeqReader(GenerativeReader):
         return answer_loss(output.logits, labels)
 
     def generate(self, prompts: list[list[int]]) -> Tensor:
-        """What is written after prompts, (prompts, tokens)."""
+        """Tokens of each answer, (prompts, tokens)."""
         with autocast(self.module.device):
             # Without the token that it starts from, which is the end-of-text token of some networks.
             return self.module.generate(**self._prompts(prompts))[:, 1:]
