@@ -61,7 +61,6 @@ def main(
     sizes = parameters.model_dump(include={"seed", "train", "validation", "evaluation", "frame_texts"})
     sample = cache(partial(build_french, **sizes))
     counts: dict[str, float] = {}
-    has_questions = True
     with (
         write_atomically(out_fquad) as fquad,
         write_atomically(out_calor) as calor,
@@ -81,27 +80,26 @@ def main(
             from trivium.sources.complexity.public import take_french_framenet
 
             frames, counts = take_french_framenet(calor, context.downloads)
+            _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
         elif parameters.calor == "local":
             frames, counts = take_calor(origin, calor)
         else:
             frames = write_calor(sample(), calor)
-        if parameters.calor == FRAMENET:
-            has_questions = _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
         questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
+        has_questions = parameters.calor != FRAMENET or questions.is_file()
         raw = Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
         counts |= validate_complexity(raw)
         counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
     return counts
 
 
-def _ask_people(frames: Path, export: Path, out: Path) -> bool:
-    """Write tasks for Label Studio, and the questions of its export where there is one; whether there is."""
+def _ask_people(frames: Path, export: Path, out: Path) -> None:
+    """Write tasks for Label Studio, and the questions of its export where there is one."""
     texts = read_texts(frames)
     write_json(out / "label_studio" / "tasks.json", question_tasks(texts, seed=0))
     (out / "label_studio" / "config.xml").write_text(CONFIG, "utf-8")
     if export.is_file():
         write_examples(out / "questions.jsonl", read_questions(export, texts))
-    return export.is_file()
 
 
 def _check_source(name: str, source: str, folder: str) -> None:
