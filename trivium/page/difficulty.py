@@ -156,12 +156,8 @@ def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
         tree["irt2"] = {"ability": abilities, "spread": two.spread,
                         "discrimination_spread": two.discrimination_spread, "p": result.discrimination_p}  # fmt: skip
     if result.verdicts is not None:
-        kappas = {
-            name: {"answers": kappa.answers, "agreed": kappa.agreed, "kappa": kappa.value, "low": kappa.low,
-                   "high": kappa.high}
-            for name, kappa in result.kappas.items()
-        }  # fmt: skip
-        tree["people"] = {**result.verdicts.counts, "judges": kappas}
+        judges = {name: kappa._asdict() for name, kappa in result.kappas.items()}
+        tree["people"] = {**result.verdicts.counts, "judges": judges}
     return tree
 
 

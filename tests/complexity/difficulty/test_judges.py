@@ -21,11 +21,11 @@ def test_kappa_is_scikit_learns():
     scores = np.where(rng.random(80) < 0.8, people, ~people).astype(float)
     verdicts = HumanVerdicts({"m": dict(zip(ids, people.tolist(), strict=True))}, {})
     found = kappa({"m": scores}, ids, verdicts, 0.95)
-    assert found.value == pytest.approx(cohen_kappa_score(people, scores >= 0.5))
-    assert found.low < found.value < found.high
+    assert found.kappa == pytest.approx(cohen_kappa_score(people, scores >= 0.5))
+    assert found.low < found.kappa < found.high
     assert (found.answers, found.agreed) == (80, pytest.approx((scores == people).mean()))
     same = kappa({"m": np.ones(80)}, ids, verdicts, 0.95)
-    assert (same.value, same.answers) == (None, 80)
+    assert (same.kappa, same.answers) == (None, 80)
     assert kappa({"m": scores[:0]}, [], verdicts, 0.95).answers == 0
 
 
@@ -38,7 +38,7 @@ def test_a_file_of_verdicts_gives_kappas(tmp_path):
         lines += [f"{each.id},m,{who},{'correct' if right else 'incorrect'}" for who in ("zoe", "ada")]
     path.write_text("\n".join(lines) + "\n", "utf-8")
     found = difficulty(SET, given, language="en", settings=SETTINGS, verdicts=path, say=lambda _: None)
-    assert (found.kappas["exact_match"].value, found.kappas["exact_match"].answers) == (1, 30)
+    assert (found.kappas["exact_match"].kappa, found.kappas["exact_match"].answers) == (1, 30)
     assert set(found.kappas) == {"exact_match", "f1", "rouge_l"}
     assert found.verdicts.counts["kappa"] == 1
     path.write_text("id,model,annotator,verdict\ns0,n,zoe,correct\n", "utf-8")

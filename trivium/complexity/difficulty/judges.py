@@ -29,7 +29,7 @@ class Kappa(NamedTuple):
 
     answers: int
     agreed: float
-    value: float | None
+    kappa: float | None
     low: float | None
     high: float | None
 
