@@ -4,10 +4,10 @@ import torch
 
 from sample.encoders.french import save_llama, save_t5
 from sample.encoders.french_settings import Decoder, EncoderDecoder
+from tests.complexity.tiny_readers import OWN, tokenizer
 from tests.complexity.tiny_readers import settings as extractive_settings
-from tests.complexity.tiny_readers import tokenizer
-from trivium.complexity.readers.kinds.causal import CausalReader, CausalSettings
-from trivium.complexity.readers.kinds.seq2seq import Seq2SeqReader, Seq2SeqSettings
+from trivium.complexity.readers.kinds.causal import CausalSettings
+from trivium.complexity.readers.kinds.seq2seq import Seq2SeqSettings
 
 COMMON = {
     key: value
@@ -30,8 +30,8 @@ def write_llama(folder, width=32):
 
 
 def seq2seq_settings(**changes) -> Seq2SeqSettings:
-    return Seq2SeqSettings.model_validate(COMMON | {"kind": "seq2seq"} | Seq2SeqReader.tiny | changes)
+    return Seq2SeqSettings.model_validate(COMMON | {"kind": "seq2seq"} | OWN["seq2seq"] | changes)
 
 
 def causal_settings(**changes) -> CausalSettings:
-    return CausalSettings.model_validate(COMMON | {"kind": "causal"} | CausalReader.tiny | changes)
+    return CausalSettings.model_validate(COMMON | {"kind": "causal"} | OWN["causal"] | changes)

@@ -63,3 +63,11 @@ def settings(**changes: Any) -> ExtractiveSettings:
         "frozen_embeddings": False,
     }
     return ExtractiveSettings.model_validate(values | changes)
+
+
+# Of each kind its own settings, and the base model of the sample that it starts from.
+OWN = {
+    "causal": {"base": "llama", "rank": 4, "alpha": 8.0, "dropout": 0.0, "target_modules": ("q_proj", "v_proj")},
+    "extractive": {"base": "camembert", "stride": 8},
+    "seq2seq": {"base": "mt5"},
+}

@@ -1,4 +1,4 @@
-"""Every kind of reader, by what its own class says of it: found by its file, and whole from start to answer."""
+"""Every kind of reader: found by its file, and whole from start to answer."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.complexity.tiny_generators import write_llama, write_t5
-from tests.complexity.tiny_readers import questions, settings, write_camembert
+from tests.complexity.tiny_readers import OWN, questions, settings, write_camembert
 from trivium.complexity.readers.interface import READERS, Answer, Reading, load_reader, settings_of
 
 BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}
@@ -16,7 +16,7 @@ COMMON = ("label", "weak", "max_tokens", "answer_tokens", "batch_size", "learnin
 def told(kind):
     """Settings of a tiny reader: what every kind is told, and the kind's own."""
     common = {name: value for name, value in settings().model_dump().items() if name in COMMON}
-    return settings_of(common | {"max_tokens": 96, "kind": kind} | READERS[kind].tiny)
+    return settings_of(common | {"max_tokens": 96, "kind": kind} | OWN[kind])
 
 
 @pytest.mark.parametrize("kind", READERS)

@@ -109,14 +109,12 @@ class Reader(ABC):
     Attributes:
         name: of its module, and `kind` of its settings.
         settings_model: of its settings.
-        tiny: its own settings in a test, and the base model of the sample that it starts from there.
         settings: as it was started with; saved with it.
         module: what is trained: the parameters that require a gradient.
     """
 
     name: ClassVar[str]
     settings_model: ClassVar[type[ReaderSettings]]
-    tiny: ClassVar[Mapping[str, Any]]
 
     def __init__(self, settings: Any, module: Any, tokenizer: Any) -> None:
         self.settings, self.module, self.tokenizer = settings, module, tokenizer

@@ -6,7 +6,7 @@ What is saved is A and B, with the way to the base model's folder.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -63,13 +63,6 @@ class CausalReader(GenerativeReader):
 
     name: ClassVar[str] = "causal"
     settings_model: ClassVar[type[ReaderSettings]] = CausalSettings
-    tiny: ClassVar[Mapping[str, Any]] = {
-        "base": "llama",
-        "rank": 4,
-        "alpha": 8.0,
-        "dropout": 0.0,
-        "target_modules": ("q_proj", "v_proj"),
-    }
 
     def __init__(self, settings: CausalSettings, module: Any, tokenizer: Any, base: Path) -> None:
         super().__init__(settings, module, tokenizer)

@@ -5,7 +5,7 @@ stands for "not in this window". loss = −(log p(start) + log p(end)) / 2; the 
 `answer_tokens` tokens with the highest p(start)·p(end) over all windows of the context.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -63,7 +63,6 @@ class ExtractiveReader(Reader):
 
     name: ClassVar[str] = "extractive"
     settings_model: ClassVar[type[ReaderSettings]] = ExtractiveSettings
-    tiny: ClassVar[Mapping[str, Any]] = {"base": "camembert", "stride": 8}
 
     @staticmethod
     def read_folder(folder: Path) -> tuple[Any, Any]:

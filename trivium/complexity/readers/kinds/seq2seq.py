@@ -4,7 +4,7 @@ loss = −1/|y| Σ_t log p(y_t | y_<t, prompt), y the tokens of the answer and t
 greedily. Weights stay in float32 and matrices are multiplied in bf16 on a GPU: T5's activations overflow float16.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -41,7 +41,6 @@ class Seq2SeqReader(GenerativeReader):
 
     name: ClassVar[str] = "seq2seq"
     settings_model: ClassVar[type[ReaderSettings]] = Seq2SeqSettings
-    tiny: ClassVar[Mapping[str, Any]] = {"base": "mt5"}
 
     def __init__(self, settings: Seq2SeqSettings, module: Any, tokenizer: Any) -> None:
         super().__init__(settings, module, tokenizer)
