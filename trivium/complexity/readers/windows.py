@@ -1,6 +1,6 @@
 """Question and context as an extractive reader sees them: windows of a fixed length that slide over long contexts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -93,8 +93,23 @@ def windows_of(
     cut = sum(short != question for short, question in zip(shortened, questions, strict=True))
     windows: list[Window] = []
     for start in range(0, len(questions), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        windows += _windows(tokenizer, start, shortened[part], contexts[part], max_tokens, stride)
+        encoded = tokenizer(
+            shortened[start : start + _CHUNK],
+            list(contexts[start : start + _CHUNK]),
+            truncation="only_second",
+            max_length=max_tokens,
+            stride=stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        for row, owner in enumerate(encoded["overflow_to_sample_mapping"]):
+            ids = np.asarray(encoded["input_ids"][row], np.int32)
+            places = [place for place, text in enumerate(encoded.sequence_ids(row)) if text == 1]
+            first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
+            types = np.zeros(len(ids), np.int8)
+            types[first:] = 1
+            offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
+            windows.append(Window(start + owner, ids, types, first, last, offsets))
     return windows, cut
 
 
@@ -116,30 +131,3 @@ def first_tokens(tokenizer: Any, text: str, count: int) -> str:
     if len(offsets) <= count:
         return text
     return text[: offsets[count - 1][1]] if count else ""
-
-
-def _windows(
-    tokenizer: PreTrainedTokenizerFast,
-    start: int,
-    questions: Sequence[str],
-    contexts: Sequence[str],
-    max_tokens: int,
-    stride: int,
-) -> Iterator[Window]:
-    encoded = tokenizer(
-        list(questions),
-        list(contexts),
-        truncation="only_second",
-        max_length=max_tokens,
-        stride=stride,
-        return_overflowing_tokens=True,
-        return_offsets_mapping=True,
-    )
-    for row, owner in enumerate(encoded["overflow_to_sample_mapping"]):
-        ids = np.asarray(encoded["input_ids"][row], np.int32)
-        places = [place for place, text in enumerate(encoded.sequence_ids(row)) if text == 1]
-        first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
-        types = np.zeros(len(ids), np.int8)
-        types[first:] = 1
-        offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
-        yield Window(start + owner, ids, types, first, last, offsets)

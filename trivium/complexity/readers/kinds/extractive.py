@@ -99,7 +99,7 @@ class ExtractiveReader(Reader):
         `answers_lost` (in no window whole: the question is left out), `answers_off_tokens` (they start or end inside
         a token: a little more than the answer is the target).
         """
-        windows, cut = self._windows([row.question for row in questions], [row.context for row in questions])
+        windows, cut = self._windows(questions)
         targets: list[list[Target]] = [[] for _ in questions]
         answered, off = set(), set()
         for window in windows:
@@ -134,7 +134,7 @@ class ExtractiveReader(Reader):
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """The best span of each context, as it is written there; empty when the context is. Windows cover it all."""
         self.module.eval()
-        windows, _ = self._windows([row.question for row in readings], [row.context for row in readings])
+        windows, _ = self._windows(readings)
         windows = sorted((one for one in windows if one.last > one.first), key=lambda window: -window.tokens)
         best: dict[int, tuple[float, int, int, str]] = {}
         for window, score, start, end in chain.from_iterable(halving_batches(windows, batch_size, self._spans)):
@@ -146,10 +146,10 @@ class ExtractiveReader(Reader):
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
-    def _windows(self, questions: Sequence[str], contexts: Sequence[str]) -> tuple[list[Window], int]:
-        return windows_of(
-            self.tokenizer, questions, contexts, max_tokens=self.settings.max_tokens, stride=self.settings.stride
-        )
+    def _windows(self, pairs: Sequence[SquadQuestion] | Sequence[Reading]) -> tuple[list[Window], int]:
+        questions, contexts = [pair.question for pair in pairs], [pair.context for pair in pairs]
+        settings = self.settings
+        return windows_of(self.tokenizer, questions, contexts, max_tokens=settings.max_tokens, stride=settings.stride)
 
     def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
         """The best span of each window: its log-probability, first and last token."""
