@@ -131,18 +131,18 @@ def _from_label_studio(
     for task in read_export(path, {_CONTROL: "choices"}, others=True):
         counts["unjudged_tasks"] += not task.annotations
         counts["skipped_annotations"] += task.cancelled
-        identifier, code = task.data.get("id"), task.data.get("answer_id")
+        question, code = task.data.get("id"), task.data.get("answer_id")
         if not isinstance(code, str):
             raise BadInput("missing or not a text", file=path, row=task.row, field="data.answer_id", got=code)
-        if task.annotations and identifier not in ids:
-            raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=identifier)
+        if task.annotations and question not in ids:
+            raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=question)
         for annotation in task.annotations:
             chosen = list(annotation.controls.get(_CONTROL, ()))
             if len(chosen) != 1 or chosen[0] not in VERDICTS:
                 got, field = chosen[0] if len(chosen) == 1 else chosen, f"{annotation.field}.result"
                 raise BadInput("not one verdict", file=path, row=task.row, field=field, got=got, choices=VERDICTS)
             if code in models:
-                judged = Judgement(code, identifier, tuple(models[code]), annotation.annotator, chosen[0])
+                judged = Judgement(code, str(question), tuple(models[code]), annotation.annotator, chosen[0])
                 yield task.row, judged
             else:
                 counts["stale"] += 1
