@@ -41,10 +41,10 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
     """
     asker, dataset = open_graph(root, ROW)
     with asker:
-        asked = cycle(questions_and_pictures(root, dataset))
-        for each in islice(asked, warm_up):
-            asker.ask(*each, rerank=rerank)
-        return [harness.once(partial(asker.ask, *each, rerank=rerank)) for each in islice(asked, questions)]
+        pairs = cycle(questions_and_pictures(root, dataset))
+        for pair in islice(pairs, warm_up):
+            asker.ask(*pair, rerank=rerank)
+        return [harness.once(partial(asker.ask, *pair, rerank=rerank)) for pair in islice(pairs, questions)]
 
 
 def main() -> None:

@@ -58,10 +58,10 @@ def world() -> tuple[list[str], list[tuple[str, str]]]:
     for _ in range(DOCUMENTS):
         words: list[str] = []
         while len(words) < WORDS:
-            words += "".join(each if each.isalpha() else " " for each in next(source).lower()).split()
+            words += "".join(letter if letter.isalpha() else " " for letter in next(source).lower()).split()
         texts.append(" ".join(words[:WORDS]))
-    asked = [" ".join(rng.sample(text.split(), 6)) for text in rng.sample(texts, QUESTIONS)]
-    return texts, [(f"q{number:04}", text) for number, text in enumerate(asked)]
+    queries = [" ".join(rng.sample(text.split(), 6)) for text in rng.sample(texts, QUESTIONS)]
+    return texts, [(f"q{number:04}", text) for number, text in enumerate(queries)]
 
 
 def anserini_index(autoclass: Any, source: Path, target: Path) -> None:
@@ -126,8 +126,8 @@ def main() -> None:
         theirs.set_analyzer(searcher._searcher.analyzer)
         theirs.set_bm25(K1, B)
         search = partial(anserini_search, autoclass, theirs, hits_writer(autoclass), questions)
-        found, scores = search()
-        np.testing.assert_array_equal(run.documents, np.take_along_axis(found, np.lexsort((found, -scores)), 1))
+        nearest, scores = search()
+        np.testing.assert_array_equal(run.documents, np.take_along_axis(nearest, np.lexsort((nearest, -scores)), 1))
         np.testing.assert_array_equal(run.scores, scores)
         shared = np.mean(
             [

@@ -54,8 +54,8 @@ def by_sentence_transformers(questions: torch.Tensor, matrix: torch.Tensor) -> t
     """The popular one: blocks of products, torch's `topk`, a Python heap."""
     from sentence_transformers.util import dot_score, semantic_search
 
-    found = semantic_search(questions, matrix, top_k=K, score_function=dot_score)
-    scores, rows = ([[hit[name] for hit in hits] for hits in found] for name in ("score", "corpus_id"))
+    hit_lists = semantic_search(questions, matrix, top_k=K, score_function=dot_score)
+    scores, rows = ([[hit[name] for hit in hits] for hits in hit_lists] for name in ("score", "corpus_id"))
     return np.array(scores, np.float32), np.array(rows)
 
 
@@ -107,12 +107,12 @@ def encode_files(folder: Path, count: int) -> None:
 
 def raced(path: Path) -> dict[str, object]:
     """The race, and how many places of the lists are others', of all (queries, k)."""
-    mapped, asked = read_matrix(path), queries()
-    matrix, questions = mapped.astype(np.float32), asked.astype(np.float32)
+    mapped, vectors = read_matrix(path), queries()
+    matrix, questions = mapped.astype(np.float32), vectors.astype(np.float32)
     tensors = torch.from_numpy(questions[:FEW]), torch.from_numpy(matrix)
-    ours = exact_search(asked, mapped, K)
+    ours = exact_search(vectors, mapped, K)
     checked = slice(0, 50)
-    scores = asked[checked].astype(np.float64) @ mapped.astype(np.float64).T
+    scores = vectors[checked].astype(np.float64) @ mapped.astype(np.float64).T
     np.testing.assert_array_equal(ours[1][checked], np.argsort(-scores, axis=1, kind="stable")[:, :K])
     del scores
     figures: dict[str, object] = {
@@ -122,11 +122,11 @@ def raced(path: Path) -> dict[str, object]:
         ),
     }
     figures["races"] = {
-        f"{len(asked)} questions, {len(mapped)} vectors of {WIDTH}": harness.race(
-            partial(exact_search, asked, mapped, K),
-            harness.Peer("sentence-transformers", partial(by_sentence_transformers, *tensors), FEW / len(asked)),
+        f"{len(vectors)} questions, {len(mapped)} vectors of {WIDTH}": harness.race(
+            partial(exact_search, vectors, mapped, K),
+            harness.Peer("sentence-transformers", partial(by_sentence_transformers, *tensors), FEW / len(vectors)),
             harness.Peer("faiss.knn", partial(by_faiss, questions, matrix)),
-            gflop=2e-9 * len(asked) * mapped.size,
+            gflop=2e-9 * len(vectors) * mapped.size,
             gigabytes=mapped.nbytes * 1e-9,
             why=WHY,
         )

@@ -70,7 +70,7 @@ def peer_bootstrap(
         return 100 * (yes.sum(axis) / yes_size.sum(axis) - no.sum(axis) / no_size.sum(axis))
 
     def interval() -> tuple[float, float]:
-        found = scipy.stats.bootstrap(
+        resampled = scipy.stats.bootstrap(
             sums,
             delta,
             paired=True,
@@ -81,7 +81,7 @@ def peer_bootstrap(
             method="percentile",
             rng=np.random.default_rng(1),
         ).confidence_interval
-        return float(found.low), float(found.high)
+        return float(resampled.low), float(resampled.high)
 
     return interval
 
@@ -123,7 +123,7 @@ def main() -> None:
     _, _, low_again, high_again = ours(scores, factors, texts, seed=2)
     experts = by_numpy(scores, factors, texts)
     np.testing.assert_allclose(experts[0], delta, rtol=0, atol=CLOSE)
-    p_differences = [p - each for each in (peer_p(scores, factors), experts[1])]
+    p_differences = [p - other for other in (peer_p(scores, factors), experts[1])]
     np.testing.assert_allclose(p_differences, 0, atol=CLOSE)
     cells = [(number % MODELS, number % FACTORS) for number in range(min(PEER_CELLS, MODELS * FACTORS))]
 

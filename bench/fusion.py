@@ -74,8 +74,8 @@ def aligned(runs: list[Run]) -> list[Run]:
     """The runs' scores z-normalised as we do it, each query's minimum shifted to 0."""
     candidates = gather(runs)
     normalized = normalize(candidates, "z_score")
-    there = candidates.documents >= 0
-    shifted = normalized - normalized.min(axis=2, keepdims=True, where=there, initial=np.inf)
+    mask = candidates.documents >= 0
+    shifted = normalized - normalized.min(axis=2, keepdims=True, where=mask, initial=np.inf)
     return [
         Run.from_scores(run.queries, np.where(ranks > 0, candidates.documents, -1), scores, depth=DEPTH, name=run.name)
         for run, ranks, scores in zip(runs, candidates.ranks, shifted, strict=True)
@@ -87,16 +87,16 @@ def their_search(runs: list[Run], qrels: Qrels, step: float) -> tuple[float, dic
     import ranx
 
     their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
-    found: list[ranx.data_structures.OptimizationReport] = []
+    reports: list[ranx.data_structures.OptimizationReport] = []
 
     def optimize() -> None:
         _, report = ranx.optimize_fusion(
             their_qrels, their_runs, norm=None, method="wsum", metric="mrr", step=step, show_progress=False,
             return_optimization_report=True,
         )  # fmt: skip
-        found.append(report)
+        reports.append(report)
 
-    return harness.once(optimize), weightings_of(found[0])
+    return harness.once(optimize), weightings_of(reports[0])
 
 
 def weightings_of(report: "ranx.data_structures.OptimizationReport") -> dict[tuple[float, ...], float]:
@@ -142,14 +142,14 @@ def main() -> None:
         [run.select(qrels.queries[:FEW_QUERIES]) for run in runs],
         qrels.select(qrels.queries[:FEW_QUERIES]),
     )
-    ours, ours_of_few = (search_weights(*each, step=STEP, depth=None) for each in ((runs, qrels), (few, few_qrels)))
+    ours, ours_of_few = (search_weights(*pair, step=STEP, depth=None) for pair in ((runs, qrels), (few, few_qrels)))
     np.testing.assert_allclose(by_numpy(runs, qrels, ours.weights), ours.values, rtol=0, atol=AGREES)
     _, their_values = their_search(aligned(few), few_qrels, STEP)
     our_values = dict(zip(map(tuple, np.round(ours_of_few.weights, 3).tolist()), ours_of_few.values, strict=True))
     # With a weight of 0 the documents that only that system returned all tie, and ranx leaves the order of ties open.
     untied = [abs(our_values[weights] - value) for weights, value in their_values.items() if min(weights) > 0]
     np.testing.assert_allclose(untied, 0, atol=1e-9)
-    united = sum(len(np.unique(each)) for each in np.concatenate([run.documents for run in runs], axis=1))
+    united = sum(len(np.unique(documents)) for documents in np.concatenate([run.documents for run in runs], axis=1))
     weightings = len(ours.weights)
     harness.write(
         "fusion",

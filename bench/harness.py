@@ -98,7 +98,7 @@ def race(
             seconds = once(call) / shares[name]
             if trial:
                 trials[name].append(seconds)
-    medians = {name: statistics.median(each) for name, each in trials.items()}
+    medians = {name: statistics.median(seconds) for name, seconds in trials.items()}
     ratio = statistics.median(a / b for a, b in zip(trials["ours"], trials["expert"], strict=True))
     least, limited_by = limits().seconds(gflop, gigabytes)
     return {

@@ -117,26 +117,26 @@ class Lama(nn.Module):
 def pictures(height: int, width: int, count: int) -> list[tuple[Pixels, Mask]]:
     """Smooth random pictures, each with a box of about a tenth of its area."""
     rng = np.random.default_rng(0)
-    found = []
+    pairs = []
     for _ in range(count):
         coarse = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
         mask = np.zeros((height, width), bool)
         top, left = rng.integers(0, height // 2), rng.integers(0, width // 2)
         mask[top : top + height // 3, left : left + width // 3] = True
-        found.append((cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.uint8), mask))
-    return found
+        pairs.append((cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.uint8), mask))
+    return pairs
 
 
-def painted(painter: Inpainter, given: Given) -> list[Pixels]:
+def painted(painter: Inpainter, examples: Given) -> list[Pixels]:
     """As the stage does it."""
-    results = painter.paint(given)
-    return [composite(picture, own, mask) for (picture, mask), own in zip(given, results, strict=True)]
+    results = painter.paint(examples)
+    return [composite(picture, own, mask) for (picture, mask), own in zip(examples, results, strict=True)]
 
 
-def ours(painters: Sequence[Inpainter], given: Given) -> list[bytes]:
+def ours(painters: Sequence[Inpainter], examples: Given) -> list[bytes]:
     """A shard a worker, each encoded once it is painted."""
-    size = math.ceil(len(given) / len(painters))
-    shards = [given[start : start + size] for start in range(0, len(given), size)]
+    size = math.ceil(len(examples) / len(painters))
+    shards = [examples[start : start + size] for start in range(0, len(examples), size)]
 
     def kept(painter: Inpainter, shard: Given) -> list[bytes]:
         return [encode(picture, "png") for picture in painted(painter, shard)]
@@ -145,22 +145,22 @@ def ours(painters: Sequence[Inpainter], given: Given) -> list[bytes]:
         return [data for shard in pool.map(kept, painters, shards) for data in shard]
 
 
-def by_opencv(given: tuple[Pixels, Mask]) -> bytes:
+def by_opencv(example: tuple[Pixels, Mask]) -> bytes:
     """One picture, as one would without lama-cleaner."""
-    picture, mask = given
+    picture, mask = example
     filled = cv2.inpaint(picture, mask.astype(np.uint8), RADIUS, cv2.INPAINT_TELEA)
     return encode(filled.astype(np.uint8, copy=False), "png")
 
 
-def in_a_loop(given: Given) -> list[bytes]:
+def in_a_loop(examples: Given) -> list[bytes]:
     """One after the other."""
-    return [by_opencv(each) for each in given]
+    return [by_opencv(example) for example in examples]
 
 
-def by_threads(given: Given, threads: int) -> list[bytes]:
+def by_threads(examples: Given, threads: int) -> list[bytes]:
     """The same side by side."""
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(by_opencv, given))
+        return list(pool.map(by_opencv, examples))
 
 
 def main() -> None:
@@ -180,9 +180,9 @@ def main() -> None:
     figures: dict[str, object] = {"worker_start_seconds": seconds}
     races = {}
     for name, (height, width, count) in SIZES.items():
-        given = pictures(height, width, count)
-        mine, popular = partial(ours, painters, given), partial(in_a_loop, given)
-        expert = partial(by_threads, given, cores)
+        examples = pictures(height, width, count)
+        mine, popular = partial(ours, painters, examples), partial(in_a_loop, examples)
+        expert = partial(by_threads, examples, cores)
         expected = mine()
         for peer, call in (("a plain loop", popular), ("threads", expert)):
             differ = sum(one != other for one, other in zip(expected, call(), strict=True))
@@ -192,7 +192,7 @@ def main() -> None:
             mine,
             harness.Peer("OpenCV in a plain loop", popular),
             harness.Peer("OpenCV in threads", expert),
-            gigabytes=1e-9 * sum(2 * picture.nbytes + mask.nbytes for picture, mask in given),
+            gigabytes=1e-9 * sum(2 * picture.nbytes + mask.nbytes for picture, mask in examples),
             why=WHY,
         )
         races[f"{count} pictures of {height} × {width}, {cores} workers"] = race

@@ -39,7 +39,7 @@ def captions(number: int) -> list[str]:
     distinct = []
     for index in range(DISTINCT // 5):
         scene = make_scene(f"bench {index}", COCO, size=48, co_occurrence=0.5, colour=0.9)
-        distinct += [plain(describe(scene, Dice(f"bench {index} {each}"), 0.95)) for each in range(5)]
+        distinct += [plain(describe(scene, Dice(f"bench {index} {number}"), 0.95)) for number in range(5)]
     return [distinct[index % len(distinct)] for index in range(number)]
 
 
@@ -77,20 +77,24 @@ class Rules:
         }
         self._before, self._after = lists.undone_before, lists.undone_after
 
-    def names(self, words: Words, phrases: Sequence[Range], found: Sequence[Found]) -> list[Words]:
+    def names(self, words: Words, phrases: Sequence[Range], matches: Sequence[Found]) -> list[Words]:
         """The classes of each phrase, sorted, from what was found in it; words that are `read` are bits."""
         named, read = [], 0
-        for (first, end), here in zip(phrases, found, strict=True):
-            if len(here) > 1:
-                here.sort(
-                    key=lambda each: (-each[1].length, each[1].last_only and each[0] + each[1].length < end, each[0])
+        for (first, end), of_phrase in zip(phrases, matches, strict=True):
+            if len(of_phrase) > 1:
+                of_phrase.sort(
+                    key=lambda match: (
+                        -match[1].length,
+                        match[1].last_only and match[0] + match[1].length < end,
+                        match[0],
+                    )
                 )
             names: set[str] = set()
-            for place, listed in here:
-                last, taken = place + listed.length, ((1 << listed.length) - 1) << place
-                if read & taken:
+            for place, listed in of_phrase:
+                last, bits = place + listed.length, ((1 << listed.length) - 1) << place
+                if read & bits:
                     continue
-                read |= taken
+                read |= bits
                 if last < end and (listed.last_only or (listed.singular and words[last] in self._before)):
                     continue
                 if self._after.isdisjoint(words[first:place]):
@@ -110,13 +114,13 @@ def tree_of(rules: Rules) -> dict[str, Any]:
     return root
 
 
-def by_tree(rules: Rules, tree: dict[str, Any], given: Given) -> Named:
+def by_tree(rules: Rules, tree: dict[str, Any], pages: Given) -> Named:
     """As an expert would write it."""
     named = []
-    for sentence, phrases in given:
-        words, found = sentence.words, []
+    for sentence, phrases in pages:
+        words, found_of = sentence.words, []
         for first, end in phrases:
-            here: Found = []
+            matches: Found = []
             for place in range(first, end):
                 node, last, longest = tree.get(words[place]), place + 1, None
                 while node is not None:
@@ -125,13 +129,13 @@ def by_tree(rules: Rules, tree: dict[str, Any], given: Given) -> Named:
                         longest = listed
                     node, last = node.get(words[last]) if last < len(words) else None, last + 1
                 if longest:
-                    here.append((place, longest))
-            found.append(here)
-        named.append(rules.names(words, phrases, found))
+                    matches.append((place, longest))
+            found_of.append(matches)
+        named.append(rules.names(words, phrases, found_of))
     return named
 
 
-def by_spacy(rules: Rules, given: Given) -> Callable[[], Named]:
+def by_spacy(rules: Rules, pages: Given) -> Callable[[], Named]:
     """Through spaCy's matcher, compiled and with the words as its documents, as ours has its sentences."""
     import spacy  # here, because the workers of our side import this module
     from spacy.matcher import PhraseMatcher
@@ -142,26 +146,26 @@ def by_spacy(rules: Rules, given: Given) -> Callable[[], Named]:
     for words, entry in rules.listed.items():
         matcher.add(" ".join(words), [Doc(vocabulary, words=list(words))])
         listed[vocabulary.strings[" ".join(words)]] = entry
-    documents = [Doc(vocabulary, words=list(sentence.words)) for sentence, _ in given]
+    documents = [Doc(vocabulary, words=list(sentence.words)) for sentence, _ in pages]
 
     def named() -> Named:
         names = []
-        for document, (sentence, phrases) in zip(documents, given, strict=True):
-            matches = sorted(matcher(document), key=lambda each: each[2])
-            found = []
+        for document, (sentence, phrases) in zip(documents, pages, strict=True):
+            matches = sorted(matcher(document), key=lambda match: match[2])
+            longest_of = []
             for first, end in phrases:
                 inside = ((place, listed[key], last) for key, place, last in matches if first <= place < end)
                 longest = {place: entry for place, entry, last in inside if last <= end or entry.leads_out}
-                found.append(list(longest.items()))
-            names.append(rules.names(sentence.words, phrases, found))
+                longest_of.append(list(longest.items()))
+            names.append(rules.names(sentence.words, phrases, longest_of))
         return names
 
     return named
 
 
-def matched(matcher: Matcher, given: Given) -> Named:
+def matched(matcher: Matcher, pages: Given) -> Named:
     """Our classes of each phrase."""
-    return [matcher.match(sentence, phrases) for sentence, phrases in given]
+    return [matcher.match(sentence, phrases) for sentence, phrases in pages]
 
 
 def ours(texts: Sequence[str], settings: Settings, workers: int) -> int:
@@ -188,10 +192,10 @@ def main() -> None:
     texts = captions(CAPTIONS)
     few = texts[:PEER]
     sentences = [read_sentence(text) for text in few]
-    given = list(zip(sentences, RuleChunker().chunk(sentences), strict=True))
+    pages = list(zip(sentences, RuleChunker().chunk(sentences), strict=True))
     rules = Rules(classes)
-    mine = partial(matched, Matcher(classes), given)
-    popular, expert = by_spacy(rules, given), partial(by_tree, rules, tree_of(rules), given)
+    mine = partial(matched, Matcher(classes), pages)
+    popular, expert = by_spacy(rules, pages), partial(by_tree, rules, tree_of(rules), pages)
     expected = mine()
     for name, peer in (("spaCy", popular), ("a tree of words", expert)):
         differ = sum(one != other for one, other in zip(expected, peer(), strict=True))

@@ -76,10 +76,10 @@ def judging_loop(
 ) -> list[float]:
     """ODmAP@k sentence by sentence."""
     values = []
-    for captions, gone, there in zip(ranked, removed, remaining, strict=True):
+    for captions, gone, rest in zip(ranked, removed, remaining, strict=True):
         total, right = 0.0, 0
         for rank, caption in enumerate(captions, 1):
-            if named[caption] & there and not named[caption] & gone:
+            if named[caption] & rest and not named[caption] & gone:
                 right += 1
                 total += right / rank
         values.append(total / K)
@@ -114,7 +114,7 @@ def misplaced(
 def by_loops(path: Path, queries: int) -> None:
     """What the loops' memory is measured on."""
     gallery = np.asarray(read_matrix(path), dtype=np.float32)
-    sets = [[set(np.flatnonzero(row).tolist()) for row in each] for each in classes(len(gallery), queries)]
+    sets = [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in classes(len(gallery), queries)]
     judging_loop(search_loop(gallery, pictures(queries)), *sets)
 
 
@@ -134,24 +134,24 @@ def main() -> None:
             "loop_mib_ten_times_the_captions": harness.peak_memory(by_loops, path, LOOPED),
         }
         gallery = read_matrix(path)
-        in_memory, asked = np.asarray(gallery, dtype=np.float32), questions[:RACED]
-        _, ranked = top_captions(asked, gallery, K)
-        by_the_loop = np.array(search_loop(in_memory, asked[:LOOPED]))
+        in_memory, raced = np.asarray(gallery, dtype=np.float32), questions[:RACED]
+        _, ranked = top_captions(raced, gallery, K)
+        by_the_loop = np.array(search_loop(in_memory, raced[:LOOPED]))
         places = {
-            "misplaced_by_the_loop": misplaced(ranked[:LOOPED], by_the_loop, in_memory, asked[:LOOPED]),
-            "misplaced_by_faiss": misplaced(ranked, by_faiss(in_memory, asked), in_memory, asked),
+            "misplaced_by_the_loop": misplaced(ranked[:LOOPED], by_the_loop, in_memory, raced[:LOOPED]),
+            "misplaced_by_faiss": misplaced(ranked, by_faiss(in_memory, raced), in_memory, raced),
         }
         search = harness.race(
-            lambda: top_captions(asked, gallery, K),
-            harness.Peer("a loop", lambda: search_loop(in_memory, asked[:LOOPED]), min(LOOPED / len(asked), 1.0)),
-            harness.Peer("faiss.knn", lambda: by_faiss(in_memory, asked)),
-            gflop=2e-9 * len(asked) * gallery.size,
+            lambda: top_captions(raced, gallery, K),
+            harness.Peer("a loop", lambda: search_loop(in_memory, raced[:LOOPED]), min(LOOPED / len(raced), 1.0)),
+            harness.Peer("faiss.knn", lambda: by_faiss(in_memory, raced)),
+            gflop=2e-9 * len(raced) * gallery.size,
             gigabytes=gallery.nbytes * 1e-9,
             why=SEARCH_WHY,
         )
     # Judging does not depend on how good the sentences are: the same lists again and again make all the queries.
     lists = np.resize(ranked, (QUERIES, K))
-    as_lists, sets = lists.tolist(), [[set(np.flatnonzero(row).tolist()) for row in each] for each in flags]
+    as_lists, sets = lists.tolist(), [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in flags]
     values = odmap(lists, *flags, [K])[K]
     differences = [values - other for other in (judging_loop(as_lists, *sets), judged(lists, *flags))]
     np.testing.assert_allclose(differences, 0, atol=CLOSE["values"])
@@ -174,7 +174,7 @@ def main() -> None:
             **mib,
             "limits": {"seconds": LIMIT_SECONDS, "peak_mib_ten_times_the_captions": LIMIT_MIB},
             "races": {
-                f"search, {len(asked)} pictures, {CAPTIONS} captions": search,
+                f"search, {len(raced)} pictures, {CAPTIONS} captions": search,
                 f"judging, {QUERIES} lists of {K}": judging,
             },
             **places,

@@ -90,7 +90,7 @@ def main() -> None:
 
     report = theirs(their_runs, their_qrels, PERMUTATIONS)
     their_p = np.array(
-        [report.comparisons[frozenset(runs[each].name for each in pair)]["mrr"]["p_value"] for pair in pairs]
+        [report.comparisons[frozenset(runs[place].name for place in pair)]["mrr"]["p_value"] for pair in pairs]
     )
     our_p, precise = (of_pairs(fisher_randomization(values, permutations=count)) for count in (PERMUTATIONS, MANY))
     errors = {

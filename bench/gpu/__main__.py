@@ -30,17 +30,17 @@ TRIALS = 3
 
 def measure(part: Part, folder: Path) -> dict[str, Any]:
     """The median rate of a part over the trials, and how busy the GPU was meanwhile."""
-    given = folder / "in"
-    given.mkdir(parents=True)
+    inputs = folder / "in"
+    inputs.mkdir(parents=True)
     print(f"{part.name}: making {part.size:,} things", flush=True)
-    part.make(given, part.size)
+    part.make(inputs, part.size)
     rates, shares = [], []
     for trial in range(TRIALS + 1):  # the first one warms up
         out = folder / f"out-{trial}"
         out.mkdir()
         started = time.perf_counter()
         with Busy() as busy:
-            done = part.run(given, out, part.size if trial else part.few)
+            done = part.run(inputs, out, part.size if trial else part.few)
         seconds = time.perf_counter() - started
         if trial:
             rates.append(done / seconds)
@@ -54,22 +54,22 @@ def measure(part: Part, folder: Path) -> dict[str, Any]:
 
 def run_tests() -> dict[str, int]:
     """How many of the tests that need a GPU passed, failed and were skipped, by pytest's last line."""
-    asked = [sys.executable, "-m", "pytest", "-q", "-m", "gpu"]
-    said = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False).stdout
-    print(said)
-    counts = {name: int(number) for number, name in re.findall(r"(\d+) ([a-z]+)", said.strip().rpartition("\n")[2])}
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu"]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+    print(printed)
+    counts = {name: int(number) for number, name in re.findall(r"(\d+) ([a-z]+)", printed.strip().rpartition("\n")[2])}
     failed = sum(counts.get(name, 0) for name in ("failed", "error", "errors"))
     return {"passed": counts.get("passed", 0), "failed": failed, "skipped": counts.get("skipped", 0)}
 
 
-def record(name: str, found: dict[str, Any]) -> None:
+def record(name: str, figures: dict[str, Any]) -> None:
     """Put figures beside those of the other parts; those of another GPU are dropped."""
     file = harness.FOLDER / f"{GPU}.json"
     gpu = torch.cuda.get_device_name()
     kept = read_json(file) if file.is_file() else {}
     parts = dict(kept["parts"]) if kept.get("gpu") == gpu else {}
-    parts[name] = found
-    ordered = {each: parts[each] for each in (*PARTS, "tests") if each in parts}
+    parts[name] = figures
+    ordered = {part: parts[part] for part in (*PARTS, "tests") if part in parts}
     versions = harness.versions("torch", "transformers", "faiss-gpu", "onnxruntime-gpu")
     write_json(file, {"gpu": gpu, "machine": harness.machine(), "parts": ordered, "versions": versions})
 
@@ -79,16 +79,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--scratch", type=Path, help="folder for up to 40 GB of data (the folder for temporary files)")
-    given = parser.parse_args(argv)
-    parts = [part_of(name) for name in given.parts or PARTS]
+    arguments = parser.parse_args(argv)
+    parts = [part_of(name) for name in arguments.parts or PARTS]
     if not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU")
     remember(False)  # bf16
     os.environ["STAGE_WORKERS"] = str(2 * harness.cores())  # half of them feed
     for part in parts:
-        with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
+        with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
             record(part.name, measure(part, Path(folder)))
-    if not given.parts:
+    if not arguments.parts:
         record("tests", run_tests())
 
 

@@ -29,10 +29,10 @@ def photographs(count: int = 512, side: int = 640) -> list[bytes]:
     return encoded
 
 
-def write(folder: Path, given: Sequence[bytes], size: int) -> None:
+def write(folder: Path, pictures: Sequence[bytes], size: int) -> None:
     """So many pictures, the given ones over and over."""
     names = (f"{number}.jpg" for number in range(size))
-    write_images(folder, zip(names, islice(cycle(given), size), strict=True), shard_size=SHARD)
+    write_images(folder, zip(names, islice(cycle(pictures), size), strict=True), shard_size=SHARD)
 
 
 def encode(folder: Path, out: Path, count: int, encoder: str, settings: EncoderParameters) -> float:

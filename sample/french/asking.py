@@ -18,7 +18,7 @@ _NOUN = 0.37
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """A question about an event: the element asked for, the elements named, and the question as it is written."""
 
     role: str
@@ -27,7 +27,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class Statement:
     """A sentence of a text: the event it tells, and the question about it if there is one.
 
     Attributes:
@@ -36,7 +36,7 @@ class Told:
 
     event: Event
     telling: Telling
-    asked: Asked | None = None
+    query: Query | None = None
     pronoun: bool = False
 
     @property
@@ -91,13 +91,13 @@ def tell(
 
 def ask(
     event: Event, unit: Unit, role: str, given: tuple[str, ...], wording: Wording, rng: random.Random
-) -> Asked | None:
+) -> Query | None:
     """Ask for an element by a lexical unit and name others; None where the unit does not lend itself."""
     tree = Question(event.only(given, unit), role, event.fillers[role], wording, rng).tree()
-    return None if tree is None else Asked(role, given, write(tree))
+    return None if tree is None else Query(role, given, write(tree))
 
 
-def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Told | None:
+def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Statement | None:
     """Tell and ask as the cell wants it; `agent` is who the pronoun would stand for. None when there is no way."""
     rng, frame = cast.rng, cell.frame
     for attempt in range(_ATTEMPTS):
@@ -112,16 +112,16 @@ def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: St
         pronoun = acts and (cell.chain or role != "agent")
         stand_in = pronoun_for(event.fillers["agent"]) if pronoun else None
         wording = Wording(frozenset(cast.mentioned), marker=rng.choice(_MARKERS))
-        told = tell(event, role, wording, rng, far=cell.far, stand_in=stand_in)
-        if told is None or (told.arcs(role) >= 2) != cell.far:
+        telling = tell(event, role, wording, rng, far=cell.far, stand_in=stand_in)
+        if telling is None or (telling.arcs(role) >= 2) != cell.far:
             continue
-        asked = _ask_cell(cell, event, role, rng)
-        if asked is not None:
-            return Told(event, told, asked, pronoun)
+        query = _ask_cell(cell, event, role, rng)
+        if query is not None:
+            return Statement(event, telling, query, pronoun)
     return None
 
 
-def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style: Style = CALOR) -> Told | None:
+def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style: Style = CALOR) -> Statement | None:
     """An event that nobody asks about; with an agent, that agent is its subject."""
     rng = cast.rng
     for _ in range(_ATTEMPTS):
@@ -135,20 +135,20 @@ def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style:
         wording = Wording(frozenset(cast.mentioned), marker=rng.choice(_MARKERS))
         telling = tell(event, role, wording, rng)
         if telling is not None:
-            told = Told(event, telling)
-            if agent is None or told.subject == agent:
-                return told
+            statement = Statement(event, telling)
+            if agent is None or statement.subject == agent:
+                return statement
     return None
 
 
-def aside_frames(domain: str, taken: set[str]) -> list[Frame]:
+def aside_frames(domain: str, used: set[str]) -> list[Frame]:
     """Frames of a domain that cannot be taken for those that a text has already."""
-    return [frame for frame in frames().values() if domain in frame.domains and frame.near not in taken]
+    return [frame for frame in frames().values() if domain in frame.domains and frame.near not in used]
 
 
-def _ask_cell(cell: Cell, event: Event, role: str, rng: random.Random) -> Asked | None:
+def _ask_cell(cell: Cell, event: Event, role: str, rng: random.Random) -> Query | None:
     given = draw_given(event, role, rng)
-    named = [event.fillers[each] for each in given]
+    named = [event.fillers[name] for name in given]
     other = frozenset(filler for filler in named if rng.random() < 0.35)
     wording = Wording(frozenset(named), other, rng.choice(_MARKERS))
     units = [unit for unit in event.frame.units if unit.lemma != event.unit.lemma and event.suits(unit)]
@@ -158,9 +158,9 @@ def _ask_cell(cell: Cell, event: Event, role: str, rng: random.Random) -> Asked 
             if not units:
                 return None
             unit = rng.choices(units, [unit.weight**0.5 for unit in units])[0]
-        asked = ask(event, unit, role, given, wording, rng)
-        if asked is not None:
-            present = event.unit.lemma in {token.lemma for token in asked.question.tokens}
+        query = ask(event, unit, role, given, wording, rng)
+        if query is not None:
+            present = event.unit.lemma in {token.lemma for token in query.question.tokens}
             if present != cell.absent:
-                return asked
+                return query
     return None

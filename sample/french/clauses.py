@@ -54,7 +54,7 @@ class Verbal:
             if role not in (self.role, *ADJUNCTS):
                 ways.append(self._matrix)
         self.rng.shuffle(ways)
-        return next((told for way in ways if (told := way("")) is not None), None)
+        return next((clause for way in ways if (clause := way("")) is not None), None)
 
     def _subject(self) -> Node:
         return self.pronoun or self.wording.tree(self.event.fillers[self.role])
@@ -63,7 +63,7 @@ class Verbal:
         form = Form(self.passive, self.tense, mood).agreeing(subject)
         return verb_phrase(self.event, form, self.wording, without=(without,))
 
-    def _end(self, root: Node, told: Telling, subject: Node, role: str = "") -> Telling:
+    def _end(self, root: Node, clause: Telling, subject: Node, role: str = "") -> Telling:
         """The sentence, with an adjunct or the third element at the front if it is `role`."""
         fronted = None
         if role in ADJUNCTS:
@@ -71,28 +71,28 @@ class Verbal:
         elif role == "third":
             fronted = ("obl:mod", self.wording.tree(self.event.fillers[role]))
         elements = {self.role: subject} | ({role: fronted[1]} if fronted else {})
-        return sentence(root, told, fronted, **elements)
+        return sentence(root, clause, fronted, **elements)
 
     def _simple(self, _: str) -> Telling:
         """Le roi attaqua la ville; en 1312, le roi attaqua la ville."""
         front = [role for role in ("time", "place") if role in self.event.fillers]
         role = self.rng.choice(front) if front and self.rng.random() < 0.45 else ""
         subject = self._subject()
-        told = self._verb(subject, without=role)
-        told.root.open(self.relation, subject)
-        return self._end(told.root, told, subject, role)
+        clause = self._verb(subject, without=role)
+        clause.root.open(self.relation, subject)
+        return self._end(clause.root, clause, subject, role)
 
     def _matrix(self, role: str) -> Telling:
         """Le roi réussit à attaquer la ville."""
         lemma, mark = self.rng.choice(_PASSIVE_MATRIX if self.passive else _MATRIX)
         mood, tense = ("past infinitive", "imperfect") if lemma == "sembler" else ("infinitive", "past")
         subject = self._subject()
-        told = self._verb(subject, mood, role)
+        clause = self._verb(subject, mood, role)
         if mark:
-            told.root.open("mark", Node(mark, "ADP"))
+            clause.root.open("mark", Node(mark, "ADP"))
         root = Node(finite(lemma, tense, subject.number), "VERB", lemma)
-        root.open("nsubj", subject).close("xcomp", told.root)
-        return self._end(root, told, subject, role)
+        root.open("nsubj", subject).close("xcomp", clause.root)
+        return self._end(root, clause, subject, role)
 
     def _coordinated(self, role: str) -> Telling | None:
         """Le roi franchit le fleuve et attaqua la ville."""
@@ -101,9 +101,9 @@ class Verbal:
         if other is None:
             return None
         form = Form(self.passive).agreeing(subject)
-        told = verb_phrase(self.event, form, self.wording, without=(role,))
-        other.close("conj", told.root.open("cc", Node("et", "CCONJ")))
-        return self._end(other, told, subject, role)
+        clause = verb_phrase(self.event, form, self.wording, without=(role,))
+        other.close("conj", clause.root.open("cc", Node("et", "CCONJ")))
+        return self._end(other, clause, subject, role)
 
     def _after(self, _: str) -> Telling | None:
         """Après avoir attaqué la ville, le roi franchit le fleuve."""
@@ -112,9 +112,9 @@ class Verbal:
         if other is None:
             return None
         mood, mark = ("infinitive", "avant_de") if self.rng.random() < 0.4 else ("past infinitive", "après")
-        told = self._verb(subject, mood)
-        told.root.open("mark", adposition(mark))
-        return sentence(other, told, ("advcl", told.root), **{self.role: subject})
+        clause = self._verb(subject, mood)
+        clause.root.open("mark", adposition(mark))
+        return sentence(other, clause, ("advcl", clause.root), **{self.role: subject})
 
     def _relative(self, _: str) -> Telling | None:
         """L'armée, qui attaqua la ville, jouissait d'une grande renommée."""
@@ -122,10 +122,10 @@ class Verbal:
         other = self._other(subject, acts=False)
         if other is None:
             return None
-        told = self._verb(subject)
-        told.root.open(self.relation, Node("qui", "PRON"))
-        _set_apart(subject, told.root, "acl:relcl")
-        return self._end(other, told, subject)
+        clause = self._verb(subject)
+        clause.root.open(self.relation, Node("qui", "PRON"))
+        _set_apart(subject, clause.root, "acl:relcl")
+        return self._end(other, clause, subject)
 
     def _participle(self, _: str) -> Telling | None:
         """La ville, attaquée par l'armée en 1312, prospéra longtemps."""
@@ -135,9 +135,9 @@ class Verbal:
         other = self._other(subject, acts=False)
         if other is None:
             return None
-        told = self._verb(subject, "participle")
-        _set_apart(subject, told.root, "acl")
-        return self._end(other, told, subject)
+        clause = self._verb(subject, "participle")
+        _set_apart(subject, clause.root, "acl")
+        return self._end(other, clause, subject)
 
     def _object_relative(self, _: str) -> Telling | None:
         """La ville, que l'armée avait attaquée, prospéra longtemps."""
@@ -149,10 +149,10 @@ class Verbal:
             return None
         subject = self._subject()
         form = Form(False, self.rng.choice(("perfect", "pluperfect"))).agreeing(subject)
-        told = verb_phrase(self.event, form, self.wording, without=("theme",), object_before=theme)
-        told.root.open("nsubj", subject).open("obj", Node("que", "PRON"))
-        _set_apart(theme, told.root, "acl:relcl")
-        return sentence(other, told, agent=subject, theme=theme)
+        clause = verb_phrase(self.event, form, self.wording, without=("theme",), object_before=theme)
+        clause.root.open("nsubj", subject).open("obj", Node("que", "PRON"))
+        _set_apart(theme, clause.root, "acl:relcl")
+        return sentence(other, clause, agent=subject, theme=theme)
 
     def _other(self, subject: Node, *, acts: bool, role: str = "") -> Node | None:
         """Something else that the subject (what fills `role`) did (`acts`) or was."""
@@ -161,7 +161,7 @@ class Verbal:
             return None
         options = fillers()["acts"] if acts and category == "people" else fillers()["renown"][category]
         own = f"{self.event.unit.lemma}:"
-        options = [each for each in options if not each.startswith(own) and not (acts and ":vi " in each)]
+        options = [option for option in options if not option.startswith(own) and not (acts and ":vi " in option)]
         return predicate(self.rng.choice(options), subject.number).open("nsubj", subject)
 
 

@@ -93,6 +93,6 @@ def _rows(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) ->
                 corpora = [name for name in CORPORA if role_in(name, groups[frame.name])[1] == factors["f6"]]
                 factors["f0"] = role_in(corpora[0], groups[frame.name])[0]
             (example,) = version.document.examples
-            told = {"id": f"{name}-{place}", "fact": name, "frame": frame.name, "corpora": corpora, **factors}
-            asked = {"context": example.text.text, "question": example.question, "answer": example.answer_text}
-            yield {**told, **asked}
+            row = {"id": f"{name}-{place}", "fact": name, "frame": frame.name, "corpora": corpora, **factors}
+            query = {"context": example.text.text, "question": example.question, "answer": example.answer_text}
+            yield {**row, **query}

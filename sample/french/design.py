@@ -120,14 +120,14 @@ def draw_role(frame: Frame, focus: str, rng: random.Random) -> str:
     return rng.choices(roles, [ASKED[role] * (_SHARED if role == focus else 1) for role in roles])[0]
 
 
-def choose_roles(frame: Frame, asked: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
+def choose_roles(frame: Frame, answer_role: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
     """The elements of an instance, two or more, in the frame's order: the one asked for, mostly the focus, others."""
     most = len(frame.elements)
     sizes = {size: weight for size, weight in SIZES.items() if size <= most} or {most: 1.0}
     size = 2 if few else rng.choices(list(sizes), list(sizes.values()))[0]
-    rest = [role for role in frame.elements if role != asked]
+    rest = [role for role in frame.elements if role != answer_role]
     weights = {"agent": 4.0, "theme": 4.0, "third": 1.5} | {focus: _FOCUS}
-    roles = {asked}
+    roles = {answer_role}
     while len(roles) < min(size, most):
         left = [role for role in rest if role not in roles]
         roles.add(rng.choices(left, [weights.get(role, 1.0) for role in left])[0])

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sample.french.asking import (
-    Asked,
-    Told,
+    Query,
+    Statement,
     aside_frames,
     ask,
     draw_given,
@@ -58,8 +58,8 @@ class Scene:
     frame: Frame
     cast: Cast
     title: str
-    before: Sequence[Told]
-    after: Sequence[Told]
+    before: Sequence[Statement]
+    after: Sequence[Statement]
     year: int
     agent: Filler | None
 
@@ -74,23 +74,23 @@ class Scene:
         roles = choose_roles(self.frame, role, few=cast.rng.random() < FEW, focus=cast.focus, rng=cast.rng)
         return role, cast.make_event(self.frame, unit, roles, self.year, self.agent)
 
-    def ask(self, event: Event, unit: Unit, role: str, given: tuple[str, ...]) -> Asked | None:
+    def ask(self, event: Event, unit: Unit, role: str, given: tuple[str, ...]) -> Query | None:
         """The question by a lexical unit; None where the unit does not lend itself."""
         questions = (ask(event, unit, role, given, _naming(event, given), self.cast.rng) for _ in range(4))
         return next((question for question in questions if question is not None), None)
 
     def tell(
-        self, factors: Mapping[str, bool], event: Event, asked: Asked | None, seed: float, stand_in: Node | None = None
+        self, factors: Mapping[str, bool], event: Event, query: Query | None, seed: float, stand_in: Node | None = None
     ) -> Version | None:
         """The version with these factors; with the same seed it is told by the same choices. None: there is no way."""
-        if asked is None:
+        if query is None:
             return None
         wording, far = Wording(frozenset(self.cast.mentioned), marker="afin_de"), factors.get("f4", False)
-        telling = tell(event, asked.role, wording, random.Random(seed), far=far, stand_in=stand_in)
-        if telling is None or (telling.arcs(asked.role) >= 2) != far:
+        telling = tell(event, query.role, wording, random.Random(seed), far=far, stand_in=stand_in)
+        if telling is None or (telling.arcs(query.role) >= 2) != far:
             return None
-        told = Told(event, telling, asked, pronoun=factors.get("f1", False))
-        return Version(factors, make_document("", self.title, [*self.before, told, *self.after]))
+        statement = Statement(event, telling, query, pronoun=factors.get("f1", False))
+        return Version(factors, make_document("", self.title, [*self.before, statement, *self.after]))
 
 
 def write_facts(
@@ -131,16 +131,16 @@ def _draw_scene(frame: Frame, names: Names, rng: random.Random, *, chain: bool) 
     years = sorted(rng.sample(cast.names.years[cast.domain], ASIDES + 1))
     agent = rng.choice([agent for agent in cast.agents if agent.is_people]) if chain else None
     place = ASIDES if chain else rng.randrange(ASIDES + 1)
-    taken, asides = {LAST, frame.near}, []
+    used, asides = {LAST, frame.near}, []
     for position, year in enumerate(years[:place] + years[place + 1 :]):
-        other = rng.choice(aside_frames(cast.domain, taken))
-        taken.add(other.near)
-        told = tell_aside(cast, other, year, agent if position == place - 1 else None)
-        if told is None:
+        other = rng.choice(aside_frames(cast.domain, used))
+        used.add(other.near)
+        statement = tell_aside(cast, other, year, agent if position == place - 1 else None)
+        if statement is None:
             return None
-        asides.append(told)
-    for told in asides[:place]:
-        cast.mentioned.update(told.event.fillers.values())
+        asides.append(statement)
+    for statement in asides[:place]:
+        cast.mentioned.update(statement.event.fillers.values())
     return Scene(frame, cast, draw_title(cast), asides[:place], asides[place:], years[place], agent)
 
 
@@ -151,10 +151,10 @@ def _chained(scene: Scene) -> Iterator[Version | None]:
     if agent is None or event.fillers.get("agent") != agent or is_mistakable(event, agent):
         return
     seed, given = rng.random(), draw_given(event, role, rng)
-    asked = scene.ask(event, unit, role, given)
+    query = scene.ask(event, unit, role, given)
     named = None if unit.is_noun else Wording().tree(agent)
     for is_there, stand_in in ((True, pronoun_for(agent)), (False, named)):
-        yield scene.tell({"f1": is_there}, event, asked, seed, stand_in)
+        yield scene.tell({"f1": is_there}, event, query, seed, stand_in)
 
 
 def _turned(scene: Scene) -> Iterator[Version | None]:
@@ -168,18 +168,18 @@ def _turned(scene: Scene) -> Iterator[Version | None]:
     questions = {noun: scene.ask(event, unit, role, given) for noun, unit in units.items()}
     for noun, unit in units.items():
         seed = rng.random()
-        for by_noun, asked in questions.items():
-            yield scene.tell({"f2": noun, "f3": noun != by_noun}, replace(event, unit=unit), asked, seed)
+        for by_noun, query in questions.items():
+            yield scene.tell({"f2": noun, "f3": noun != by_noun}, replace(event, unit=unit), query, seed)
 
 
 def _distant(scene: Scene) -> Iterator[Version | None]:
     """f4: the answer two arcs and more from the trigger, and one."""
     unit, rng = scene.draw_unit(), scene.cast.rng
     role, event = scene.draw_event(unit)
-    asked = scene.ask(event, unit, role, draw_given(event, role, rng))
+    query = scene.ask(event, unit, role, draw_given(event, role, rng))
     seeds = {True: rng.random(), False: rng.random()}
     for is_far, seed in seeds.items():
-        yield scene.tell({"f4": is_far}, event, asked, seed)
+        yield scene.tell({"f4": is_far}, event, query, seed)
 
 
 def _sparse(scene: Scene) -> Iterator[Version | None]:
@@ -194,10 +194,10 @@ def _sparse(scene: Scene) -> Iterator[Version | None]:
     roles = [role for role in frame.elements if role in more]
     event = scene.cast.make_event(frame, unit, roles, scene.year, scene.agent)
     few = event.only((role, named))
-    asked = scene.ask(few, unit, role, (named,))
+    query = scene.ask(few, unit, role, (named,))
     seeds = {True: rng.random(), False: rng.random()}
     for is_few, seed in seeds.items():
-        yield scene.tell({"f5": is_few}, few if is_few else event, asked, seed)
+        yield scene.tell({"f5": is_few}, few if is_few else event, query, seed)
 
 
 def _reworded(scene: Scene) -> Iterator[Version | None]:
@@ -207,9 +207,9 @@ def _reworded(scene: Scene) -> Iterator[Version | None]:
     role, event = scene.draw_event(usual if usual.kinds else other)
     given, seed, asking = draw_given(event, role, rng), rng.random(), rng.random()
     for is_varied, unit in ((True, other), (False, usual)):
-        asked = ask(event, unit, role, given, _naming(event, given), random.Random(asking))
-        told = replace(event, unit=unit)
-        yield scene.tell({"f6": is_varied}, told, asked, seed) if event.suits(unit) else None
+        query = ask(event, unit, role, given, _naming(event, given), random.Random(asking))
+        reworded = replace(event, unit=unit)
+        yield scene.tell({"f6": is_varied}, reworded, query, seed) if event.suits(unit) else None
 
 
 KINDS: Mapping[str, Callable[[Scene], Iterator[Version | None]]] = {

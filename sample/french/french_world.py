@@ -105,9 +105,9 @@ class Builder:
             for _ in range(400):
                 domain, group = _group(waiting, rng)
                 cast = Cast(domain, self.names, rng)
-                told = tell_text(cast, group, _SENTENCES, style)
-                if told is not None:
-                    document = make_document(f"{name}-{len(made) + 1:04}", draw_title(cast), told)
+                statements = tell_text(cast, group, _SENTENCES, style)
+                if statements is not None:
+                    document = make_document(f"{name}-{len(made) + 1:04}", draw_title(cast), statements)
                     if self._take_new(document):
                         break
             else:

@@ -65,56 +65,56 @@ class Nominal:
     def _near(self) -> Telling:
         """L'attaque marqua les esprits; les chroniques évoquent l'attaque."""
         possessor = "" if self.pronoun is None else "leur" if self.pronoun.number == "p" else "son"
-        told = noun_phrase(self.event, self.wording, possessor=possessor)
+        telling = noun_phrase(self.event, self.wording, possessor=possessor)
         bank = fillers()
         if self.rng.random() < 0.6 or self.pronoun is not None:
-            root = predicate(self.rng.choice(bank["renown"]["deed"]), "s").open("nsubj", told.root)
+            root = predicate(self.rng.choice(bank["renown"]["deed"]), "s").open("nsubj", telling.root)
         else:
             witness = phrase("le:d " + self.rng.choice(bank["witnesses"]))
             lemma, form = self.rng.choice(list(bank["witness_verbs"].items()))
-            root = Node(form, "VERB", lemma).open("nsubj", witness).close("obj", told.root)
-        return sentence(root, told)
+            root = Node(form, "VERB", lemma).open("nsubj", witness).close("obj", telling.root)
+        return sentence(root, telling)
 
     def _carried_out(self, *, active: bool) -> Telling | None:
         """Le roi mena l'attaque; l'attaque fut menée par le roi."""
         carry = self.event.unit.carry
         if not carry or "agent" not in self.event.fillers:
             return None
-        told = self._noun_phrase("agent")
+        telling = self._noun_phrase("agent")
         agent = self.pronoun or self.wording.tree(self.event.fillers["agent"])
         if active:
-            root = verb_group(carry, Form(False).agreeing(agent)).open("nsubj", agent).close("obj", told.root)
+            root = verb_group(carry, Form(False).agreeing(agent)).open("nsubj", agent).close("obj", telling.root)
         else:
-            root = verb_group(carry, Form(True).agreeing(told.root)).open("nsubj:pass", told.root)
+            root = verb_group(carry, Form(True).agreeing(telling.root)).open("nsubj:pass", telling.root)
             root.close("obl:agent", governed("par", agent))
-        return sentence(root, told, agent=agent)
+        return sentence(root, telling, agent=agent)
 
     def _undergone(self) -> Telling | None:
         """La ville fit l'objet d'une attaque."""
         if not self.event.unit.undergone or "theme" not in self.event.fillers:
             return None
         theme = self.wording.tree(self.event.fillers["theme"])
-        told = self._noun_phrase("theme", "un")
-        thing = phrase("le:d objet:m").close("nmod", governed("de", told.root))
+        telling = self._noun_phrase("theme", "un")
+        thing = phrase("le:d objet:m").close("nmod", governed("de", telling.root))
         root = verb_group("faire", Form(False).agreeing(theme)).open("nsubj", theme).close("obj", thing)
-        return sentence(root, told, theme=theme)
+        return sentence(root, telling, theme=theme)
 
     def _took_place(self, role: str) -> Telling:
         """L'attaque eut lieu en 1312; l'attaque fut menée en 1312."""
-        told = self._noun_phrase(role)
-        root = happening(self.event, told.root, Form(True), self.rng)
+        telling = self._noun_phrase(role)
+        root = happening(self.event, telling.root, Form(True), self.rng)
         relation, node = self.wording.adjunct(role, self.event.fillers[role], noun=False)
         root.close(relation, node)
-        return sentence(root, told, None, **{role: node})
+        return sentence(root, telling, None, **{role: node})
 
     def _equation(self) -> Telling:
         """La provenance du vase était la ville de Belmar."""
-        told = self._noun_phrase("theme")
+        telling = self._noun_phrase("theme")
         root = self.wording.tree(self.event.fillers["theme"])
-        root.open("cop", Node("était", "AUX", "être")).open("nsubj", told.root)
+        root.open("cop", Node("était", "AUX", "être")).open("nsubj", telling.root)
         for _, child in root.left:
             child.apart = child.part_of_speech not in ("DET", "ADJ", "NUM")
-        return sentence(root, told, theme=root)
+        return sentence(root, telling, theme=root)
 
 
 def happening(event: Event, subject: Node, form: Form, rng: random.Random) -> Node:

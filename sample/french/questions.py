@@ -61,10 +61,10 @@ class Question:
     ) -> Node:
         """What is asked for, the subject, and the verb with the subject's pronoun behind its finite part."""
         subject = self.wording.tree(self.event.fillers["theme" if form.passive else "agent"])
-        told = verb_phrase(self.event, form.agreeing(subject), self.wording, object_before=object_before)
-        _invert(told.root, subject)
-        told.root.open("nsubj:pass" if form.passive else "nsubj", subject)
-        return told.root.open(relation, wanted or self._when_or_where())
+        clause = verb_phrase(self.event, form.agreeing(subject), self.wording, object_before=object_before)
+        _invert(clause.root, subject)
+        clause.root.open("nsubj:pass" if form.passive else "nsubj", subject)
+        return clause.root.open(relation, wanted or self._when_or_where())
 
     def _which_origin(self) -> Node | None:
         """Quelle était la provenance du vase."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sample.french.asking import Told, aside_frames, tell_aside, tell_cell
+from sample.french.asking import Statement, aside_frames, tell_aside, tell_cell
 from sample.french.bank import Frame, words
 from sample.french.cast import Cast
 from sample.french.design import Cell, Style
@@ -32,7 +32,7 @@ class Document:
     combinations: frozenset[tuple[str, str, str]]
 
 
-def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -> list[Told] | None:
+def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -> list[Statement] | None:
     """Tell of cells of the design and, beside them, of events that nobody asks about, so many sentences at least.
 
     Returns:
@@ -40,28 +40,28 @@ def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -
     """
     rng, plan = cast.rng, _plan(cast, cells, sentences)
     years = _draw_years(cast, len(plan))
-    taken = {LAST, *(cell.frame.near for cell in cells)}
-    told: list[Told] = []
+    used = {LAST, *(cell.frame.near for cell in cells)}
+    statements: list[Statement] = []
     for place, (cell, year) in enumerate(zip(plan, years, strict=True)):
         if cell is not None:
-            agent = told[-1].subject if told else None
+            agent = statements[-1].subject if statements else None
             if cell.chain and agent is None:
                 return None
             one = tell_cell(cell, cast, year, agent if cell.chain or rng.random() < _PRONOUN else None, style)
         else:
-            free = aside_frames(cast.domain, taken)
+            free = aside_frames(cast.domain, used)
             following = plan[place + 1] if place + 1 < len(plan) else None
             agent = rng.choice(cast.agents) if following is not None and following.chain else None
             if not free:
                 return None
             frame = rng.choices(free, [_weigh(frame, cells, style) for frame in free])[0]
-            taken.add(frame.near)
+            used.add(frame.near)
             one = tell_aside(cast, frame, year, agent, style)
         if one is None:
             return None
-        told.append(one)
+        statements.append(one)
         cast.mentioned.update(one.event.fillers.values())
-    return told
+    return statements
 
 
 def _plan(cast: Cast, cells: Sequence[Cell], sentences: int) -> list[Cell | None]:
@@ -101,43 +101,43 @@ def draw_title(cast: Cast) -> str:
     return write(phrase(f"le:d {title}")).text
 
 
-def make_document(identifier: str, title: str, told: Sequence[Told]) -> Document:
+def make_document(identifier: str, title: str, statements: Sequence[Statement]) -> Document:
     """Write events out, one sentence after the other, with frames, chains, syntax and the questions about them."""
     lines: list[Line] = []
-    for one in told:
+    for one in statements:
         lines.append(write(one.telling.root, lines[-1].tokens[-1].span.end + 1 if lines else 0))
-    frames = tuple(_instance(one, line) for one, line in zip(told, lines, strict=True))
-    chains = _chains(told, lines)
+    frames = tuple(_instance(one, line) for one, line in zip(statements, lines, strict=True))
+    chains = _chains(statements, lines)
     text = " ".join(line.text for line in lines)
     annotated = AnnotatedText(identifier, title, text, frames, tuple(chains))
     examples: list[Example] = []
     syntax: dict[str, list[Sentence]] = {}
     combinations: set[tuple[str, str, str]] = set()
-    for one, line, instance in zip(told, lines, frames, strict=True):
-        if one.asked is None:
+    for one, line, instance in zip(statements, lines, frames, strict=True):
+        if one.query is None:
             continue
-        event, asked = one.event, one.asked
-        own = line.span(one.telling.elements[asked.role])
-        chain = next((chain for chain in chains if own in chain), ()) if one.pronoun and asked.role == "agent" else ()
+        event, query = one.event, one.query
+        own = line.span(one.telling.elements[query.role])
+        chain = next((chain for chain in chains if own in chain), ()) if one.pronoun and query.role == "agent" else ()
         back = tuple(reversed(chain[: chain.index(own) + 1])) if chain else ()
         example = Example(
             id=f"{identifier}-q{len(examples) + 1}",
             text=annotated,
-            question=asked.question.text,
+            question=query.question.text,
             answer=back[-1] if back else own,
             frame=instance,
-            answer_element=event.frame.elements[asked.role],
-            context_elements=tuple(event.frame.elements[role] for role in asked.given),
+            answer_element=event.frame.elements[query.role],
+            context_elements=tuple(event.frame.elements[role] for role in query.given),
             chain=back,
         )
         examples.append(example)
-        syntax[example.id] = [asked.question.syntax()]
+        syntax[example.id] = [query.question.syntax()]
         agent, theme = (event.fillers[role].notation if role in event.fillers else "" for role in ("agent", "theme"))
         combinations.add((event.frame.name, agent, theme))
     return Document(annotated, [line.syntax() for line in lines], examples, syntax, frozenset(combinations))
 
 
-def _instance(one: Told, line: Line) -> FrameInstance:
+def _instance(one: Statement, line: Line) -> FrameInstance:
     """The frame that a sentence holds, its elements in the order of the text."""
     frame, unit = one.event.frame, one.event.unit
     trigger = line.tokens[line.nodes.index(one.telling.trigger)].span
@@ -149,17 +149,17 @@ def _instance(one: Told, line: Line) -> FrameInstance:
     return FrameInstance(frame.name, lexical_unit, tuple(sorted(elements, key=lambda element: element.span)))
 
 
-def _chains(told: Sequence[Told], lines: Sequence[Line]) -> list[tuple[Span, ...]]:
+def _chains(statements: Sequence[Statement], lines: Sequence[Line]) -> list[tuple[Span, ...]]:
     """Who is meant by pronouns: the agent of the sentence before, mention by mention."""
     chains: list[list[Span]] = []
     meant: Filler | None = None
-    for place, (one, line) in enumerate(zip(told, lines, strict=True)):
+    for place, (one, line) in enumerate(zip(statements, lines, strict=True)):
         if not one.pronoun:
             meant = None
             continue
         own = line.span(one.telling.elements["agent"])
         if meant != one.event.fillers["agent"]:
             meant = one.event.fillers["agent"]
-            chains.append([lines[place - 1].span(told[place - 1].telling.elements["agent"])])
+            chains.append([lines[place - 1].span(statements[place - 1].telling.elements["agent"])])
         chains[-1].append(own)
     return [tuple(chain) for chain in chains]

@@ -60,9 +60,9 @@ def verb_phrase(
     return Telling(root, root, wording.complete(root, event, arguments, (subject, *without), noun=False))
 
 
-def sentence(root: Node, told: Telling, fronted: tuple[str, Node] | None = None, **elements: Node) -> Telling:
+def sentence(root: Node, telling: Telling, fronted: tuple[str, Node] | None = None, **elements: Node) -> Telling:
     """End a tree as a sentence, perhaps with something put to the front; it tells what `told` tells, and `elements`."""
     if fronted is not None:
         root.open("punct", Node(",", "PUNCT")).open(*fronted)
     root.close("punct", Node(".", "PUNCT"))
-    return Telling(root, told.trigger, {**told.elements, **elements})
+    return Telling(root, telling.trigger, {**telling.elements, **elements})

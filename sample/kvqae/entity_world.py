@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sample.kvqae.articles import article
 from sample.kvqae.entities import Entity, populate
-from sample.kvqae.questions import Asked, ask_triviaqa, ask_viquae
+from sample.kvqae.questions import EntityQuestion, ask_triviaqa, ask_viquae
 from sample.kvqae.wording import Writer
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
@@ -40,8 +40,8 @@ class World:
 
     entities: list[Entity]
     articles: list[dict[str, Any]]
-    viquae: dict[str, list[Asked]]
-    triviaqa_train: list[Asked]
+    viquae: dict[str, list[EntityQuestion]]
+    triviaqa_train: list[EntityQuestion]
 
 
 def build_world(
@@ -52,9 +52,9 @@ def build_world(
     writer = Writer(entities, random.Random(f"articles {seed}"), pools)
     texts = [article(entity, writer, sentences=sentences) for entity in entities]
     writer.rng = random.Random(f"questions {seed}")
-    asked = ask_viquae(entities, writer, viquae)
-    without = {(question.entity.number, question.relation) for split in asked.values() for question in split}
-    return World(entities, texts, asked, ask_triviaqa(entities, writer, triviaqa, without))
+    questions = ask_viquae(entities, writer, viquae)
+    without = {(question.entity.number, question.relation) for split in questions.values() for question in split}
+    return World(entities, texts, questions, ask_triviaqa(entities, writer, triviaqa, without))
 
 
 def sample_world(sizes: SampleSizes) -> World:
@@ -63,15 +63,15 @@ def sample_world(sizes: SampleSizes) -> World:
     Raises:
         BadInput: the articles hold too few facts for that many questions.
     """
-    given = sizes.model_dump(include=set(SampleSizes.model_fields))
-    wanted = given.pop("questions")
-    world = build_world(viquae=wanted, **given)
-    for split, asked in world.viquae.items():
-        if len(asked) < wanted[split]:
+    values = sizes.model_dump(include=set(SampleSizes.model_fields))
+    counts = values.pop("questions")
+    world = build_world(viquae=counts, **values)
+    for split, questions in world.viquae.items():
+        if len(questions) < counts[split]:
             raise BadInput(
-                f"only {len(asked)} {split} questions can be asked about {sizes.articles} articles",
+                f"only {len(questions)} {split} questions can be asked about {sizes.articles} articles",
                 field=f"kvqae.world.questions.{split}",
-                got=wanted[split],
+                got=counts[split],
                 expected="fewer questions or more articles",
             )
     return world

@@ -16,7 +16,7 @@ _DATED = ("ship", "company", "museum", "castle", "noble family", "city", "town")
 
 
 @dataclass(frozen=True)
-class Asked:
+class EntityQuestion:
     """A question about one fact of one entity.
 
     Attributes:
@@ -60,7 +60,7 @@ class _Subject:
         return relations()[name]
 
 
-def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, int]) -> dict[str, list[Asked]]:
+def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, int]) -> dict[str, list[EntityQuestion]]:
     """ViQuAE's questions by split: no (entity, relation) twice, no image twice, few entities in two splits.
 
     Persons and things take turns at random, as ViQuAE's annotators balanced them.
@@ -75,13 +75,13 @@ def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, i
     rng.shuffle(subjects)
     fresh = {human: [one for one in subjects if one.entity.kind.is_person == human] for human in (True, False)}
     used: list[_Subject] = []
-    asked: dict[str, list[Asked]] = {}
+    by_split: dict[str, list[EntityQuestion]] = {}
     for split in SPLITS:
         old = [subject for subject in used if subject.left]
         rng.shuffle(old)
-        known = {question.answer[0] for question in asked.get("train", ())}
-        before = sum(map(len, asked.values()))
-        questions: list[Asked] = []
+        known = {question.answer[0] for question in by_split.get("train", ())}
+        before = sum(map(len, by_split.values()))
+        questions: list[EntityQuestion] = []
         while len(questions) < sizes[split] and (old or any(fresh.values())):
             if old and (not any(fresh.values()) or rng.random() < _SHARED_ENTITIES):
                 subject = old.pop()
@@ -94,11 +94,13 @@ def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, i
                 ids = f"sample_{split}_{number:05d}", f"tc_{before + number + 1}"
                 questions.append(_viquae_question(*ids, subject, relation, writer))
         rng.shuffle(questions)
-        asked[split] = questions
-    return asked
+        by_split[split] = questions
+    return by_split
 
 
-def _viquae_question(identifier: str, source: str, subject: _Subject, relation: Relation, writer: Writer) -> Asked:
+def _viquae_question(
+    identifier: str, source: str, subject: _Subject, relation: Relation, writer: Writer
+) -> EntityQuestion:
     rng, entity = writer.rng, subject.entity
     wording = rng.choice(relation.question)
     possessive = entity.named + ("'" if entity.named.endswith("s") else "'s")
@@ -118,7 +120,7 @@ def _viquae_question(identifier: str, source: str, subject: _Subject, relation: 
         for slots in (shown, named)
     )
     answer = (value.text, *value.aliases)
-    return Asked(identifier, source, entity, relation.name, text, original, answer, subject.views)
+    return EntityQuestion(identifier, source, entity, relation.name, text, original, answer, subject.views)
 
 
 def _mention(entity: Entity, rng: random.Random, *, with_country: bool) -> str:
@@ -146,7 +148,9 @@ def _clues(entity: Entity, relation: Relation, writer: Writer) -> list[str]:
     return clues
 
 
-def ask_triviaqa(entities: Sequence[Entity], writer: Writer, number: int, without: set[tuple[int, str]]) -> list[Asked]:
+def ask_triviaqa(
+    entities: Sequence[Entity], writer: Writer, number: int, without: set[tuple[int, str]]
+) -> list[EntityQuestion]:
     """TriviaQA's training questions: at most `number`, none about a fact in `without` (entity number, relation)."""
     facts = [
         (entity, relation)
@@ -158,7 +162,7 @@ def ask_triviaqa(entities: Sequence[Entity], writer: Writer, number: int, withou
     return [_trivia_question(f"qw_{position}", *fact, writer) for position, fact in enumerate(chosen, 1)]
 
 
-def _trivia_question(identifier: str, entity: Entity, relation: Relation, writer: Writer) -> Asked:
+def _trivia_question(identifier: str, entity: Entity, relation: Relation, writer: Writer) -> EntityQuestion:
     rng, value = writer.rng, entity.facts[relation.name]
     if relation.inverse and (not relation.trivia or rng.random() < 0.5):
         text = writer.fill(rng.choice(relation.inverse), entity, answer=value.text)
@@ -169,4 +173,4 @@ def _trivia_question(identifier: str, entity: Entity, relation: Relation, writer
             name += f", the {entity.country.demonym} {entity.label},"
         text = writer.fill(wording, entity, name=name).replace(",?", "?")
         answer = (value.text, *value.aliases)
-    return Asked(identifier, identifier, entity, relation.name, text, text, answer)
+    return EntityQuestion(identifier, identifier, entity, relation.name, text, text, answer)

@@ -9,7 +9,7 @@ from sample.kvqae.articles import description
 from sample.kvqae.bank import kinds, read
 from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import World
-from sample.kvqae.questions import Asked
+from sample.kvqae.questions import EntityQuestion
 from sample.render.difficulty import Difficulty
 from sample.render.photo import encode
 from sample.render.photographs import render
@@ -36,10 +36,12 @@ def write_world(world: World, out: Path, engine: Engine, *, size: int, difficult
     write_json_lines(out / "wikidata.jsonl", wikidata_items(world.entities))
     for split, questions in world.viquae.items():
         write_json_lines(out / "viquae" / f"{split}.jsonl", map(viquae_record, questions))
-    asked = [question for split in world.viquae.values() for question in split]
+    viquae_questions = [question for split in world.viquae.values() for question in split]
     folders = {
         "kb": [Picture(one.image, *one.picture, 0) for one in world.entities if one.image and one.picture],
-        "questions": [Picture(one.image, *one.entity.picture, one.view) for one in asked if one.entity.picture],
+        "questions": [
+            Picture(one.image, *one.entity.picture, one.view) for one in viquae_questions if one.entity.picture
+        ],
     }
     for folder, pictures in folders.items():
         drawn = draw_pictures(pictures, engine, size=size, difficulty=difficulty, description=f"images/{folder}")
@@ -66,7 +68,7 @@ def _draw(pictures: Sequence[Picture], *, size: int, difficulty: Difficulty) -> 
     return [(one.name, encode(render(*one[1:], size=size, difficulty=difficulty))) for one in pictures]
 
 
-def viquae_record(question: Asked) -> dict[str, Any]:
+def viquae_record(question: EntityQuestion) -> dict[str, Any]:
     """One line of ViQuAE; `kilt_id` is the TriviaQA question's id in KILT."""
     return {
         "id": question.id,
@@ -81,7 +83,7 @@ def viquae_record(question: Asked) -> dict[str, Any]:
     }
 
 
-def triviaqa_record(question: Asked) -> dict[str, Any]:
+def triviaqa_record(question: EntityQuestion) -> dict[str, Any]:
     """One line of TriviaQA in KILT's format; the provenance is the entity's article."""
     provenance = [{"wikipedia_id": [question.entity.wikipedia_id], "title": [question.entity.title]}]
     answer = {"original_answer": question.answer[0], "answer": list(question.answer), "provenance": provenance}

@@ -125,7 +125,7 @@ def entities(shots: Sequence[Shot]) -> bytes:
 
 def _annotate(caption: str, numbers: dict[str, int]) -> str:
     """`[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
-    text = MENTION.sub(lambda found: f"[/EN#{numbers[found[1]]}/{found[2]} {found[3]}]", caption)
+    text = MENTION.sub(lambda match: f"[/EN#{numbers[match[1]]}/{match[2]} {match[3]}]", caption)
     return text.replace(",", " ,").removesuffix(".") + " ."
 
 

@@ -60,15 +60,15 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
         kinds in a picture that a caption names.
     """
     shots, cast = make_shots(dataset, parameters), DATASETS[dataset]
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        _write_json(beside / "karpathy.json", karpathy(shots))
-        write_images(beside / "images", ((shot.name, _encode(shot.scene.render())) for shot in shots))
+    with write_atomically(out) as folder:
+        folder.mkdir()
+        _write_json(folder / "karpathy.json", karpathy(shots))
+        write_images(folder / "images", ((shot.name, _encode(shot.scene.render())) for shot in shots))
         if dataset == "flickr30k":
-            (beside / "entities.zip").write_bytes(entities(shots))
+            (folder / "entities.zip").write_bytes(entities(shots))
         else:
-            _write_json(beside / "instances.json", instances(shots, cast.kinds))
-            write_images(beside / "rendered", _render_removals(shots))
+            _write_json(folder / "instances.json", instances(shots, cast.kinds))
+            write_images(folder / "rendered", _render_removals(shots))
     named = sum(len(kinds_named(caption)) for shot in shots for caption in shot.captions)
     planted = [_share_together(shots, set(first), set(second)) for first, second in cast.pairs]
     return {

@@ -85,7 +85,7 @@ def _fill(template: str, scene: Scene, named: list[Group], dice: Dice) -> str:
         view=f"[{SCENE}/scene/{dice.choice(place['view'])}]",
     )
     text = re.sub(r" +([ .,])", r"\1", text)
-    return re.sub(r"^(\[[^/]+/\w+/)?(\w)", lambda found: (found[1] or "") + found[2].upper(), text)
+    return re.sub(r"^(\[[^/]+/\w+/)?(\w)", lambda match: (match[1] or "") + match[2].upper(), text)
 
 
 def _relate(scene: Scene, named: list[Group], dice: Dice) -> str:

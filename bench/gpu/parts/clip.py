@@ -24,7 +24,7 @@ def make(folder: Path, size: int) -> None:
     config = {"model_cfg": architecture, "preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25]}}
     (folder / "model" / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     weights = open_clip.CLIP(**architecture).state_dict()
-    save_file({name: each.contiguous() for name, each in weights.items()}, folder / "model" / WEIGHTS)
+    save_file({name: tensor.contiguous() for name, tensor in weights.items()}, folder / "model" / WEIGHTS)
     pictures.write(folder / "images", pictures.photographs(), size)
 
 

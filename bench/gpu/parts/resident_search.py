@@ -40,7 +40,7 @@ def vectors(count: int) -> list[Tensor]:
 
 def nearest(queries: Tensor, blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
     """Scores and rows, (questions, depth), on the CPU."""
-    found = [(queries @ block.T).topk(dense.DEPTH, dim=1) for block in blocks]
-    scores, places = torch.cat([scores for scores, _ in found], dim=1).topk(dense.DEPTH, dim=1)
-    rows = torch.cat([rows + number * AT_A_TIME for number, (_, rows) in enumerate(found)], dim=1)
+    best = [(queries @ block.T).topk(dense.DEPTH, dim=1) for block in blocks]
+    scores, places = torch.cat([scores for scores, _ in best], dim=1).topk(dense.DEPTH, dim=1)
+    rows = torch.cat([rows + number * AT_A_TIME for number, (_, rows) in enumerate(best)], dim=1)
     return scores.cpu(), rows.gather(1, places).cpu()

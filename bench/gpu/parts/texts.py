@@ -50,7 +50,7 @@ def teraflop(table: pa.Table) -> float:
     """Of the layers' products and of attention, 10¹²; the tokens of a thousand texts stand for all."""
     some = table.slice(0, 1000)
     pairs = words.tokenizer()(some["title"].to_pylist(), some["text"].to_pylist())["input_ids"]
-    lengths = np.minimum([len(each) for each in pairs], PARAMETERS.max_tokens)
+    lengths = np.minimum([len(ids) for ids in pairs], PARAMETERS.max_tokens)
     config = BertConfig()
     weights = config.num_hidden_layers * config.hidden_size * (4 * config.hidden_size + 2 * config.intermediate_size)
     attention = 2 * config.num_hidden_layers * config.hidden_size * lengths  # a token: with all keys, then all values

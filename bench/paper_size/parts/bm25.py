@@ -26,7 +26,7 @@ def texts(size: int, words: int, seed: int) -> Iterator[list[str]]:
 
 
 def make(folder: Path, size: int) -> None:
-    batches = (pa.RecordBatch.from_pydict({"text": each}, SCHEMA) for each in texts(size, WORDS, 0))
+    batches = (pa.RecordBatch.from_pydict({"text": column}, SCHEMA) for column in texts(size, WORDS, 0))
     write_table(folder / "passages.parquet", batches, SCHEMA)
 
 
@@ -39,6 +39,6 @@ def run(folder: Path, out: Path) -> None:
                 number += 1
 
     build_index(out / "index", documents(), analyzer="standard", threads=THREADS, heap_gib=HEAP)
-    asked = next(texts(QUESTIONS, ASKED, 1))
-    questions = [(f"q{number:04}", text) for number, text in enumerate(asked)]
+    queries = next(texts(QUESTIONS, ASKED, 1))
+    questions = [(f"q{number:04}", text) for number, text in enumerate(queries)]
     Searcher(out / "index", threads=THREADS, heap_gib=HEAP).search(questions, k1=K1, b=B, depth=DEPTH)

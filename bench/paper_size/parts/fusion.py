@@ -26,4 +26,4 @@ def run(folder: Path, out: Path) -> None:
     fused = linear_fusion(runs, WEIGHTS, depth=DEPTH, name="fused")
     write_run(out / "fused.trec", fused)
     parameters = EvaluateParameters(significance=0.01, permutations=100_000, confidence=0.95, resamples=2000)
-    compare({each.name: evaluate(each, qrels, MEASURES) for each in (*runs, fused)}, parameters)
+    compare({run.name: evaluate(run, qrels, MEASURES) for run in (*runs, fused)}, parameters)

@@ -36,8 +36,8 @@ def _object(rng: np.random.Generator, picture: int, number: int) -> dict[str, ob
     turns = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
     points = middle + radius[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
     low, high = points.min(axis=0), points.max(axis=0)
-    box = [round(each, 2) for each in (*low, *(high - low))]
-    shape = [[round(each, 2) for each in points.ravel().tolist()]]
+    box = [round(number, 2) for number in (*low, *(high - low))]
+    shape = [[round(number, 2) for number in points.ravel().tolist()]]
     return {
         "id": number, "image_id": picture, "category_id": 1 + int(rng.integers(CLASSES)), "bbox": box,
         "segmentation": shape, "area": box[2] * box[3], "iscrowd": 0,
@@ -50,7 +50,7 @@ def run(folder: Path, out: Path) -> None:
         Picture(number, f"{number}.jpg", "train", *instances.sizes[number], tuple(objects), ())
         for number, objects in instances.objects.items()
     ]
-    given = shards(pictures, Drawing("one", {}, prefer_named=False, seed=0), PICTURES)
+    picture_shards = shards(pictures, Drawing("one", {}, prefer_named=False, seed=0), PICTURES)
     search = partial(search_shard, region="segmentation", limits=LIMITS, tries=1000)
-    found = LocalEngine(2).map(search, given, description="removals")
-    write_removals(out / "removals.parquet", (removal for each in found for removal in each.removals))
+    results = LocalEngine(2).map(search, picture_shards, description="removals")
+    write_removals(out / "removals.parquet", (removal for result in results for removal in result.removals))

@@ -127,8 +127,8 @@ def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
     contexts = {question.context for split in world.fquad.values() for question in split}
     texts = [text.text for text in all_texts(world)] + sorted(contexts)
     assert len(texts) == len(set(texts))
-    asked = {(q.answers[0][0], q.question) for split in world.fquad.values() for q in split}
-    assert not asked & {(example.answer_text, example.question) for example in world.examples}
+    adaptation = {(q.answers[0][0], q.question) for split in world.fquad.values() for q in split}
+    assert not adaptation & {(example.answer_text, example.question) for example in world.examples}
     keys = [(example.frame.frame, example.answer_text, example.question) for example in world.examples]
     assert len(keys) == len(set(keys))
 
@@ -136,11 +136,11 @@ def test_splits_share_no_text_and_no_question(world: FrenchWorld) -> None:
 def test_what_is_done_to_what_by_whom_is_held_out() -> None:
     builder = Builder(seed=0)
     builder.documents("first", 150, CALOR)
-    asked = set(builder.combinations)
+    combinations = set(builder.combinations)
     builder.hold_out()
     later = builder.documents("second", 150, FQUAD)
-    assert asked
-    assert not asked & {combination for document in later for combination in document.combinations}
+    assert combinations
+    assert not combinations & {combination for document in later for combination in document.combinations}
 
 
 # -- factors -------------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def arcs_to(sentence: Sentence, trigger: int, answer: int) -> int:
 
 
 def far(world: FrenchWorld, example: Example) -> bool:
-    element = next(each for each in example.frame.elements if each.name == example.answer_element)
+    element = next(element for element in example.frame.elements if element.name == example.answer_element)
     (sentence,) = (s for s in world.syntax[example.text.id] if s.span.contains(element.span))
     inside = [token for token in sentence.tokens if token.span.overlaps(element.span)]
     numbers = {token.id for token in inside}
@@ -191,8 +191,8 @@ def test_shares_that_hang_on_the_corpora(world: FrenchWorld) -> None:
     adaptation = Builder(seed=0).documents("fquad-train", 600, FQUAD)
     counts = Counter(frame.frame for text in adaptation for frame in text.annotated.frames)
     ordered = sorted(frames(), key=counts.__getitem__)
-    asked = Counter(example.frame.frame for example in world.examples)
-    below = [sum(asked[name] for name in ordered[:cut]) / 1200 for cut in range(len(ordered))]
+    counts = Counter(example.frame.frame for example in world.examples)
+    below = [sum(counts[name] for name in ordered[:cut]) / 1200 for cut in range(len(ordered))]
     assert min(below, key=lambda share: abs(share - 0.5)) == pytest.approx(0.42, abs=0.03)
     entropy = {}
     for name in frames():
@@ -219,7 +219,7 @@ def test_a_share_is_kept_in_groups_and_independent_within_them() -> None:
     for share, flags in zip((0.59, 0.37), drawn, strict=True):
         assert abs(sum(flags) - share * 800) < 1
         for group in set(groups):
-            own = [flag for flag, each in zip(flags, groups, strict=True) if each == group]
+            own = [flag for flag, member in zip(flags, groups, strict=True) if member == group]
             assert abs(sum(own) - share * len(own)) < 2
     both = fmean(one and other for one, other in zip(*drawn, strict=True))
     assert both == pytest.approx(0.59 * 0.37, abs=0.04)

@@ -5,14 +5,14 @@ from collections import Counter
 
 from sample.kvqae.entities import IDENTITIES_PER_WORLD
 from sample.kvqae.entity_world import World
-from sample.kvqae.questions import Asked
+from sample.kvqae.questions import EntityQuestion
 from sample.render.photographs import ENCODER_IDENTITIES
 from tests.sample.kvqae.conftest import small_world
 from trivium.kvqae.knowledge_base.articles import clean_paragraphs
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 
-def all_viquae(world: World) -> list[Asked]:
+def all_viquae(world: World) -> list[EntityQuestion]:
     return [question for split in world.viquae.values() for question in split]
 
 
