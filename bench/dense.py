@@ -21,8 +21,7 @@ from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.tables import write_table
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
-from trivium.vision.faiss_library import faiss
-from trivium.vision.neighbours import exact_search
+from trivium.vision.neighbours import exact_search, faiss
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
 WORDS = 40

@@ -20,7 +20,7 @@ from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.decorrelation.retrieval.ranking import top_captions
 from trivium.measures.odmap import odmap
-from trivium.vision.faiss_library import faiss
+from trivium.vision.neighbours import faiss
 
 CAPTIONS, WIDTH, CLASSES, QUERIES, K = 616_435, 512, 80, 5_000, 10
 RACED = 250  # queries of the race

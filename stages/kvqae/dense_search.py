@@ -10,7 +10,7 @@ from trivium.core.matrices import read_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
 from trivium.formats.trec import write_run
-from trivium.kvqae.retrieval.dense_search import BUILT, KB, DenseSearchParameters, search
+from trivium.kvqae.retrieval.dense_search import INDEX, KB, DenseSearchParameters, search
 from trivium.measures.runs import Run
 
 
@@ -28,8 +28,7 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
             run = Run.from_scores(questions[chosen].tolist(), documents[chosen], scores[chosen], name=out.name)
             write_run(target / f"{split}.trec", run)
         if parameters.index != "exact":
-            for file in (context.work / BUILT).iterdir():
-                shutil.move(file, target / file.name)
+            shutil.move(context.work / INDEX, target / INDEX)
     return {"questions": len(questions), "passages": len(matrix), **metrics}
 
 

@@ -391,7 +391,7 @@ STAGES: dict[str, Run] = {
     "bm25_search": search,
     "bm25_search-triviaqa": search_for_triviaqa,
     "dense_search-exact": search_vectors("exact"),
-    "dense_search-ivf_flat": search_vectors("ivf_flat"),
+    "dense_search-ivf_sq8": search_vectors("ivf_sq8"),
     "rerank": rerank,
     "read": read,
     "encode_texts": encode_passages,
@@ -480,7 +480,7 @@ KILLED: list[int | None] = []
 THROUGH_S3 = (
     "image_features-arcface",
     "encode_texts",
-    "dense_search-ivf_flat",
+    "dense_search-ivf_sq8",
 )  # their shards name files, and write some
 
 

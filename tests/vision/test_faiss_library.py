@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from trivium.vision.faiss_library import CORE, named_kernels
+from trivium.vision.neighbours import CORE, named_kernels
 
 ASKED = """
 import ctypes, glob, os, importlib.util
-from trivium.vision.faiss_library import faiss
+from trivium.vision.neighbours import faiss
 libraries = os.path.join(os.path.dirname(os.path.dirname(faiss.__file__)), "faiss*.libs", "libopenblas*")
 library = ctypes.CDLL(next(iter(glob.glob(libraries))))
 library.openblas_get_corename.restype = ctypes.c_char_p

@@ -3,10 +3,15 @@
 faiss finds candidates in float32, whose last bits depend on how a product was blocked. What is returned is scored
 again in float64, so that equal vectors get equal scores and no result depends on block size, shards, batch or device;
 ties go to the lower id.
+
+faiss's wheel brings an OpenBLAS of 2021, which takes processors that it does not know for such of 2004: on an Ice Lake
+exact search reached 10 of 61 GFLOP/s. So it is told what the processor has, unless somebody has told it already, as
+`run.portable` does: whoever needs faiss imports it from here.
 """
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +20,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.vision.faiss_library import faiss
+
+CORE = "OPENBLAS_CORETYPE"
+KERNELS = {"avx512bw": "SkylakeX", "avx2": "Haswell"}  # by what the processor says that it has, the fastest first
+
+
+@contextmanager
+def named_kernels(processor: Path = Path("/proc/cpuinfo")) -> Iterator[None]:
+    """Tell an OpenBLAS that is loaded in the block which kernels to take."""
+    flags = set(processor.read_text().split()) if processor.exists() else set()
+    core = next((name for flag, name in KERNELS.items() if flag in flags), None)
+    if core is None or CORE in os.environ:
+        yield
+        return
+    os.environ[CORE] = core
+    try:
+        yield
+    finally:
+        del os.environ[CORE]
+
+
+with named_kernels():
+    import faiss as faiss
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
 GPU_MAX = 2048  # the longest list that faiss returns from a GPU
@@ -28,7 +54,6 @@ Index = Any  # faiss's, as are more of what its stubs lack
 _faiss: Any = faiss
 Scores = NDArray[np.float32]
 Ids = NDArray[np.int64]
-Keys = NDArray[np.uint64]
 
 
 def exact_search(
@@ -60,14 +85,14 @@ def exact_search(
     Raises:
         BadInput: widths differ, or a vector is not finite.
     """
-    _check_width(queries, matrix, first)
+    _check_width(queries, matrix)
     rows = np.arange(len(matrix)) if rows is None else np.asarray(rows, dtype=np.int64)
     k = min(k, len(rows))
     queries = _vectors(queries, np.arange(len(queries)), cosine, "query")
     wide = queries.astype(np.float64)
-    best = np.full((len(queries), k), _NONE)
+    best, best_ids = np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64)
     if not k or not len(queries):
-        return _scores_of(best), _ids_of(best)
+        return best, best_ids
     buffer = np.empty((min(block_size, len(rows)), matrix.shape[1]), np.float32)
     for start in range(0, len(rows), block_size):
         ids = rows[start : start + block_size]
@@ -76,30 +101,31 @@ def exact_search(
         block = matrix[ids[0] : ids[-1] + 1] if whole else matrix[ids]
         ids = ids + first
         block = _vectors(block, ids, cosine, "matrix", buffer)
-        for asked, found, possible in _candidates(queries, block, _scores_of(best)):
+        for some, candidates, possible in _candidates(queries, block, best):
             query, _ = np.nonzero(possible)
-            keys = np.full(found.shape, _NONE)
-            keys[possible] = _keys(_score(wide, block, asked[query], found[possible]), ids[found[possible]])
-            best[asked] = np.sort(np.concatenate([best[asked], keys], axis=1), axis=1)[:, :k]
-    return _scores_of(best), _ids_of(best)
+            scores = np.full(candidates.shape, -np.inf, np.float32)
+            scores[possible] = _score(wide, block, some[query], candidates[possible])
+            own = (best[some], best_ids[some])
+            best[some], best_ids[some] = merge([own, (scores, ids[candidates])], k)
+    return best, best_ids
 
 
-def merge(found: Sequence[tuple[Scores, Ids]], k: int) -> tuple[Scores, Ids]:
+def merge(parts: Sequence[tuple[Scores, Ids]], k: int) -> tuple[Scores, Ids]:
     """The k best of what `exact_search` found in separate sets of rows for the same queries; ties by lower id."""
-    keys = np.concatenate([_keys(scores, ids) for scores, ids in found], axis=1)
-    best = np.sort(keys, axis=1)[:, :k]
-    return _scores_of(best), _ids_of(best)
+    scores, ids = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+    order = np.lexsort((ids, -scores), axis=1)[:, :k]
+    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
 
-def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: int, seed: int = 0) -> Index:
-    """An inverted file by inner product without rows yet: rows are to be grouped around `lists` centroids.
+def build_ivf(matrix: NDArray, *, lists: int, train_rows: int, seed: int = 0, block_size: int = 1 << 16) -> Index:
+    """An inverted file by inner product, of one byte a component: rows are grouped around `lists` centroids.
 
     Args:
         matrix: (n, width) float, may be memory-mapped.
         lists: number of centroids (nlist); 4√n to 16√n is usual.
-        codes: how a row is kept: `Flat` as float32, `SQ8` one byte a component.
         train_rows: rows drawn at random to find the centroids.
         seed: of that draw and of the centroids' start.
+        block_size: rows in memory at a time beside the inverted file itself.
 
     Raises:
         BadInput: fewer rows to train on than centroids, or a vector is not finite.
@@ -107,62 +133,19 @@ def train_ivf(matrix: NDArray, *, lists: int, codes: str = "Flat", train_rows: i
     sample = np.sort(np.random.default_rng(seed).permutation(len(matrix))[:train_rows])
     if len(sample) < lists:
         raise BadInput("fewer rows than lists", field="lists", got=lists, expected=f"at most {len(sample)}")
-    index: Index = faiss.index_factory(matrix.shape[1], f"IVF{lists},{codes}", faiss.METRIC_INNER_PRODUCT)
+    index: Index = faiss.index_factory(matrix.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = seed
-    index = _to_gpus(index)
+    index = faiss.index_cpu_to_all_gpus(index) if faiss.get_num_gpus() else index
     index.train(_vectors(matrix[sample], sample, False, "matrix"))
-    return _from_gpus(index)
-
-
-def fill_ivf(trained: Index, matrix: NDArray, first: int, *, block_size: int = 1 << 16) -> Index:
-    """A copy of a trained inverted file with some consecutive rows: a part for `write_ivf`.
-
-    Args:
-        trained: of `train_ivf`.
-        matrix: these rows, (n, width) float, may be memory-mapped.
-        first: number of the first of them.
-        block_size: rows in memory at a time beside the part itself.
-
-    Raises:
-        BadInput: a vector is not finite.
-    """
-    index = _to_gpus(faiss.clone_index(trained))
     for start in range(0, len(matrix), block_size):
         block = matrix[start : start + block_size]
-        ids = np.arange(first + start, first + start + len(block))
-        index.add_with_ids(_vectors(block, ids, False, "matrix"), ids)
-    return _from_gpus(index)
-
-
-def write_ivf(trained: Index, parts: Sequence[Path], path: Path) -> None:
-    """Join parts into one inverted file, whose lists stay on disk: in a file beside `path`, ending in `.ivfdata`.
-
-    Args:
-        trained: of `train_ivf`.
-        parts: files of what `fill_ivf` gave for successive rows; they are mapped, not read whole.
-        path: of the inverted file, in a folder that is written atomically: there are two files.
-
-    Raises:
-        OSError: the disk is full.
-    """
-    data = path.with_suffix(".ivfdata")
-    indexes: list[Index] = [faiss.read_index(str(part), faiss.IO_FLAG_MMAP) for part in parts]
-    pointers = _faiss.InvertedListsPtrVector()
-    for index in indexes:
-        pointers.push_back(index.invlists)
-    whole: Index = faiss.clone_index(trained)
-    with data.open("wb") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
-        os.posix_fallocate(file.fileno(), 0, sum(index.ntotal for index in indexes) * (whole.code_size + 8))
-    lists = _faiss.OnDiskInvertedLists(whole.nlist, whole.code_size, str(data))
-    whole.ntotal = lists.merge_from_multiple(pointers.data(), pointers.size(), False)
-    whole.replace_invlists(lists, False)
-    lists.filename = data.name  # the same bytes wherever it is written
-    faiss.write_index(whole, str(path))
+        index.add(_vectors(block, np.arange(start, start + len(block)), False, "matrix"))
+    return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
 
 
 def read_ivf(path: Path) -> Index:
-    """Open what `write_ivf` wrote; the lists are memory-mapped."""
-    return faiss.read_index(str(path), faiss.IO_FLAG_READ_ONLY | faiss.IO_FLAG_ONDISK_SAME_DIR)
+    """Open what faiss has written of `build_ivf`; the lists are memory-mapped."""
+    return faiss.read_index(str(path), faiss.IO_FLAG_READ_ONLY | faiss.IO_FLAG_MMAP)
 
 
 def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probes: int) -> tuple[Scores, Ids]:
@@ -183,28 +166,17 @@ def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probe
     nearness, nearest = exact_search(queries, centroids, probes)
     index.nprobe = nearest.shape[1]
     k = min(k, len(matrix))
-    _, found = index.search_preassigned(queries, min(k + MARGIN, len(matrix)), nearest, nearness)
-    scores = np.full(found.shape, -np.inf, np.float32)
+    _, ids = index.search_preassigned(queries, min(k + MARGIN, len(matrix)), nearest, nearness)
+    scores = np.full(ids.shape, -np.inf, np.float32)
     for start in range(0, len(queries), 256):  # 256 queries × their candidates in memory
-        chunk = found[start : start + 256]
+        chunk = ids[start : start + 256]
         rows, places = np.unique(chunk[chunk >= 0], return_inverse=True)
         owners = np.nonzero(chunk >= 0)[0] + start
         scores[start : start + 256][chunk >= 0] = _score(wide, _single(matrix[rows]), owners, places)
-    order = np.lexsort((found, -scores), axis=1)[:, :k]
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(found, order, axis=1)
+    return merge([(scores, ids)], k)
 
 
-def _to_gpus(index: Index) -> Index:
-    return faiss.index_cpu_to_all_gpus(index) if faiss.get_num_gpus() else index
-
-
-def _from_gpus(index: Index) -> Index:
-    return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
-
-
-def _check_width(queries: NDArray, matrix: NDArray, first: int = 0) -> None:
-    if (count := first + len(matrix)) > _MOST_ROWS:
-        raise BadInput("too many rows", got=count, expected=f"at most {_MOST_ROWS}")
+def _check_width(queries: NDArray, matrix: NDArray) -> None:
     if queries.ndim != 2 or matrix.ndim != 2 or queries.shape[1] != matrix.shape[1]:
         raise BadInput("queries do not fit the matrix", got=queries.shape, expected=f"(queries, {matrix.shape[-1]})")
 
@@ -256,8 +228,8 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
     width = min(k + MARGIN, len(block))
     while len(waiting):
         scores, rows = _knn(queries[waiting], block, width)
-        known = np.concatenate([best[waiting], scores], axis=1)
-        cut = np.partition(known, -k, axis=1)[:, -k, None] - error[waiting]
+        together = np.concatenate([best[waiting], scores], axis=1)
+        cut = np.partition(together, -k, axis=1)[:, -k, None] - error[waiting]
         # A list that ends above the cut may hide rows that tie with the k-th: look again, further down.
         complete = (scores[:, -1] < cut[:, 0]) | (width == len(block))
         if complete.any():
@@ -283,26 +255,4 @@ def _score(queries: NDArray[np.float64], block: Scores, query: Ids, row: Ids) ->
     for start in range(0, len(query), PAIRS):
         part = slice(start, start + PAIRS)
         scores[part] = np.einsum("ij,ij->i", queries[query[part]], block[row[part]].astype(np.float64))
-    return scores
-
-
-# A score and an id in one number that sorts as results do: the score's bits, turned so that the highest comes first,
-# above those of the id. One number is sorted thirty times faster than two keys.
-_ID_BITS, _MOST_ROWS = np.uint64(32), 2**32 - 1
-_SIGN, _ALL = np.uint32(1 << 31), np.uint32(2**32 - 1)
-_NONE = np.uint64((2**32 - 2**23 << 32) + 2**32 - 1)  # score -inf, the highest id
-
-
-def _keys(scores: Scores, ids: Ids) -> Keys:
-    bits = (scores + np.float32(0)).view(np.uint32)  # -0 equals 0
-    falling = np.where(bits & _SIGN, bits, ~bits & ~_SIGN)
-    return (falling.astype(np.uint64) << _ID_BITS) | ids.astype(np.uint64)
-
-
-def _scores_of(keys: Keys) -> Scores:
-    falling = (keys >> _ID_BITS).astype(np.uint32)
-    return np.where(falling & _SIGN, falling, ~falling & ~_SIGN).view(np.float32)
-
-
-def _ids_of(keys: Keys) -> Ids:
-    return (keys & np.uint64(_ALL)).astype(np.int64)
+    return scores + np.float32(0)  # -0 becomes 0

@@ -1,7 +1,7 @@
 """Dense search: the passages whose vectors have the largest inner product with the question's (kvqae.md §3).
 
-The knowledge base is searched in shards of rows; an inverted file is filled by these and searched in shards of
-questions. Results do not depend on the shards.
+The knowledge base is searched in shards of rows, an inverted file of it in shards of questions. Results do not depend
+on the shards.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,24 +17,19 @@ from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.matrices import MatrixRows, read_matrix
 from trivium.core.parameters import Parameters
-from trivium.vision.faiss_library import faiss
 from trivium.vision.neighbours import (
     Ids,
     Scores,
+    build_ivf,
     exact_search,
-    fill_ivf,
+    faiss,
     ivf_search,
     merge,
     read_ivf,
-    train_ivf,
-    write_ivf,
 )
 
-CODES = {"ivf_flat": "Flat", "ivf_sq8": "SQ8"}
 KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
-INDEX = "index.faiss"  # beside the runs, and beside it its lists
-
-BUILT = "index"  # folder of an inverted file, in the stage's work
+INDEX = "index.faiss"  # in the stage's work, then beside the runs
 
 Ranked = tuple[Scores, Ids]
 T = TypeVar("T")
@@ -46,9 +41,7 @@ class DenseSearchParameters(Parameters):
 
     places: ClassVar = {"depth": "kvqae.depth"}
     depth: int = Field(ge=1, description="Passages kept a question")
-    index: Literal["exact", "ivf_flat", "ivf_sq8"] = Field(
-        description="exact, or an inverted file of float32 vectors or of one byte a component"
-    )
+    index: Literal["exact", "ivf_sq8"] = Field(description="exact, or an inverted file of one byte a component")
     lists: int = Field(ge=1, description="Centroids of the inverted file (nlist)")
     probes: int = Field(ge=1, description="Lists searched a question (nprobe)")
     train_rows: int = Field(ge=1, description="Passages that the centroids are learned from")
@@ -56,7 +49,7 @@ class DenseSearchParameters(Parameters):
         default=100, ge=1, description="Questions whose exact search tells the inverted file's recall"
     )
     seed: int = Field(default=0, ge=0, description="Seed of the inverted file")
-    shard_rows: int = Field(default=1 << 19, ge=1, description="Passages a shard, of the search and of the index")
+    shard_rows: int = Field(default=1 << 19, ge=1, description="Passages a shard of the exact search")
     shard_questions: int = Field(default=4096, ge=1, description="Questions a shard where an inverted file is searched")
 
 
@@ -68,16 +61,20 @@ def search(
     Args:
         embeddings: folder with `kb.npy` and `queries.npy`.
         engine: maps over the shards.
-        work: an inverted file is built there, in the folder `BUILT`, part by part; parts of an earlier start are kept.
+        work: an inverted file is built there, as `INDEX`; that of an earlier start is kept.
     """
     kb, queries = embeddings / KB, embeddings / QUERIES
     size, count = len(read_matrix(kb)), len(read_matrix(queries))
     shards = [MatrixRows(kb, rows.start, rows.stop) for rows in _ranges(size, parameters.shard_rows)]
     if parameters.index == "exact":
         return (*_exact(engine, queries, shards, parameters.depth), {})
-    index = work / BUILT
+    index = work / INDEX
     if not index.exists():
-        _build(kb, shards, parameters, engine, work)
+        built = build_ivf(
+            read_matrix(kb), lists=parameters.lists, train_rows=parameters.train_rows, seed=parameters.seed
+        )
+        with write_atomically(index) as file:
+            faiss.write_index(built, str(file))
     probe = partial(_probe, queries, kb, index, parameters.depth, parameters.probes)
     parts = _map(engine, probe, _ranges(count, parameters.shard_questions), "search")
     scores, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -87,14 +84,12 @@ def search(
     return scores, rows, {f"recall@{parameters.depth}": float(recall)}
 
 
-def _map(
-    engine: Engine, function: Callable[[T], R], shards: Sequence[T], description: str, out: Path | None = None
-) -> Iterable[R]:
+def _map(engine: Engine, function: Callable[[T], R], shards: Sequence[T], description: str) -> Iterable[R]:
     """Map over shards; a single one in this process, since another takes longer to start than a small search."""
     if len(shards) == 1:
         return map(function, shards)
     on_gpu = engine.has_gpu(lambda: faiss.get_num_gpus() > 0)
-    return engine.map(function, shards, description=description, on_gpu=on_gpu, out=out)
+    return engine.map(function, shards, description=description, on_gpu=on_gpu)
 
 
 def _ranges(count: int, size: int) -> list[range]:
@@ -113,38 +108,6 @@ def _exact_shard(queries: Path, depth: int, chosen: NDArray[np.int64] | None, sh
     return exact_search(vectors if chosen is None else vectors[chosen], shard.read(), depth, first=shard.start)
 
 
-def _build(
-    kb: Path, shards: Sequence[MatrixRows], parameters: DenseSearchParameters, engine: Engine, work: Path
-) -> None:
-    """Train an inverted file on a sample of rows, fill one part for each shard, and join the parts."""
-    trained = work / "trained.faiss"
-    if not trained.exists():
-        index = train_ivf(
-            read_matrix(kb),
-            lists=parameters.lists,
-            codes=CODES[parameters.index],
-            train_rows=parameters.train_rows,
-            seed=parameters.seed,
-        )
-        with write_atomically(trained) as file:
-            faiss.write_index(index, str(file))
-    parts = list(_map(engine, partial(_fill, trained, work), shards, "index", out=work))
-    with write_atomically(work / BUILT) as folder:
-        folder.mkdir()
-        write_ivf(faiss.read_index(str(trained)), parts, folder / INDEX)
-    for part in parts:
-        part.unlink()
-
-
-def _fill(trained: Path, work: Path, shard: MatrixRows) -> Path:
-    part = work / f"part-{shard.start:010d}.faiss"
-    if not part.exists():
-        index = fill_ivf(faiss.read_index(str(trained)), shard.read(), shard.start)
-        with write_atomically(part) as file:
-            faiss.write_index(index, str(file))
-    return part
-
-
 def _probe(queries: Path, kb: Path, index: Path, depth: int, probes: int, rows: range) -> Ranked:
     vectors = read_matrix(queries)[rows.start : rows.stop]
-    return ivf_search(vectors, read_ivf(index / INDEX), read_matrix(kb), depth, probes=probes)
+    return ivf_search(vectors, read_ivf(index), read_matrix(kb), depth, probes=probes)
