@@ -51,10 +51,10 @@ class State:
 def read_state(read: Callable[[str], str]) -> State:
     """Read a state by the text of its files, which is empty where there is none."""
     stages = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("stages", {})
-    files = {number.file: json.loads(read(f"{METRICS}/{number.file}") or "{}") for number in NUMBERS.values()}
-    numbers = {
-        name: files[number.file][number.key] for name, number in NUMBERS.items() if number.key in files[number.file]
-    }
+    numbers = {}
+    for file, keys in NUMBERS.items():
+        metrics = json.loads(read(f"{METRICS}/{file}") or "{}")
+        numbers |= {name: metrics[key] for name, key in keys.items() if key in metrics}
     return State(yaml.safe_load(read(PARAMETERS) or "{}"), stages, numbers)
 
 
@@ -74,11 +74,11 @@ def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
         objects: DVC's cache, by md5.
     """
     outdated = set(outdated_stages(state, first, objects))
-    makers, stale = outputs_of(state.stages), set()
-    for file in dict.fromkeys(number.file for number in NUMBERS.values()):
+    makers, stale = outputs_of(state.stages), set[str]()
+    for file, names in NUMBERS.items():
         maker = makers.get(f"{METRICS}/{file}")
         if maker and outdated & set(behind(state.stages, [maker])):
-            stale |= {name for name, number in NUMBERS.items() if number.file == file}
+            stale |= names.keys()
     return stale
 
 

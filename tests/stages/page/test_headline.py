@@ -4,7 +4,7 @@ from trivium.page.headline import NUMBERS, odmap_by_seed
 
 
 def test_what_exists_is_collected(tmp_path):
-    keys = {number.key: 0.12345678 for number in NUMBERS.values() if number.file == "kvqae/evaluate.json"}
+    keys = dict.fromkeys(NUMBERS["kvqae/evaluate.json"].values(), 0.12345678)
     write_json(tmp_path / "metrics/kvqae/evaluate.json", keys | {"other": 1.0})
     numbers = main(HeadlineParameters(), None, folder=tmp_path / "metrics", out_odmap=tmp_path / "odmap.csv")
     assert numbers["kvqae_bm25_mrr"] == 0.123457
