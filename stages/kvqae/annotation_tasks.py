@@ -32,9 +32,7 @@ class AnnotationTasksParameters(Parameters):
     """Section `kvqae.annotation_tasks`."""
 
     questions: int = Field(ge=1, description="Most questions that are given to annotators")
-    largest_share: float = Field(
-        ge=0.5, le=1, description="Questions about persons, and those about other things, have each at most this share"
-    )
+    largest_share: float = Field(ge=0.5, le=1, description="Of questions about persons, and of those about others")
     annotators: int = Field(ge=1, le=99, description="People who share the work")
     overlap_questions: int = Field(ge=0, description="Questions given to several annotators, to measure agreement")
     overlap_annotators: int = Field(ge=2, description="How many annotators each of them is given to")
@@ -82,7 +80,7 @@ def main(
         return pictures(name) if address is None else address_of(name, address)
 
     def reference(name: str) -> str:
-        """The knowledge base's own picture: what Commons shows under its name may have changed."""
+        """Show the knowledge base's own picture: that of Commons under its name may have changed."""
         shown = reference_pictures(name) if name in base else NO_PICTURE
         counts["references_not_at_hand"] += name not in base
         return address_of(commons_file_name(name), address) if address and shown == NO_PICTURE else shown

@@ -45,7 +45,7 @@ def main(
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     out: Path = Path("metrics/kvqae/difficulty.csv"),
 ) -> dict[str, float]:
-    """Write one CSV line a factor."""
+    """Measure the reader's loss by factor, one CSV line for each."""
     queries = read_questions(questions)
     ids = [question.id for question in queries]
     depth = most_read(answers)

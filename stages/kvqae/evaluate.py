@@ -43,7 +43,7 @@ def main(
 ) -> dict[str, float]:
     """Measure every block, and how many words question and first passage share.
 
-    Runs and `fused` hold a folder a row, as has a `brought` run with test questions.
+    Folders of runs hold a folder for each row, and `brought` one for each brought run.
     """
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}

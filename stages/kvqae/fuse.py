@@ -23,7 +23,7 @@ from trivium.measures.runs import Run
 
 
 def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Path]) -> list[dict[str, Run]]:
-    """The runs of passages and of articles that the rows fuse; `roots` hold a folder a system."""
+    """Read the runs of passages and of articles that the rows fuse; `roots` hold a folder for each system."""
     folders = [system for root in roots for system in sorted(root.iterdir())]
     return [read_split(folders, split, systems_of(rows, articles=level), articles=level) for level in (False, True)]
 
@@ -73,8 +73,8 @@ def main(
 ) -> dict[str, float]:
     """Find the best weights of every row on validation, write them with all that were tried, and fuse.
 
-    The folders of runs hold a folder a system; `out` gets a folder a row. Weights are found with validation questions
-    alone. A brought run's row without validation questions has nothing to be tuned on.
+    The folders of runs hold a folder for each system; `out` gets one for each row. A brought run's row without
+    validation questions cannot be tuned.
     """
     rows = parameters.rows_of("validation", brought)
     passages, articles = read_runs(rows, "validation", (text_runs, image_runs, brought))

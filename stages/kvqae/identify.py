@@ -1,4 +1,4 @@
-"""Stage `kvqae-identify`. A model behind an endpoint chooses the entity, whose passages are read; one cell a model."""
+"""Stage `kvqae-identify`. A model behind an endpoint chooses the entity, whose passages are read."""
 
 from functools import partial
 from pathlib import Path
@@ -99,8 +99,10 @@ def main(
     texts = texts_of(passages, articles, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
     reader.to(pick_device())  # type: ignore[arg-type]
-    limits = {"max_tokens": parameters.max_tokens, "longest": parameters.answer_tokens, "batch": parameters.batch}
-    read = partial(read_pairs, reader, tokenizer, texts=texts, **limits)
+    read = partial(
+        read_pairs, reader, tokenizer, texts=texts, max_tokens=parameters.max_tokens,
+        longest=parameters.answer_tokens, batch=parameters.batch,
+    )  # fmt: skip
     measured = measure_lists(lists, queries, texts, own, read, model.passages)
 
     write_run(out / TEST, lists["identified"])

@@ -1,4 +1,4 @@
-"""Stage `kvqae-image_features`. Vectors of every image of base and questions, one cell an encoder."""
+"""Stage `kvqae-image_features`. Vectors of every image of base and questions, one cell for each encoder."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Stage `kvqae-name_search`. Articles whose names are nearest to the question's picture, one cell a CLIP."""
+"""Stage `kvqae-name_search`. Articles whose names are nearest to the question's picture, one cell for each CLIP."""
 
 from pathlib import Path
 

@@ -50,9 +50,8 @@ def main(
 ) -> dict[str, float]:
     """Choose numbers of passages on validation, then answer the test questions of every row.
 
-    `readers` has a folder a reader, those of the few-shot ones with a folder `seed-N` a seed; a run is named as its
-    folder, and `brought` holds a folder a brought run. The lists of BM25 that rows about TriviaQA read are measured
-    under the first such row's name.
+    `readers` has a folder for each reader, those of few-shot ones with a folder `seed-N` for each seed; a run is named
+    as its folder. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
     """
     test_runs = {path.parent.name: path for path in (*runs, *sorted(brought.glob("*/test.trec")))}
     tuning_runs = {path.parent.name: path for path in (*validation_runs, *brought.glob("*/validation.trec"))}

@@ -1,4 +1,4 @@
-"""Stage `kvqae-read_prompted`. What a model behind an endpoint answers, one cell a model."""
+"""Stage `kvqae-read_prompted`. Answers of a model behind an endpoint, one cell for each model."""
 
 from pathlib import Path
 from typing import ClassVar

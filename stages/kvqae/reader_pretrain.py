@@ -1,4 +1,4 @@
-"""Stage `kvqae-reader_pretrain`. Reader on TriviaQA, one cell a loss: zero-shot (kvqae.md §5)."""
+"""Stage `kvqae-reader_pretrain`. Reader on TriviaQA, one cell for each loss: zero-shot (kvqae.md §5)."""
 
 from functools import partial
 from pathlib import Path
@@ -23,12 +23,9 @@ def main(
     reader: str,
     out: Path = Path("models/kvqae/reader/{reader}"),
 ) -> dict[str, float]:
-    """Train a reader from a plain encoder; folders hold one file a split, `train` and `validation`.
+    """Train a reader from a plain encoder.
 
     Where --published holds `reader`, that is taken for the one with the loss `mean`.
-
-    Raises:
-        BadInput: no such reader; see `train_reader`.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_pretrain.losses", got=reader, choices=parameters.losses)

@@ -41,10 +41,10 @@ def main(
     out_brought: Path = Path("data/kvqae/runs/brought"),
     out_brought_counts: Path = Path("metrics/kvqae/brought_runs.json"),
 ) -> dict[str, float]:
-    """Cut brought runs, a TREC file each, into splits; then pool what all systems found, and judge it.
+    """Cut brought runs into splits; then pool and judge the passages and articles of all systems.
 
-    `text_runs` and `image_runs` hold a folder a system; `<split>.trec` in it ranks passages, and
-    `<split>_articles.trec`, where there is one, articles. The articles of pooled passages are pooled too.
+    The folders of runs hold a folder for each system; `<split>.trec` in it ranks passages, `<split>_articles.trec`, if
+    any, articles. The articles of pooled passages are pooled too.
     """
     counts = write_brought_runs(
         brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought

@@ -1,4 +1,4 @@
-"""Stage `kvqae-rerank`. The initial run's best passages in a new order, one cell a re-ranker."""
+"""Stage `kvqae-rerank`. Re-rank the initial run's best passages, one cell for each re-ranker."""
 
 from pathlib import Path
 from typing import Any, ClassVar

@@ -20,7 +20,7 @@ def main(
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out: Path = Path("models/kvqae/cross_encoder/few_shot"),
 ) -> dict[str, float]:
-    """Go on from the zero-shot cross-encoder; folders hold one file a split, `train` and `validation`."""
+    """Fine-tune the zero-shot cross-encoder."""
     task = partial(
         train_cross_encoder,
         parameters=parameters,

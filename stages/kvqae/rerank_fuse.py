@@ -1,10 +1,7 @@
-"""Fusion of the re-rankers, as chosen on validation (kvqae.md §4): images among themselves, then text and image,
-and both with the initial list.
+"""Stage `kvqae-rerank_fuse`. Fusion of the re-rankers, as chosen on validation (kvqae.md §4).
 
 The images are fused twice: `image` goes into the fusions with text, `image_alone` is a list of its own (Table 5), in
 which a question that no image re-ranker has a list for keeps the initial order.
-
-No fusion reads relevance judgements: what PosFuse knows of positions stands in the choice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -74,7 +71,7 @@ def main(
     out_tuned: Path = Path("metrics/kvqae/tune_reranking.json"),
     out: Path = Path("data/kvqae/runs"),
 ) -> dict[str, float]:
-    """Choose how to fuse on validation, then fuse; `initial` is a folder of runs, `reranked` holds one a re-ranker."""
+    """Choose the fusions on validation, then fuse; `reranked` holds a folder of runs for each re-ranker."""
     judged, systems = read_qrels(qrels), systems_of(parameters.rerankers)
     folders = {"initial": initial, **{name: reranked / name for name in parameters.rerankers}}
     runs = {name: read_lists(folder / "validation.trec", name) for name, folder in folders.items()}

@@ -1,8 +1,7 @@
 """Pretrain the cross-encoder on TriviaQA with BM25's passages of all articles: zero-shot (kvqae.md §4).
 
-It starts from the text encoder's own weights, as in the paper, or from more layers of the sample's: the sample's
-stand-in keeps few layers, which suffice to gather a text in [CLS] but less to compare two texts. With all six the
-cross-encoder starts to learn in half as many steps.
+It starts from the text encoder's own weights, as in the paper; in the sample from more of MiniLM's layers than the
+stand-in of the text encoder keeps, with which it learns in half as many steps.
 """
 
 from functools import partial
@@ -54,7 +53,7 @@ def main(
     out_base: Path = Path("models/kvqae/rerank_base"),
     out_base_counts: Path = Path("metrics/kvqae/rerank_base.json"),
 ) -> dict[str, float]:
-    """Write what the cross-encoder starts from, and train it; folders hold a file a split, `train` and `validation`."""
+    """Write the encoder that the cross-encoder starts from, and train it."""
     write_json(out_base_counts, write_base(parameters, source=source, base=text, out=out_base))
     task = partial(
         train_cross_encoder,

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_table
 
-PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row an image
+PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row for each image
 FACES_BY = "arcface"  # the encoder whose folder says which pictures show a face
 
 
 @dataclass(frozen=True)
 class ImageFeatures:
-    """Features of a folder of images; arrays have one entry an image.
+    """Features of a folder of images; arrays have one entry for each image.
 
     Attributes:
-        folder: holds a folder an encoder.
+        folder: has a folder for each encoder.
         names: of the images.
         detected: whether there is a face.
         readable: whether there are whole-image embeddings.

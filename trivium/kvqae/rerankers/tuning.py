@@ -114,7 +114,7 @@ def describe(choices: Mapping[str, Choice]) -> tuple[dict[str, Any], dict[str, f
 
 
 def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Iterable[str]) -> None:
-    """Write one CSV line a fusion: which, method, normalisation and weights (empty where there are none), MRR.
+    """Write one CSV line for each fusion: its name, method, normalisation and weights (or empty), MRR.
 
     `systems` are all that are fused anywhere, a column each.
     """

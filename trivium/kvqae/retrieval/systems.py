@@ -1,6 +1,6 @@
 """First-stage systems beyond the paper: searches by entities' names, and runs that somebody brings (kvqae.md §3).
 
-A brought run is one TREC file a system, of the questions of any splits.
+A brought run is a TREC file with questions of any splits.
 """
 
 import re

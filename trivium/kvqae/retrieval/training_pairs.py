@@ -33,13 +33,9 @@ def make_pairs(
 ) -> tuple[pa.Table, dict[str, float]]:
     """Choose positives and hard negatives of each question, from its row of BM25's run and its `own` article.
 
-    Two departures from the authors' code, which takes the original answer for relevance and turns to the own article
-    only where BM25 finds nothing relevant: here every alias counts, and positives come from both.
-
-    Returns:
-        A row a question that has both: positives are the relevant passages in BM25's order, then those of the entity's
-        article; negatives are BM25's irrelevant passages in its order. And counts: kept, dropped without a positive,
-        dropped without a negative.
+    Positives are the relevant passages in BM25's order, then those of the entity's article; negatives are BM25's
+    irrelevant passages in its order. Questions without either are dropped and counted. The authors' code takes the
+    original answer alone for relevance, and the own article only where BM25 finds nothing relevant.
     """
     retrieved = pool_runs(questions, [run], run.documents.shape[1])
     pool = [np.union1d(listed, mine) for listed, mine in zip(retrieved, own, strict=True)]
@@ -70,13 +66,7 @@ def own_passages(questions: Sequence[Question], passages: Path, articles: Path) 
 def write_pairs(
     outs: Mapping[str, Path], *, questions: Path, runs: Path, passages: Path, articles: Path, depth: int
 ) -> dict[str, float]:
-    """Write the pairs of each split, a file of `outs`, from BM25's best `depth` passages; returns counts.
-
-    `questions` and `runs` are folders with a file a split.
-
-    Raises:
-        BadInput: no question of a split has both.
-    """
+    """Write the pairs of each split, a file of `outs`, from BM25's best `depth` passages; returns counts."""
     metrics: dict[str, float] = {}
     for split, out in outs.items():
         of_split = read_questions(questions / f"{split}.jsonl")
