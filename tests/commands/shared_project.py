@@ -58,7 +58,7 @@ def _stage(command: str, outs: list[str], deps: list[str] = (), params: list[str
 
 def stages() -> dict:
     """Names, sources and parameters as in the graph; the commands do nothing."""
-    found = {
+    entries = {
         "kvqae-world": _stage("--source sample", ["data/kvqae/raw/viquae"]),
         "kvqae-base_models": _stage("--source sample", [f"{KVQAE}/base"]),
         "decorrelation-world@coco": _stage("", [RAW], params=["world.coco"]),
@@ -79,19 +79,19 @@ def stages() -> dict:
         ("rerank_finetune", "cross_encoder/few_shot", ["kvqae.texts.pair_tokens"]),
         ("reader_finetune@few_shot-0", "reader/few_shot/seed-0", ["kvqae.texts.pair_tokens", "kvqae.reader"]),
     ):
-        found[f"kvqae-{name}"] = _stage("", [f"{KVQAE}/{out}", f"metrics/kvqae/{name}.json"], base, keys)
+        entries[f"kvqae-{name}"] = _stage("", [f"{KVQAE}/{out}", f"metrics/kvqae/{name}.json"], base, keys)
     for cell in (CLIP, BLIP, VSE):
         kind = cell.split("_")[1]
-        found[f"decorrelation-train@{cell}"] = _stage(
+        entries[f"decorrelation-train@{cell}"] = _stage(
             "", [f"models/decorrelation/cells/{cell}", f"metrics/decorrelation/train_{cell}.json"],
             [RAW, "models/decorrelation/base"], [f"decorrelation.cells.{cell}", f"decorrelation.train.models.{kind}"],
         )  # fmt: skip
     for kind in READER_BASES:
-        found[f"complexity-finetune@{kind}-0"] = _stage(
+        entries[f"complexity-finetune@{kind}-0"] = _stage(
             "", [f"models/complexity/readers/{kind}/seed-0", f"metrics/complexity/finetune_{kind}_0.json"],
             ["data/complexity/raw", "models/complexity/base"],
         )  # fmt: skip
-    return found
+    return entries
 
 
 def write_shared_project(folder: Path, monkeypatch) -> Path:

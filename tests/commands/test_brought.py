@@ -26,8 +26,8 @@ def test_every_listed_set_says_what_stops():
 
 
 def test_what_is_missing_and_what_that_means_in_this_world(tmp_path):
-    found = look(tmp_path)
-    assert list(found) == list(SETS)
-    assert found["fquad"].result == "mine/fquad lacks train.json, validation.json"
-    assert found["fquad"].meaning.startswith("world.fquad is sample and needs none")
+    findings = look(tmp_path)
+    assert list(findings) == list(SETS)
+    assert findings["fquad"].result == "mine/fquad lacks train.json, validation.json"
+    assert findings["fquad"].meaning.startswith("world.fquad is sample and needs none")
     assert look(tmp_path, "local")["fquad"].meaning.startswith("world.fquad is local: complexity-world")

@@ -16,10 +16,10 @@ def test_a_failed_write_leaves_the_old_target_and_nothing_else(tmp_path, folder)
     target = tmp_path / "target"
 
     def write(text):
-        with atomic.write_atomically(target) as beside:
+        with atomic.write_atomically(target) as temporary:
             if folder:
-                beside.mkdir()
-            file = beside / "file" if folder else beside
+                temporary.mkdir()
+            file = temporary / "file" if folder else temporary
             file.write_text(text)
             if text == "bad":
                 raise OSError(errno.ENOSPC, "disk full")
@@ -39,10 +39,10 @@ def test_a_file_that_dvc_has_linked_to_its_cache_is_replaced(tmp_path, folder):
     target = tmp_path / "target"
     file = target / "file" if folder else target
     for text in ("old", "new"):
-        with atomic.write_atomically(target) as beside:
+        with atomic.write_atomically(target) as temporary:
             if folder:
-                beside.mkdir()
-            (beside / "file" if folder else beside).write_text(text)
+                temporary.mkdir()
+            (temporary / "file" if folder else temporary).write_text(text)
         if text == "old":
             (tmp_path / "cached").hardlink_to(file)
             file.chmod(0o444)
@@ -96,17 +96,17 @@ def test_a_kill_while_an_old_folder_is_removed_leaves_no_half_of_it(tmp_path, ho
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.glob(".target.*.partial/*"))) == 2, "the kill came at another time"
     assert ([file.read_text() for file in target.iterdir()] if target.exists() else None) == there
-    with atomic.write_atomically(target) as beside:
-        beside.mkdir()
+    with atomic.write_atomically(target) as temporary:
+        temporary.mkdir()
     assert list(tmp_path.iterdir()) == [target]
 
 
 def test_bad_input_names_the_target_and_never_the_passing_file(tmp_path):
     def write():
-        with atomic.write_atomically(tmp_path / "target") as beside:
-            beside.mkdir()
-            (beside / "a.json").write_text("[")
-            tables.read_json(beside / "a.json")
+        with atomic.write_atomically(tmp_path / "target") as temporary:
+            temporary.mkdir()
+            (temporary / "a.json").write_text("[")
+            tables.read_json(temporary / "a.json")
 
     with pytest.raises(BadInput, match=f"^{re.escape(str(tmp_path / 'target' / 'a.json'))}:1: not JSON"):
         write()

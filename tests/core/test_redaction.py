@@ -156,9 +156,9 @@ def test_what_an_endpoint_says_is_redacted():
         with pytest.raises(BadInput, match="no access") as error:
             asked.ask([{"role": "user", "content": "?"}], {})
     assert PASSWORD not in str(error.value)
-    there = Endpoint(
+    closed = Endpoint(
         f"http://me:{PASSWORD}@{CLOSED}", "m", "", requests_per_minute=1e6, timeout_s=5, retries=0, backoff_s=0.01
     )
     with pytest.raises(BadInput, match="no connection") as error:
-        there.ask([{"role": "user", "content": "?"}], {})
+        closed.ask([{"role": "user", "content": "?"}], {})
     assert PASSWORD not in str(error.value)

@@ -46,14 +46,14 @@ def values(work: Path) -> list[tuple[int, float]]:
 
 
 def test_what_it_makes_and_logs_is_the_same_here_and_elsewhere(tmp_path: Path) -> None:
-    found = {}
+    results = {}
     for name, engine in (("here", LocalEngine(1)), ("elsewhere", Elsewhere())):
         work = tmp_path / name
         work.mkdir()
         assert run(work, 3, work / "out", engine) == {"first": 0.0}
-        found[name] = values(work), (work / "out").read_text()
-    assert found["here"] == found["elsewhere"]
-    assert found["here"] == ([(0, 0.0), (1, 1.0), (2, 2.0)], "3")
+        results[name] = values(work), (work / "out").read_text()
+    assert results["here"] == results["elsewhere"]
+    assert results["here"] == ([(0, 0.0), (1, 1.0), (2, 2.0)], "3")
 
 
 def test_it_goes_on_from_the_checkpoint_of_the_stage_that_was_killed(tmp_path: Path) -> None:

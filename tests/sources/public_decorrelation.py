@@ -62,7 +62,7 @@ def _coco() -> dict[str, dict[str, bytes]]:
         shown = {int(name.rpartition("_")[2].removesuffix(".jpg")) for name in members}
         own: dict[str, Any] = {"info": {"year": 2014}, "licenses": [{"id": 1}], "categories": tree["categories"]}
         own["images"] = [image | {"license": 1, "coco_url": "x"} for image in tree["images"] if image["id"] in shown]
-        own["annotations"] = [each for each in tree["annotations"] if each["image_id"] in shown]
+        own["annotations"] = [record for record in tree["annotations"] if record["image_id"] in shown]
         parts[f"annotations/instances_{part}2014.json"] = json.dumps(own).encode()
         parts[f"annotations/captions_{part}2014.json"] = b"{}"
     splits = {f"dataset_{name}.json": json.dumps(karpathy_tree(name)).encode() for name in ("coco", "flickr30k")}

@@ -173,9 +173,9 @@ def _viquae(record: Record) -> Record:
 
 def _triviaqa(record: Record) -> Record:
     """KILT's own form: one output a valid answer, then those that only say where."""
-    found = record["output"]
-    place = [{"wikipedia_id": place["wikipedia_id"][0], "title": place["title"][0]} for place in found["provenance"]]
-    outputs = [{"answer": answer, "provenance": []} for answer in found["answer"]]
+    output = record["output"]
+    place = [{"wikipedia_id": place["wikipedia_id"][0], "title": place["title"][0]} for place in output["provenance"]]
+    outputs = [{"answer": answer, "provenance": []} for answer in output["answer"]]
     return {"id": record["id"], "input": record["input"], "output": [*outputs, {"answer": None, "provenance": place}]}
 
 

@@ -83,7 +83,7 @@ def articles():
 
 def of_lists(structures):
     """A list of structures as `datasets` keeps it."""
-    return {name: [each[name] for each in structures] for name in structures[0]}
+    return {name: [structure[name] for structure in structures] for name in structures[0]}
 
 
 def output(answers, title, page):

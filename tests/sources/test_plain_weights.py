@@ -24,18 +24,18 @@ def test_a_pickle_becomes_safetensors(tmp_path):
     assert all(torch.equal(kept[name], value) for name, value in network.state_dict().items())
 
 
-@pytest.mark.parametrize("beside", ["model.safetensors", "model.safetensors.index.json"])
-def test_safetensors_win(tmp_path, beside):
+@pytest.mark.parametrize("winner", ["model.safetensors", "model.safetensors.index.json"])
+def test_safetensors_win(tmp_path, winner):
     torch.save({"weight": TENSOR + 1}, tmp_path / "pytorch_model.bin")
-    save_file({"weight": TENSOR}, tmp_path / beside)
-    before = (tmp_path / beside).read_bytes()
+    save_file({"weight": TENSOR}, tmp_path / winner)
+    before = (tmp_path / winner).read_bytes()
     keep_plain(tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {beside: before}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {winner: before}
 
 
-@pytest.mark.parametrize("held", [[TENSOR], {"weight": TENSOR, "epoch": 3}, {"state": {"weight": TENSOR}}])
-def test_something_else_than_tensors_is_refused(tmp_path, held):
-    torch.save(held, tmp_path / "pytorch_model.bin")
+@pytest.mark.parametrize("content", [[TENSOR], {"weight": TENSOR, "epoch": 3}, {"state": {"weight": TENSOR}}])
+def test_something_else_than_tensors_is_refused(tmp_path, content):
+    torch.save(content, tmp_path / "pytorch_model.bin")
     with pytest.raises(BadInput, match=r"not a checkpoint.*pytorch_model\.bin|pytorch_model\.bin.*not a checkpoint"):
         keep_plain(tmp_path)
     assert not (tmp_path / "model.safetensors").exists()

@@ -19,7 +19,9 @@ def folder(tmp_path):
 def images(folder, **changes):
     """The tiny corpus's images with some replaced (by position, `at_3`), or left out (None)."""
     data = {index: changes.get(f"at_{index}", draw(index)) for index in range(len(SCENES))}
-    write_images(folder / "images", [(picture_name(index), each) for index, each in data.items() if each is not None])
+    write_images(
+        folder / "images", [(picture_name(index), picture) for index, picture in data.items() if picture is not None]
+    )
 
 
 def changed(corpus, index, **fields):
@@ -53,7 +55,9 @@ def worded(corpus, foreign, english):
     sample = corpus.pictures[0].captions[0]
     captions = [replace(sample, id=100 + number, text=text) for number, text in enumerate(texts)]
     count = len(corpus.pictures)
-    pictures = [replace(each, captions=tuple(captions[place::count])) for place, each in enumerate(corpus.pictures)]
+    pictures = [
+        replace(picture, captions=tuple(captions[place::count])) for place, picture in enumerate(corpus.pictures)
+    ]
     return replace(corpus, pictures=tuple(pictures))
 
 

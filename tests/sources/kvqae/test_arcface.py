@@ -65,9 +65,9 @@ def test_a_state_dict_becomes_the_same_network(network, tmp_path):
     bring_face_model(tmp_path, tmp_path / "base" / "model.onnx")
     faces = torch.randn(3, 3, 112, 112)
     session = onnxruntime.InferenceSession(str(tmp_path / "base" / "model.onnx"), providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {session.get_inputs()[0].name: faces.numpy()})
+    (output,) = session.run(None, {session.get_inputs()[0].name: faces.numpy()})
     with torch.inference_mode():
-        np.testing.assert_allclose(found, network(faces).numpy(), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(output, network(faces).numpy(), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(

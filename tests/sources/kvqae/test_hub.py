@@ -82,8 +82,8 @@ def test_kvqae_end_to_end(fetch, tmp_path):
 
 
 def test_triviaqa_is_fetched_by_itself(hub, trivia, tmp_path):
-    asked = "/datasets/who/triviaqa/"
-    assert not [path for path, _ in hub.requests if path.startswith(asked)], "no table of retrieval waits for it"
+    address = "/datasets/who/triviaqa/"
+    assert not [path for path, _ in hub.requests if path.startswith(address)], "no table of retrieval waits for it"
     counts = trivia()
     assert counts == {f"triviaqa_{split}": 3 for split in ("train", "validation", "test")} | {
         "triviaqa_train_seen_in_viquae": 0

@@ -33,16 +33,16 @@ def fetch(commons, tmp_path):
 
 def test_previews_by_the_names_of_the_knowledge_base(fetch, commons):
     names = ("512px-Ada.jpg", "512px-Flag_of_Dor.svg.png", "lossy-page1-512px-Map.tif.jpg", "%C3%85s%2C_1900.jpg")
-    found, counts = fetch(*names)
-    assert found == dict(zip(names, (b"ada", b"flag", b"map", b"town"), strict=True))
+    previews, counts = fetch(*names)
+    assert previews == dict(zip(names, (b"ada", b"flag", b"map", b"town"), strict=True))
     assert counts == {"kb_images_not_on_commons": 0, "kb_images_not_fetched": 0}
     assert all(re.match(r"Trivium/\S+ \(", agent) for agent in commons.agents), "who asks is said"
 
 
 def test_a_moved_file_is_found_and_a_deleted_one_counted(fetch, commons):
     commons.moved["Old name.jpg"] = "Ada.jpg"
-    found, counts = fetch("512px-Old_name.jpg", "512px-Gone.jpg", "512px-Ada.jpg")
-    assert found == {"512px-Old_name.jpg": b"ada", "512px-Ada.jpg": b"ada"}
+    previews, counts = fetch("512px-Old_name.jpg", "512px-Gone.jpg", "512px-Ada.jpg")
+    assert previews == {"512px-Old_name.jpg": b"ada", "512px-Ada.jpg": b"ada"}
     assert counts == {"kb_images_not_on_commons": 1, "kb_images_not_fetched": 0}
 
 
@@ -57,31 +57,31 @@ def test_it_waits_as_long_as_it_is_told(fetch, commons, monkeypatch):
 def test_what_cannot_be_had_is_counted_and_the_rest_goes_on(fetch, commons, capsys):
     commons.answers["Ada.jpg"] = [(404, "")]
     commons.cut["Map.tif"] = [1]
-    found, counts = fetch("512px-Ada.jpg", "512px-Map.tif.jpg")
-    assert found == {"512px-Map.tif.jpg": b"map"}
+    previews, counts = fetch("512px-Ada.jpg", "512px-Map.tif.jpg")
+    assert previews == {"512px-Map.tif.jpg": b"map"}
     assert counts["kb_images_not_fetched"] == 1
     assert "left out: 512px-Ada.jpg: not found (404)" in capsys.readouterr().err
 
 
 def test_what_we_ask_for_is_served():
     scales = Path(__file__).parents[3] / "scales"
-    asked = {thumbnails.WIDTH}
+    widths = {thumbnails.WIDTH}
     for name in ("paper", "workstation"):
         kvqae = yaml.safe_load((scales / f"{name}.yaml").read_text("utf-8"))["kvqae"]
-        asked |= {
+        widths |= {
             rendered_width(kvqae["sources"]["picture_size"]),
             int(kvqae["annotation_tasks"]["image_address"].split("width=")[1]),
         }
-    assert asked == {330, 500, 960}
-    assert asked <= set(WIDTHS)
+    assert widths == {330, 500, 960}
+    assert widths <= set(WIDTHS)
 
 
 def test_nothing_is_asked_twice(fetch, commons):
     names = ["512px-Ada.jpg", "512px-Map.tif.jpg"]
     commons.answers["Map.tif"] = [(503, "")] * 2
     assert fetch(*names)[1]["kb_images_not_fetched"] == 1
-    found, counts = fetch(*names)  # a run that was killed, and begins again
-    assert (len(found), counts["kb_images_not_fetched"]) == (2, 0)
+    previews, counts = fetch(*names)  # a run that was killed, and begins again
+    assert (len(previews), counts["kb_images_not_fetched"]) == (2, 0)
     assert commons.asked == {"api": 1, "Ada.jpg": 1, "Map.tif": 3}
 
 
