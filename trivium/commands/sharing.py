@@ -202,7 +202,7 @@ def shareable(project: Path) -> dict[str, str]:
 def card_of(output: Output, prepared: Prepared) -> str:
     """The text of the card; `BadInput` when the stage's metrics are not what `dvc.lock` says."""
     variant = prepared.variant
-    texts = {
+    texts: dict[str, Any] = {
         name: value.get(variant) if variant and isinstance(value, Mapping) else value
         for name, value in KINDS[pattern_of(output.path)].items()
     }

@@ -83,7 +83,8 @@ def images_in_tar(
     counts = Counter() if counts is None else counts
     streamed: set[str] = set()
     try:
-        with tarfile.open(fileobj=_Joined(parts), bufsize=1 << 20, mode="r|gz") as archive:
+        joined: Any = _Joined(parts)  # tarfile only reads it
+        with tarfile.open(fileobj=joined, bufsize=1 << 20, mode="r|gz") as archive:
             for member in archive:
                 if not member.isfile():
                     continue
