@@ -28,8 +28,8 @@ def options(parser: ArgumentParser) -> None:
     add("--set", metavar="SET", help=text)
     add("--dataset", help="a data set of the project (coco), or which of several sets")
     add("--filling", help="what painted the project's queries (default: as for most of its own models)")
-    text = "a .jsonl file of captions, or a folder or hub name of a BLIP captioner, which is asked what it sees; "
-    add("--captioner", action="append", default=[], metavar="CAPTIONER", help=f"{text}NAME=CAPTIONER; may be repeated")
+    text = "a captioner's sentences, a .jsonl file of id and caption; NAME=FILE gives it a name; may be repeated"
+    add("--captioner", action="append", default=[], metavar="FILE", help=text)
     group = parser.add_argument_group("a vision-language model behind an endpoint")
     group.add_argument("--endpoint", help="base URL of an OpenAI-compatible server, such as http://localhost:8000/v1")
     group.add_argument("--vlm", action="append", default=[], metavar="MODEL", help="its name there; may be repeated")

@@ -1,29 +1,15 @@
-"""CHAIR by hand on a project of four pictures, from Python objects and from a folder of BLIP's captioner."""
+"""CHAIR by hand on a project of four pictures, from files of captions."""
 
 import json
 
-import numpy as np
 import pytest
-import transformers
 
-from sample.scene_models.words import save_bert_tokenizer
-from tests.decorrelation.benchmark.benchmark_project import SIZE, TEXT, VISION, Words, texts_of
+from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
-from trivium.decorrelation.benchmark.chair import chair, read_captions, write_captions
+from trivium.decorrelation.benchmark.chair import chair, read_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, write_leaderboard
-
-
-class Says:
-    """Of every query what `choose` says of its row."""
-
-    def __init__(self, choose):
-        self.choose, self.seen = choose, 0
-
-    def caption(self, pictures, batch):
-        start, self.seen = self.seen, self.seen + len(pictures)
-        return [self.choose(row) for row in range(start, self.seen)]
 
 
 def names(asked, flags):
@@ -38,7 +24,7 @@ def said(asked, row):
 
 
 def judged(asked, choose):
-    return chair(asked, write_captions(Says(choose), asked, "says", 2))
+    return chair(asked, [choose(row) for row in range(len(asked.queries.ids))])
 
 
 def test_what_is_left_is_no_invention(asked):
@@ -75,15 +61,6 @@ def test_a_captioner_that_names_nothing_has_no_share(asked):
     assert found.chair_s == 0
 
 
-def test_another_number_of_captions_is_refused(asked):
-    class Silent:
-        def caption(self, pictures, batch):
-            return []
-
-    with pytest.raises(BadInput, match=r"silent: another number of captions; got 0; expected 9"):
-        write_captions(Silent(), asked, "silent", 2)
-
-
 def test_captions_of_any_captioner_are_read_from_a_file(asked, tmp_path):
     texts = {name: f"A {said(asked, row)[0][0]}." for row, name in enumerate(asked.queries.ids)}
     file = tmp_path / "captions.jsonl"
@@ -103,22 +80,16 @@ def test_captions_of_any_captioner_are_read_from_a_file(asked, tmp_path):
 
 
 def test_captioners_stand_on_the_board(project, asked, tmp_path):
-    words = {"vocab_size": 0, "bos_token_id": 4, "sep_token_id": 3, "encoder_hidden_size": 16}
-    folder = tmp_path / "blip"
-    folder.mkdir()
-    words["vocab_size"] = len(save_bert_tokenizer(texts_of(project), folder))
-    config = transformers.BlipConfig(text_config=TEXT | words, vision_config=VISION)
-    transformers.BlipForConditionalGeneration(config).save_pretrained(folder)
-    transformers.BlipImageProcessor(size={"height": SIZE, "width": SIZE}).save_pretrained(folder)
-    captioners = {"<drawn>": str(folder), "none": str(tmp_path), "repeats": Says(lambda row: said(asked, row)[0][0])}
-    board = odmap({"words": Words()}, project, captioners=captioners, batch_size=4)
-    assert set(board.captioners) == {"<drawn>", "repeats"}
-    assert "no BLIP captioner" in board.failed["none"]
+    lines = [{"id": name, "caption": f"A {said(asked, row)[0][0]}."} for row, name in enumerate(asked.queries.ids)]
+    write_json_lines(tmp_path / "repeats.jsonl", lines)
+    captioners = {"<repeats>": tmp_path / "repeats.jsonl", "none": tmp_path / "none.jsonl"}
+    board = odmap({"words": Words()}, project, captioners=captioners)
+    assert set(board.captioners) == {"<repeats>"}
+    assert "none.jsonl" in board.failed["none"]
     page = leaderboard_html(board)
     assert 'id="captioners"' in page
-    assert "<drawn>" not in page
+    assert "<repeats>" not in page
     write_leaderboard(board, tmp_path / "board")
-    first, second = json.loads((tmp_path / "board/leaderboard.json").read_text("utf-8"))["captioners"]
-    assert len(first["captions"]) == len(asked.queries.ids)
-    assert second["still_named"] == 1
-    assert np.isclose(second["chair_i"], 1)
+    (scores,) = json.loads((tmp_path / "board/leaderboard.json").read_text("utf-8"))["captioners"]
+    assert scores["captions"] == [line["caption"] for line in lines]
+    assert (scores["still_named"], scores["chair_i"]) == (1, 1)

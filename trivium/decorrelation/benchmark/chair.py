@@ -10,29 +10,17 @@ names what is gone repeats what usually stands together.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images
 from trivium.core.tables import read_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
 from trivium.language.english.chunker import choose_chunker
 from trivium.language.english.sentences import read_sentence
-from trivium.vision.shard_pictures import ShardPictures
-
-
-class Captions(Protocol):
-    """What writes captions; `captions/captioner.py` has BLIP's."""
-
-    def caption(self, pictures: Sequence[Image.Image], batch: int) -> list[str]:
-        """One caption a picture, in order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,24 +50,6 @@ class CaptionerScores:
     def chair_s(self) -> float:
         """Of all captions."""
         return float((self.invented > 0).mean())
-
-
-def write_captions(captioner: Captions, benchmark: BenchmarkSet, name: str, batch: int) -> list[str]:
-    """A caption a painted picture.
-
-    Raises:
-        BadInput: a picture that cannot be decoded, or another number of captions than of pictures.
-    """
-    images = Images(benchmark.painted.folder)
-    texts: list[str] = []
-    for start in range(0, len(benchmark.painted.names), 8 * batch):
-        names = benchmark.painted.names[start : start + 8 * batch]
-        texts += captioner.caption(ShardPictures(images, names)[:], batch)  # decoded: a captioner may want a list
-    if len(texts) != len(benchmark.painted.names):
-        raise BadInput(
-            "another number of captions", file=name, got=len(texts), expected=str(len(benchmark.painted.names))
-        )
-    return texts
 
 
 def read_captions(file: Path, benchmark: BenchmarkSet) -> list[str]:

@@ -24,10 +24,9 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.answers import SetAnswers, answer
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
-from trivium.decorrelation.benchmark.chair import CaptionerScores, Captions, chair, read_captions, write_captions
+from trivium.decorrelation.benchmark.chair import CaptionerScores, chair, read_captions
 from trivium.decorrelation.benchmark.embedder import Embedder, Precision, embed
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
-from trivium.decorrelation.benchmark.hub import model_folder
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
 from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
 from trivium.prompting.asking import EndpointModel
@@ -44,7 +43,6 @@ def known_training(model: str, dataset: str) -> list[str]:
     return [entry["note"] for entry in entries] or [UNKNOWN]
 
 
-_CAPTION_TOKENS = 20  # as in the graph
 RANKED = ("odmap@1", "image_to_text_r@1")
 PAIRED = "pair_both"
 _HEADS = {"  ODmAP@1": "odmap@1", "     @5": "odmap@5", "    @10": "odmap@10",
@@ -137,7 +135,7 @@ def odmap(
     released: str | Path | None = None,
     dataset: str | None = None,
     filling: str | None = None,
-    captioners: Mapping[str, Captions | str] | None = None,
+    captioners: Mapping[str, str | Path] | None = None,
     vlms: Sequence[EndpointModel] = (),
     questions: int | None = None,
     batch_size: int = 64,
@@ -152,8 +150,7 @@ def odmap(
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
             the latter.
         project, released, dataset, filling, cache: see `open_set`.
-        captioners: {name: an object with `caption`, a folder or hub name of a BLIP captioner, or a `.jsonl` file of
-            captions}.
+        captioners: {name: file of its captions}; see `read_captions`.
         vlms: vision-language models, which are asked in words; see `ask_vlm`.
         questions: about so many painted pictures are they asked; None: all.
         batch_size: pictures at a time.
@@ -192,9 +189,9 @@ def odmap(
             scores[name] = score(benchmark, answers)
             report(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
     written: dict[str, CaptionerScores] = {}
-    for name, captioner in (captioners or {}).items():
-        describe = partial(_describe, captioner, benchmark, name, batch_size)
-        written |= attempt(name, describe, own=not isinstance(captioner, str))
+    for name, file in (captioners or {}).items():
+        captions = attempt(name, partial(read_captions, Path(file), benchmark), own=False)
+        written |= {name: chair(benchmark, texts) for name, texts in captions.items()}
     answered: dict[str, VlmScores] = {}
     for vlm in vlms:
         answered |= attempt(vlm.label, partial(ask_vlm, benchmark, vlm, questions), own=False)
@@ -255,17 +252,6 @@ def _ask(
     with write_atomically(file) as path, path.open("wb") as stream:
         np.savez(stream, **asdict(answers))
     return answers
-
-
-def _describe(captioner: Captions | str, benchmark: BenchmarkSet, name: str, batch_size: int) -> CaptionerScores:
-    """Judge what a captioner writes, or has written."""
-    if isinstance(captioner, str) and captioner.endswith(".jsonl"):
-        return chair(benchmark, read_captions(Path(captioner), benchmark))
-    if isinstance(captioner, str):
-        from trivium.decorrelation.captions.captioner import Captioner
-
-        captioner = Captioner(model_folder(captioner), beams=1, max_tokens=_CAPTION_TOKENS)
-    return chair(benchmark, write_captions(captioner, benchmark, name, batch_size))
 
 
 def rank(
