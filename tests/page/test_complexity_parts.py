@@ -9,7 +9,7 @@ import yaml
 from tests.complexity.paper_factors import FACTORS, labels
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.complexity.effects import findings, marks, smallest_loss
-from trivium.page.complexity.examples import Mark, marks_of, pieces, stratified
+from trivium.page.complexity.examples import Mark, marks_of, pieces
 from trivium.page.complexity.material import Material
 from trivium.page.complexity.models import frame_points, weakness
 
@@ -89,24 +89,6 @@ def test_elements_are_told_apart_and_the_chain_is_shown(example):
         ("Jean", "mention", ""),
         ("Jean", "answer", "answer"),
     ]
-
-
-def test_a_draw_holds_every_stratum():
-    def holding(place):
-        return frozenset({("f1", place in (17, 801)), ("m", place % 50 == 3), ("f0", place % 2 == 0), ("n", None)})
-
-    strata = [holding(place) for place in range(1000)]
-    for seed in range(5):
-        drawn = stratified(strata, 12, seed)
-        assert drawn == stratified(strata, 12, seed)
-        assert len(drawn) == len(set(drawn)) == 12
-        assert set().union(*(strata[place] for place in drawn)) == set().union(*strata)
-        assert {17, 801} <= set(drawn)  # of a rare stratum all that fit into half of the draw
-        assert sum(("m", True) in strata[place] for place in drawn) >= 2
-    assert stratified(strata, 12, 0) != stratified(strata, 12, 1)
-    assert sorted(stratified(strata, 5000, 0)) == list(range(1000))
-    assert len(stratified(strata, 1, 0)) == 1
-    assert len(stratified([frozenset()] * 3, 2, 0)) == 2
 
 
 def test_the_smallest_loss_by_hand():

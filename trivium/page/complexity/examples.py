@@ -22,7 +22,6 @@ STYLES = {  # style of a stretch of text: what the legend says
 }
 _EXACT = 1 - 1e-9
 _STATE = {True: "yes", False: "no", None: "uncounted"}
-Stratum = tuple[str, bool | None]  # a factor and its side, or a model and whether it is exactly right
 
 
 class Mark(NamedTuple):
@@ -117,43 +116,11 @@ def item(
     }
 
 
-def stratified(strata: Sequence[frozenset[Stratum]], count: int, seed: int) -> list[int]:
-    """Draw examples so that as many strata as can be occur, the rarest first; the rest at random.
-
-    Round by round every stratum, the rarest first, gets one more example, until half of the draw is taken (the first
-    round is finished first); of the examples of a stratum the first in a random order is taken.
-
-    Args:
-        strata: of each example.
-        count: how many are drawn; all of them where there are no more.
-        seed: of the order.
-
-    Returns:
-        Places of the examples, in the random order.
-    """
-    order = random.Random(seed).sample(range(len(strata)), len(strata))
-    members = Counter(stratum for shown in strata for stratum in shown)
-    rarest = sorted(members, key=lambda stratum: (members[stratum], str(stratum)))
-    chosen: set[int] = set()
-    shown: Counter[Stratum] = Counter()
-    for least in range(1, count + 1):
-        if least > 1 and 2 * len(chosen) >= count:
-            break
-        for stratum in rarest:
-            if shown[stratum] < min(least, members[stratum]) and len(chosen) < count:
-                place = next(place for place in order if place not in chosen and stratum in strata[place])
-                chosen.add(place)
-                shown.update(strata[place])
-    chosen.update([place for place in order if place not in chosen][: max(0, count - len(chosen))])
-    return [place for place in order if place in chosen]
-
-
 def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
     """The browser over some examples, one of them as a `picture`, and how many there are.
 
-    They are drawn so that both sides of every factor, and right and wrong answers of every model, occur. Answers are
-    those of each model's first seed. The picture shows what is claimed: the shortest of the examples with a factor that
-    no model has exactly right, if there is one.
+    They are drawn at random. Answers are those of each model's first seed. The picture shows what is claimed: the
+    shortest of the examples with a factor that no model has exactly right, if there is one.
     """
     settings, models = of.used["page"]["examples"], of.order(of.kinds)
     codes = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
@@ -161,12 +128,8 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
     for row in sorted(of.scores.to_pylist(), key=lambda row: models.index(row["model"])):
         if row["seed"] == of.first_seeds[row["model"]]:
             answers[row["id"]].append(row)
-    strata = [
-        frozenset(codes[example.id].items())
-        | {(row["model"], row["rouge_l"] > _EXACT) for row in answers[example.id] if row["kind"] != "baseline"}
-        for example in of.examples
-    ]
-    drawn = [of.examples[place] for place in stratified(strata, settings["examples"], settings["seed"])]
+    count = min(settings["examples"], len(of.examples))
+    drawn = random.Random(settings["seed"]).sample(of.examples, count)
     margin, longest = settings["margin"], settings["answer_characters"]
     items = [item(example, codes[example.id], answers[example.id], of, margin, longest) for example in drawn]
     counts = Counter((factor, state) for shown in items for factor, _, state in shown["factors"])
