@@ -158,7 +158,7 @@ def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorSt
     new = [by_key[key] for key in store.missing(by_key)]
     encoder = model.load() if new else None
     parts = [new[start : start + PICTURES_AT_A_TIME] for start in range(0, len(new), PICTURES_AT_A_TIME)]
-    for part in tqdm(parts, desc=model.label, unit="batch", mininterval=5, disable=not new):
+    for part in tqdm(parts, desc=model.label, unit="batch", mininterval=5) if parts else ():
         assert encoder is not None  # there are pictures
         vectors: dict[str, Vectors | str] = {}
         pictures: dict[str, Image.Image] = {}
