@@ -55,8 +55,9 @@ def examine_brought(root: Path) -> Iterator[Finding]:
     needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
     result = f"{'' if has_models else 'no '}models in {folder}"
     yield judge("stanza", has_models, result, f"{needed}; its message has the command")
-    brought = root / used_values(parameters, "world.local.kvqae_models")
-    has_features = (brought / "rrt/extractor/extractor.json").is_file() or any(brought.glob("delg/*/*.delg_global"))
+    brought = used_values(parameters, "world.local.kvqae_models")
+    has_extractor = (root / brought / "rrt/extractor/extractor.json").is_file()
+    has_features = has_extractor or any((root / brought).glob("delg/*/*.delg_global"))
     needed = "RRT is left out with world.kvqae: hub; `python -m trivium delg` asks for them (docs/kvqae-formats.md)"
     yield judge("DELG", has_features, f"{'' if has_features else 'no '}features in {brought}", needed)
 
