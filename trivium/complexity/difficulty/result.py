@@ -79,7 +79,8 @@ class Difficulty:
             if "spread" in means:
                 line += f"  ± {100 * means['spread']:.1f} over {means['trainings']:.0f} trainings"
             lines.append(line)
-        lines.append(f"{len(self.worse)} of {len(self.rows)} effects make a model worse, after Holm's correction:")
+        end = ":" if self.worse else "."
+        lines.append(f"{len(self.worse)} of {len(self.rows)} effects make a model worse, after Holm's correction{end}")
         lines += [
             f"  {row['model']}, {self.factors.labels[str(row['factor'])]}: {row['delta']:+.1f} points "
             f"[{row['low']:+.1f}, {row['high']:+.1f}], from: {row['comes_from']}"

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -236,7 +236,8 @@ def _ask(
     """
     if not isinstance(model, NamedModel):
         return answer(benchmark, embed(model, benchmark, name, batch_size, precision), model, batch_size, candidates)
-    key = hashlib.sha256(json.dumps([model.identity(), precision, candidates]).encode()).hexdigest()[:16]
+    parts_kept = [field.name for field in fields(SetAnswers)]  # other ones in a later version
+    key = hashlib.sha256(json.dumps([model.identity(), precision, candidates, parts_kept]).encode()).hexdigest()[:16]
     file = benchmark.kept / f"{key}.npz"
     if file.is_file():
         try:
