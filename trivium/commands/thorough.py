@@ -8,6 +8,7 @@ Answers of prompted models, which are paid for, and MLflow's runs are kept here 
 
 import datetime
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -126,12 +127,6 @@ def call(*command: str, cwd: Path, **environment: str) -> str:
     return (done.stdout or "").strip()
 
 
-def signed(commit: str, started: float) -> dict[str, Any]:
-    """The commit, the day and the minutes since `started` (`time.perf_counter`), which are kept with a result."""
-    day, minutes = datetime.datetime.now(datetime.UTC).date(), (time.perf_counter() - started) / 60
-    return {"commit": commit, "date": day.isoformat(), "minutes": round(minutes, 1)}
-
-
 def committed(root: Path) -> str:
     """The current commit, from which results come; `BadInput` where anything but results differs from it."""
     changed = call("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
@@ -171,13 +166,15 @@ def make_result(root: Path, copy: Path, result: Result) -> None:
         write_table(root / RESULTS / f"{result.file}.parquet", gather(copy, pipeline, result.training))
     cells = Pipeline(copy).cells
     lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
-    is_behind = (  # a stage with cells stands in the lock by their names
-        (lambda name: name.partition("@")[0] in TARGETS[pipeline])
-        if result.training is not None
-        else (lambda name: name.startswith(f"{pipeline}-") and not name.startswith(f"{pipeline}-page_"))
-    )
-    targets = [name for name in lock if is_behind(name)]
-    about = signed(call("git", "rev-parse", "HEAD", cwd=copy), started)
+    if result.training is None:
+        targets = [name for name in lock if re.match(rf"{pipeline}-(?!page_)", name)]
+    else:
+        targets = [name for name in lock if name.partition("@")[0] in TARGETS[pipeline]]  # cells stand there by name
+    about = {
+        "commit": call("git", "rev-parse", "HEAD", cwd=copy),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "minutes": round((time.perf_counter() - started) / 60, 1),
+    }
     write_json(root / RESULTS / f"{result.file}.json", about | values | record(lock, behind(lock, targets)))
 
 
