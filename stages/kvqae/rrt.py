@@ -2,9 +2,11 @@
 
 import random
 import sys
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from sample.kvqae.write import draw_pictures
@@ -15,29 +17,32 @@ from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
+from trivium.core.tasks import run_task
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
 from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
-from trivium.kvqae.rerankers.rrt_parameters import leave_out
-from trivium.kvqae.rerankers.rrt_training import LandmarkTrainingParameters, train_on
+from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters, leave_out
+from trivium.kvqae.rerankers.rrt_training import train_rrt
 from trivium.sources.brought import require_files
 from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, bring_rrt, fetch_rrt, has_features, write_rrt_card
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import NONE
+from trivium.vision.local_descriptors.folder import FeatureFolder
 
 DOCS = "docs/kvqae-formats.md says how to get them"
 COMMENT = "Entities of the knowledge base that the re-ranker's training showed, in other photographs"
 
 
-class RrtParameters(LandmarkTrainingParameters):
-    """Section `kvqae.rrt`; `hub` and `local` read `use` alone.
-
-    Photographs are described as images are.
-    """
+class RrtParameters(LocalFeaturesParameters):
+    """Section `kvqae.rrt`; `hub` and `local` read `use` alone. Photographs are described as images are."""
 
     places: ClassVar = {
-        **LandmarkTrainingParameters.places,
+        **LocalFeaturesParameters.places,
+        "most": "kvqae.local_features.most",
         "picture_size": "kvqae.sample.picture_size",
         "difficulty": "kvqae.sample.difficulty",
     }
+    seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
+    training: RrtTrainingParameters = Field(description="Sizes and schedule")
     use: bool = Field(description="Re-rank images by RRT, where its features are given; false: by ArcFace alone")
     picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
     difficulty: Difficulty = Field(description="How far the training photographs differ")
@@ -67,8 +72,15 @@ def make_sample(
         write_images(images, drawn)
     write_json(extractor / EXTRACTOR_CONFIG, {"kind": "sift"})
     landmark_of = {photograph.name: landmark for photograph, landmark in photographs.items()}
+    features, shards = context.work / "features", context.work / "shards"
+    metrics = describe_images(images, extractor, None, parameters, engine=context.engine, work=shards, out=features)
+    names = FeatureFolder.read(features).names.to_pylist()
+    _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
+    task = partial(
+        train_rrt, features=features, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed
+    )
     with write_atomically(out) as target:
-        metrics = train_on(images, landmark_of, extractor, parameters, context, target)
+        metrics |= run_task(context, task, target, description="re-ranker")
         bring_extractor(extractor, target)
         data = f"drawn photographs of subjects that are in no world, and of {len(shown)} that are in the sample world"
         write_rrt_card(target, base="random weights", data=data, metrics=metrics, licence="apache-2.0")

@@ -19,7 +19,7 @@ from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
 from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
-from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, known_encoder
+from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
 from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoding import LoadedEncoder
@@ -70,7 +70,7 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
                        choices=TEXT_ENCODERS)  # fmt: skip
     from trivium.nets.sentence_folder import MODULES  # imports torch
 
-    needed = ("question", "passage") if known_encoder(name).towers else (MODULES,)
+    needed = ("question", "passage") if family_of(name).towers else (MODULES,)
     for file in needed:
         if not (Path(folder) / file).exists():
             expected = "a folder of sentence-transformers, or of DPR's two towers under its name"

@@ -13,7 +13,7 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.reading import open_file
-from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
+from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import Route
 from trivium.vision.image_encoding import LoadedEncoder, load_encoder
@@ -121,7 +121,7 @@ def _picture_model(name: str, entry: NamedEncoder) -> PictureModel:
 
 
 def _text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
-    encoder, folder = known_encoder(name), Path(entry.model)
+    encoder, folder = family_of(name), Path(entry.model)
     decisive = {"encoder": name, "prefixes": dict(encoder.prefixes), "tokens": settings.text_tokens}
     digest = digest_of_folder(folder / "passage" if encoder.towers else folder, decisive)
     return TextModel(name, encoder.label, digest, folder)

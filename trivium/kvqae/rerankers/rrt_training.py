@@ -9,19 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context
-from trivium.core.tasks import Curve, Metrics, Point, run_task
-from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
+from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs, stored, widened
 from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, pick_device
@@ -203,32 +200,3 @@ def train_rrt(
     counts = {"training_images": float(len(training.rows)), "held_out_images": float(len(held_out.rows))}
     save_rrt(model, out)
     return {"loss": progress.loss, **progress.scores, **counts}, log.points
-
-
-class LandmarkTrainingParameters(LocalFeaturesParameters):
-    """Part of section `kvqae.rrt` that training on photographs needs; they are described as images are."""
-
-    places: ClassVar = {**LocalFeaturesParameters.places, "most": "kvqae.local_features.most"}
-    seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
-    training: RrtTrainingParameters = Field(description="Sizes and schedule")
-
-
-def train_on(
-    images: Path,
-    landmark_of: dict[str, str],
-    extractor: Path,
-    parameters: LandmarkTrainingParameters,
-    context: Context,
-    out: Path,
-) -> dict[str, float]:
-    """Describe the photographs of a folder of shards by an extractor, and train on their landmarks."""
-    folder = context.work / "features"
-    metrics = describe_images(
-        images, extractor, None, parameters, engine=context.engine, work=context.work / "shards", out=folder
-    )
-    names = FeatureFolder.read(folder).names.to_pylist()
-    _, landmarks = np.unique([landmark_of[name] for name in names], return_inverse=True)
-    task = partial(
-        train_rrt, features=folder, landmarks=landmarks, parameters=parameters.training, seed=parameters.seed
-    )
-    return metrics | run_task(context, task, out, description="re-ranker")

@@ -14,7 +14,6 @@ import pyarrow as pa
 import snowballstemmer
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
@@ -22,10 +21,10 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.language.reading.language import stop_words
+from trivium.language.spacy_pipelines import load_pipeline
 from trivium.measures.runs import PADDING, relevance_matrix
 
 Lemmatize = Callable[[str], frozenset[str]]
-LEMMATIZERS = {"lemmatizer", "trainable_lemmatizer"}  # spaCy's components
 _STOP_WORDS = stop_words("en")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -37,27 +36,9 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def spacy_lemmas(model: str) -> Lemmatize:
-    """Load a function that gives a text's distinct content lemmas by a spaCy pipeline.
-
-    `model` is an installed package or a folder, also one with `pipeline.json`, as stage `mention_model` writes it.
-
-    Raises:
-        BadInput: there is none (those that are installed are listed), or it finds no lemmas.
-    """
-    import spacy
-
-    from trivium.kvqae.construction.spacy_pipeline import POINTER, load_pipeline
-
-    field, folder = "kvqae.evaluate.spacy_model", Path(model)
-    try:
-        nlp = load_pipeline(folder) if (folder / POINTER).is_file() else spacy.load(model)
-    except (OSError, ValueError):
-        installed = ["null", *spacy.util.get_installed_models()]
-        raise BadInput("no such spaCy pipeline", field=field, got=model, choices=installed) from None
-    if not LEMMATIZERS & {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}:
-        expected = f"one with a {' or '.join(sorted(LEMMATIZERS))}"
-        raise BadInput("this spaCy pipeline finds no lemmas", field=field, got=model, expected=expected)
-    nlp.select_pipes(disable=[name for name in nlp.pipe_names if name in {"parser", "ner"}])
+    """Load a function that gives a text's distinct content lemmas by a spaCy pipeline, a package or a folder."""
+    field, expected = "kvqae.evaluate.spacy_model", "a pipeline with a lemmatizer such as en_core_web_lg, or null"
+    nlp = load_pipeline(model, expected=expected, needed=("lemmatizer",), exclude=("parser", "ner"), field=field)
 
     def lemmas(text: str) -> frozenset[str]:
         return frozenset(
@@ -79,8 +60,7 @@ class LexicalOverlapParameters(Parameters):
     spacy_model: str | None = Field(
         default=None,
         min_length=1,
-        description="spaCy pipeline for lemmas: an installed package such as en_core_web_lg, or a folder such as "
-        "models/kvqae/spacy (DVC does not watch it); null: Snowball stems",
+        description="spaCy pipeline for lemmas: a package such as en_core_web_lg, or a folder; null: Snowball stems",
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-from trivium.kvqae.retrieval.text_encoders import Side, known_encoder
+from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.nets.bert import cls_vectors
 from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
@@ -93,7 +93,7 @@ class TextEncoder:
     """
 
     def __init__(self, name: str, model: Path, side: Side, device: torch.device) -> None:
-        family = known_encoder(name)
+        family = family_of(name)
         self._sentences = None if family.towers else load_sentence_folder(model, device)
         if self._sentences is None:
             self.network, self.tokenizer = load_text_encoder(model / side, device)

@@ -19,7 +19,7 @@ Side = Literal["question", "passage"]
 
 
 @dataclass(frozen=True)
-class Known:
+class EncoderFamily:
     """Name in tables and way of reading texts of an encoder.
 
     Attributes:
@@ -37,21 +37,21 @@ class Known:
 
 
 _BGE_INSTRUCTION = "Represent this sentence for searching relevant passages:"
-TEXT_ENCODERS: dict[str, Known] = {
+TEXT_ENCODERS: dict[str, EncoderFamily] = {
     # Xiao et al., SIGIR 2024, in English, version 1.5; only questions have an instruction, that of the model's card.
-    "bge": Known("BGE", "E_bge", prefixes={"question": f"{_BGE_INSTRUCTION} ", "passage": ""}),
-    "dpr_few_shot": Known("DPR few-shot", "D_f", towers=True),  # of stage kvqae-dpr_finetune
-    "dpr_zero_shot": Known("DPR zero-shot", "D₀", towers=True),  # of stage kvqae-dpr_pretrain
+    "bge": EncoderFamily("BGE", "E_bge", prefixes={"question": f"{_BGE_INSTRUCTION} ", "passage": ""}),
+    "dpr_few_shot": EncoderFamily("DPR few-shot", "D_f", towers=True),  # of stage kvqae-dpr_finetune
+    "dpr_zero_shot": EncoderFamily("DPR zero-shot", "D₀", towers=True),  # of stage kvqae-dpr_pretrain
     # Wang et al. 2022, version 2: trained with these prefixes, which its folders do not state.
-    "e5": Known("E5", "E_e5", prefixes={"question": "query: ", "passage": "passage: "}),
-    "gte": Known("GTE", "E_gte"),  # Li et al. 2023: neither side has a prefix
+    "e5": EncoderFamily("E5", "E_e5", prefixes={"question": "query: ", "passage": "passage: "}),
+    "gte": EncoderFamily("GTE", "E_gte"),  # Li et al. 2023: neither side has a prefix
 }
 TEXT = ("bm25", *TEXT_ENCODERS)  # names of the known systems that search by the question's text
 
 
-def known_encoder(name: str) -> Known:
-    """What is known of an encoder; one that does not stand above is called by its name."""
-    return TEXT_ENCODERS.get(name) or Known(name, name)
+def family_of(name: str) -> EncoderFamily:
+    """Look an encoder's family up by its name; one that does not stand above is called by its own name."""
+    return TEXT_ENCODERS.get(name) or EncoderFamily(name, name)
 
 
 class TextEncoderParameters(Parameters):
