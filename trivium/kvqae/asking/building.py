@@ -43,13 +43,8 @@ from trivium.kvqae.knowledge_base.passages import cut_articles
 from trivium.kvqae.retrieval.lucene import build_index
 from trivium.vision.image_encoder import Route
 
-ARTICLES, PASSAGES, SHOWN, VECTORS, ROWS = (
-    "articles.parquet",
-    "passages.parquet",
-    "pictures.parquet",
-    "vectors.npy",
-    "rows.npy",
-)
+ARTICLES, PASSAGES, SHOWN = "articles.parquet", "passages.parquet", "pictures.parquet"
+VECTORS, ROWS = "vectors.npy", "rows.npy"
 _PICTURES = pa.schema([("article", pa.int64()), ("path", pa.string()), ("sha256", pa.string())])
 DESCRIBED, LISTED, CALIBRATION, BM25 = "base.json", "problems.csv", "calibration.json", "bm25"
 FLAWED = {
@@ -109,10 +104,8 @@ def build(
         BadInput: an encoder cannot be loaded, or gave NaN.
     """
     rows = list(_pictures(source))
-    shown, owners = (
-        [Shown(row["sha256"], Path(row["path"])) for row in rows],
-        np.array([row["article"] for row in rows], int),
-    )
+    shown = [Shown(row["sha256"], Path(row["path"])) for row in rows]
+    owners = np.array([row["article"] for row in rows], int)
     articles = {"article": range(len(source.entries))} | {
         name: [getattr(entry, name) for entry in source.entries] for name in ("title", "place")
     }
@@ -133,9 +126,9 @@ def build(
         for model in pictures:
             encoded[model.name] = encode_pictures(model, shown, store_of[model.digest])
             vectors[model.name] = _write_pictures(draft / "pictures" / model.name, shown, store_of[model.digest])
+        by_key = dict(zip(keys, passages, strict=True))
         for text_model in texts:
             store = store_of[text_model.digest]
-            by_key = dict(zip(keys, passages, strict=True))
             encoded[text_model.name] = encode_passages(text_model, by_key, store, settings.text_tokens)
             _write_vectors(draft / "texts" / f"{text_model.name}.npy", keys, store)
             store.keep_only(keys)

@@ -62,11 +62,8 @@ class TrainingData:
         lists = {
             split: retrieved(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
         }
-        return (
-            questions,
-            lists,
-            texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own),
-        )
+        texts = texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
+        return questions, lists, texts
 
 
 def split_by_relevance(
