@@ -60,25 +60,25 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
         BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
     """
     form, pairs, note = _pairs(read_json_or_lines(path), by_text)
-    asked = {identifier: identifier for identifier in ids}
+    questions = set(ids)
     answers: dict[str, str] = {}
     unknown: list[str] = []
     first: dict[str, Field] = {}
     missing = 0
     for identifier, answer, place in pairs:
         if identifier in first:
-            where = first[identifier].name or (f"row {row}" if (row := first[identifier].row) else "")
-            suffix = f", the first in {where}" if where else ""
+            place_of_first = first[identifier].name or (f"row {row}" if (row := first[identifier].row) else "")
+            suffix = f", the first in {place_of_first}" if place_of_first else ""
             place.refuse(f"second answer to one question{suffix}", got=identifier)
         first[identifier] = place
         if answer is None:
             missing += 1
-        elif identifier in asked:
-            answers[asked[identifier]] = answer
+        elif identifier in questions:
+            answers[identifier] = answer
         else:
             unknown.append(identifier)
     if not answers:
-        shown = [reprlib.repr(each) for each in list(asked)[:_SHOWN]]
+        shown = [reprlib.repr(question) for question in list(ids)[:_SHOWN]]
         got = f"{missing} answers that are null" if missing and not unknown else unknown[:_SHOWN]
         raise BadInput("no answer to any of the questions", file=path, field="id", got=got,
                        expected=f"ids such as {', '.join(shown)}")  # fmt: skip
@@ -103,10 +103,10 @@ def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tu
     if not records:
         root.refuse("no answers", expected="an answer a question")
     records[0].get("id")  # refuses what is no object
-    found = next((each for each in _FORMS if each[0] in records[0].keys), None)
-    if found is None:
+    entry = next((form_entry for form_entry in _FORMS if form_entry[0] in records[0].keys), None)
+    if entry is None:
         records[0].refuse("no field with an answer", choices=[key for key, _, _ in _FORMS])
-    key, form, read = found
+    key, form, read = entry
     chosen, note = _one_filter(records) if key == "filtered_resps" else (records, "")
     return form, ((*read(record, by_text), record) for record in chosen), note
 
@@ -114,11 +114,11 @@ def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tu
 def _by_id(root: Field) -> Pairs:
     # Of two answers to one question JSON's reader would take the last without a word.
     for identifier, _ in json.loads(read_text(root.file), object_pairs_hook=tuple):
-        given = root.value[identifier]
-        is_list = isinstance(given, list) and given and isinstance(given[0], dict) and "text" in given[0]
-        answer = given[0]["text"] if is_list else given  # of an n-best list
+        content = root.value[identifier]
+        is_list = isinstance(content, list) and content and isinstance(content[0], dict) and "text" in content[0]
+        answer = content[0]["text"] if is_list else content  # of an n-best list
         if answer is not None and not isinstance(answer, str):
-            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=given,
+            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=content,
                            expected="{question's id: answer} or n-best lists {id: [{'text': answer}]}")  # fmt: skip
         yield identifier, answer, root
 
@@ -136,9 +136,9 @@ def _plain(key: str) -> Read:
 
 def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
     """The first output that has an answer; without any output the answer is empty, with others it is missing."""
-    given = [output.get("answer") for output in record["output"].items()]
-    none = None if given else ""
-    return record["id"].identifier(), next((answer.text() for answer in given if answer is not None), none)
+    outputs = [output.get("answer") for output in record["output"].items()]
+    none = None if outputs else ""
+    return record["id"].identifier(), next((answer.text() for answer in outputs if answer is not None), none)
 
 
 def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
@@ -155,10 +155,10 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
     doc = record["doc"]
     if doc.get("id") is not None:
         return doc["id"].identifier(), answer
-    asked = fold(doc["question"].text()), fold(doc["context"].text())
-    if asked not in by_text:
+    texts = fold(doc["question"].text()), fold(doc["context"].text())
+    if texts not in by_text:
         doc.refuse("no id, and no question of the set has its question and context", expected="a field id")
-    return by_text[asked], answer
+    return by_text[texts], answer
 
 
 def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
@@ -194,10 +194,10 @@ def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
     """
     names: dict[str, list[Path]] = {}
     sources: dict[str, str | Path] = {}  # what says that files are of one model
-    for given in files:
-        name, equals, rest = str(given).partition("=")
-        path = Path(rest) if equals and not Path(given).exists() else Path(given)
-        name = name.strip() if path != Path(given) else ""
+    for argument in files:
+        name, equals, rest = str(argument).partition("=")
+        path = Path(rest) if equals and not Path(argument).exists() else Path(argument)
+        name = name.strip() if path != Path(argument) else ""
         source = name or (path.resolve().parent if path.stem.startswith("seed-") else path)
         name = name or model_of(path)
         if sources.setdefault(name, source) != source or path in names.get(name, ()):

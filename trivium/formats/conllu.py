@@ -92,7 +92,7 @@ def load_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
 
 def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Mapping[str, str]) -> None:
     """Write the syntax of texts by id; neighbouring words of one span become a multi-word token."""
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(path) as target, target.open("w", encoding="utf-8") as out:
         for identifier, of_text in sentences.items():
             for number, sentence in enumerate(of_text, 1):
                 if number == 1:

@@ -65,8 +65,11 @@ def _row(picture: Picture) -> dict[str, Any]:
             for caption in picture.captions
         ],
         "objects": [
-            {**vars(each), "segmentation": None if each.segmentation is None else json.dumps(each.segmentation)}
-            for each in picture.objects
+            {
+                **vars(annotated),
+                "segmentation": None if annotated.segmentation is None else json.dumps(annotated.segmentation),
+            }
+            for annotated in picture.objects
         ],
     }
 
@@ -74,13 +77,15 @@ def _row(picture: Picture) -> dict[str, Any]:
 def _pictures(rows: Iterator[dict[str, Any]]) -> Iterator[Picture]:
     for row in rows:
         captions = tuple(_caption(**caption) for caption in row.pop("captions"))
-        objects = tuple(_object(**each) for each in row.pop("objects", ()))
+        objects = tuple(_object(**annotated) for annotated in row.pop("objects", ()))
         others = tuple(tuple(box) for box in row.pop("others", ()))
         yield Picture(**row, captions=captions, objects=objects, others=others)
 
 
 def _caption(id: int, text: str, phrases: list[dict[str, Any]]) -> Caption:
-    return Caption(id, text, tuple(Phrase(each["start"], each["end"], tuple(each["classes"])) for each in phrases))
+    return Caption(
+        id, text, tuple(Phrase(phrase["start"], phrase["end"], tuple(phrase["classes"])) for phrase in phrases)
+    )
 
 
 def _object(class_name: str, box: list[float], segmentation: str | None, crowd: bool) -> Object:

@@ -77,21 +77,21 @@ def load_examples(path: Path, texts: Sequence[AnnotatedText]) -> ExampleSet:
             that is not in the text, is another text, or is not of its element; a chain that does not lead from the
             answer element to the answer along a chain of the text; or the file holds no question.
     """
-    known = {text.id: text for text in texts}
+    by_id = {text.id: text for text in texts}
     first: dict[str, int] = {}
-    examples, unified, beside = [], 0, 0
+    examples, unified, misplaced = [], 0, 0
     for row, record in read_json_lines(path):
         field = Field(record, path, row)
-        example = _example(field, known)
+        example = _example(field, by_id)
         if example.id in first:
             field["id"].refuse(f"question twice, the first in row {first[example.id]}")
         first[example.id] = row
         examples.append(example)
         unified += field["answer"]["text"].value != example.answer_text
-        beside += not example.chain and example.answer not in _spans(example.frame, example.answer_element)
+        misplaced += not example.chain and example.answer not in _spans(example.frame, example.answer_element)
     if not examples:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
-    return ExampleSet(examples, unified, beside)
+    return ExampleSet(examples, unified, misplaced)
 
 
 def write_texts(path: Path, texts: Sequence[AnnotatedText]) -> None:
@@ -170,24 +170,24 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
         number.refuse("no such frame", expected=f"0 to {len(text.frames) - 1}: text {text.id!r} has {len(text.frames)}")
     frame = text.frames[number.integer()]
     names = list(dict.fromkeys(element.name for element in frame.elements))
-    asked = field["answer_element"].name_of(names)
-    given = [element.name_of(names) for element in field["context_elements"].items()]
-    if asked in given or len(set(given)) < len(given):
+    asked_element = field["answer_element"].name_of(names)
+    context = [element.name_of(names) for element in field["context_elements"].items()]
+    if asked_element in context or len(set(context)) < len(context):
         field["context_elements"].refuse(
-            "element twice, or the one that is asked for", expected=f"others than {asked!r}"
+            "element twice, or the one that is asked for", expected=f"others than {asked_element!r}"
         )
     answer = field["answer"].span(text.text)
     if fold(field["answer"]["text"].text()) != fold(answer.of(text.text)):
         field["answer"]["text"].refuse("not the text of its span", expected=repr(answer.of(text.text)))
-    chain = _to_antecedent(field["chain"], text, _spans(frame, asked), answer)
+    chain = _to_antecedent(field["chain"], text, _spans(frame, asked_element), answer)
     return Example(
         id=identifier,
         text=text,
         question=field["question"].text(empty=False),
         answer=answer,
         frame=frame,
-        answer_element=asked,
-        context_elements=tuple(given),
+        answer_element=asked_element,
+        context_elements=tuple(context),
         chain=chain,
     )
 

@@ -25,21 +25,21 @@ CORE_TYPES = ("core", "peripheral", "extra-thematic")
 PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "preposition", "other")
 
 
-def end_of(text: str, start: int, wanted: str) -> int | None:
-    """Where `wanted` ends in a stored text that should have it at `start`; None when something else stands there.
+def end_of(text: str, start: int, token: str) -> int | None:
+    """Where `token` ends in a stored text that should have it at `start`; None when something else stands there.
 
-    What `fold` makes one does not count, so the stretch found may be longer or shorter than `wanted`; it never ends
+    What `fold` makes one does not count, so the stretch found may be longer or shorter than `token`; it never ends
     between a letter and its combining accent.
     """
-    if start < 0 or start >= len(text) or not wanted:
+    if start < 0 or start >= len(text) or not token:
         return None
-    if text.startswith(wanted, start):
-        return start + len(wanted)
-    last = start + 4 * len(wanted) + 8  # accents apart, and marks of no width
+    if text.startswith(token, start):
+        return start + len(token)
+    last = start + 4 * len(token) + 8  # accents apart, and marks of no width
     while last < len(text) and continues(text[last]):
         last += 1
     window = text[start:last]
-    return next((start + end for first, end in find_folded(window, wanted) if not fold(window[:first])), None)
+    return next((start + end for first, end in find_folded(window, token) if not fold(window[:first])), None)
 
 
 @dataclass(frozen=True, order=True)

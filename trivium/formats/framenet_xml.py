@@ -111,22 +111,22 @@ def _by_number(identifier: str) -> tuple[int, str]:
     return (int(identifier) if identifier.isdecimal() and len(identifier) < 19 else 0, identifier)
 
 
-def _join(known: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, counts: Counter[str]) -> None:
+def _join(texts: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, counts: Counter[str]) -> None:
     """Add the frames of a sentence to those that other files have of it."""
     text, frames = new.text, new.frames
-    if (old := known.get(new.id)) is not None:
+    if (old := texts.get(new.id)) is not None:
         if text.replace("_", " ") != old.text.replace("_", " "):
             sentence.refuse(f"another text than sentence {new.id!r} has elsewhere", "ID", text, expected=repr(old.text))
         if text != old.text:  # `_` where only one has it: the words are joined
             counts["sentences_joined_words"] += 1
             text = "".join(" " if " " in pair else pair[0] for pair in zip(text, old.text, strict=True))
         frames = old.frames + frames
-    known[new.id] = AnnotatedText(new.id, "", text, frames, ())
+    texts[new.id] = AnnotatedText(new.id, "", text, frames, ())
 
 
 def _in_order(text: AnnotatedText, counts: Counter[str]) -> AnnotatedText:
     """The text with its frames sorted by trigger, each once."""
-    frames = sorted(dict.fromkeys(text.frames), key=lambda each: (each.lexical_unit.span, each.frame))
+    frames = sorted(dict.fromkeys(text.frames), key=lambda instance: (instance.lexical_unit.span, instance.frame))
     counts["frames_given_twice"] += len(text.frames) - len(frames)
     return AnnotatedText(text.id, text.title, text.text, tuple(frames), ())
 
@@ -174,8 +174,8 @@ class _Converter:
 
     def _frames(self, sentence: Node, offset: int) -> list[FrameInstance]:
         text = _text(sentence)
-        found = (self._frame(annotated, text, offset) for annotated in sentence.walk("annotationSet"))
-        return [frame for frame in found if frame is not None]
+        frames = (self._frame(annotated, text, offset) for annotated in sentence.walk("annotationSet"))
+        return [frame for frame in frames if frame is not None]
 
     def _frame(self, annotated: Node, text: str, offset: int) -> FrameInstance | None:
         if self.unit is None and not annotated.attributes.get("frameName"):
@@ -205,7 +205,7 @@ class _Converter:
 
     def _stretches(self, layers: Sequence[Node], text: str, offset: int) -> list[tuple[Span, int, str]]:
         """Place in the text, rank and name of the labels of layers, in the order of the text."""
-        found: dict[tuple[Span, int, str], None] = {}
+        places: dict[tuple[Span, int, str], None] = {}
         for layer in layers:
             rank = layer.number("rank", 1) if "rank" in layer.attributes else 1
             for label in layer.walk("label"):
@@ -219,9 +219,9 @@ class _Converter:
                     problem = f"label {name!r} is not in its sentence"
                     label.refuse(problem, layer.attributes["name"], (start, last), expected=expected)
                 place = Span(start + offset, last + 1 + offset), rank, name
-                self.counts["elements_given_twice"] += place in found
-                found[place] = None
-        return sorted(found)
+                self.counts["elements_given_twice"] += place in places
+                places[place] = None
+        return sorted(places)
 
     def _elements(self, frame: str, stretches: Sequence[tuple[Span, int, str]]) -> tuple[FrameElement, ...]:
         """The elements of a frame, of stretches with rank and name; what is odd of them is counted."""

@@ -75,9 +75,9 @@ def per_query(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> 
         BadInput: a file that cannot be read; row and field are named.
         ValueError: unknown measure, no query at all, or a query of the run that is not judged; see `take`.
     """
-    given = take(qrels, [run])
-    queries = given.qrels.queries
-    measured = ranking.evaluate(given.runs[0].complete(queries), given.qrels, _several(measures))
+    inputs = take(qrels, [run])
+    queries = inputs.qrels.queries
+    measured = ranking.evaluate(inputs.runs[0].complete(queries), inputs.qrels, _several(measures))
     return {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in measured.items()}
 
 
@@ -114,14 +114,14 @@ def fuse(
         raise ValueError(f"unknown method {method!r} (choices: {', '.join(METHODS)})")
     if method == "rrf" and weights is not None:
         raise ValueError("reciprocal rank fusion takes no weights")
-    given = take(None, runs)
-    complete = _over_all_queries(given.runs)
+    inputs = take(None, runs)
+    complete = _over_all_queries(inputs.runs)
     if method == "rrf":
         fused = fusion.reciprocal_rank_fusion(complete, depth=depth, name=name)
     else:
-        shares = [1.0] * len(complete) if weights is None else _in_order(weights, given.runs)
+        shares = [1.0] * len(complete) if weights is None else _in_order(weights, inputs.runs)
         fused = fusion.linear_fusion(complete, shares, depth=depth, normalization=normalization, name=name)
-    return given.named(fused)
+    return inputs.named(fused)
 
 
 def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
@@ -150,11 +150,11 @@ def to_frame(run: Ranked) -> "pandas.DataFrame":
     """A run as PyTerrier has it: columns qid, docno, score and rank, from 0; any kind of run."""
     import pandas
 
-    given = take(None, [run])
-    (taken,) = given.runs
+    inputs = take(None, [run])
+    (only_run,) = inputs.runs
     rows = [
-        (query, name_of(document, given.names), score, rank)
-        for query, *ranked in zip(taken.queries, taken.documents.tolist(), taken.scores.tolist(), strict=True)
+        (query, name_of(document, inputs.names), score, rank)
+        for query, *ranked in zip(only_run.queries, only_run.documents.tolist(), only_run.scores.tolist(), strict=True)
         for rank, (document, score) in enumerate(zip(*ranked, strict=True))
         if document >= 0
     ]
@@ -175,9 +175,9 @@ def write_run(path: str | PathLike[str], run: Ranked) -> None:
     path = Path(path)
     if path.is_dir():  # a folder that is written over is lost
         raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
-    given = Given(Qrels((), ()), (run,), run.names) if isinstance(run, Run) else take(None, {path.stem: run})
-    tag = "_".join((given.runs[0].name or path.stem).split())  # white space ends a column
-    trec.write_run(path, replace(given.runs[0], name=tag), given.names)
+    inputs = Given(Qrels((), ()), (run,), run.names) if isinstance(run, Run) else take(None, {path.stem: run})
+    tag = "_".join((inputs.runs[0].name or path.stem).split())  # white space ends a column
+    trec.write_run(path, replace(inputs.runs[0], name=tag), inputs.names)
 
 
 def search_weights(
@@ -209,9 +209,9 @@ def search_weights(
     _check_depth(depth)
     (measure,) = _several(measure)
     function, cutoff = ranking.select_measure(measure)
-    given = take(qrels, runs)
-    systems, judged = _names(given.runs), given.qrels
-    complete = [run.complete(judged.queries) for run in given.runs]
+    inputs = take(qrels, runs)
+    systems, judged = _names(inputs.runs), inputs.qrels
+    complete = [run.complete(judged.queries) for run in inputs.runs]
     if function is ranking.reciprocal_rank:
         ranks = min((k for k in (depth, cutoff) if k is not None), default=None)
         tried = weight_search.search_weights(complete, judged, step=step, depth=ranks, normalization=normalization)
@@ -246,18 +246,18 @@ def compare(
     """
     if not 0 < level <= 1:
         raise ValueError(f"the level {level!r} does not lie between 0 and 1")
-    given = take(qrels, runs)
-    systems = _names(given.runs)
+    inputs = take(qrels, runs)
+    systems = _names(inputs.runs)
     names = _several(measures)
-    measured = [ranking.evaluate(run.complete(given.qrels.queries), given.qrels, names) for run in given.runs]
+    measured = [ranking.evaluate(run.complete(inputs.qrels.queries), inputs.qrels, names) for run in inputs.runs]
     values = {name: np.array([values[name] for values in measured]) for name in names}
-    p = {name: fisher_randomization(each, seed=seed) for name, each in values.items()}
+    p = {name: fisher_randomization(matrix, seed=seed) for name, matrix in values.items()}
     return Comparison(
         systems,
-        means={name: each.mean(axis=1) for name, each in values.items()},
+        means={name: matrix.mean(axis=1) for name, matrix in values.items()},
         p=p,
-        p_holm={name: _holm_of_pairs(each) for name, each in p.items()},
-        beaten={name: superscripts(each, p[name], level=level) for name, each in values.items()},
+        p_holm={name: _holm_of_pairs(matrix) for name, matrix in p.items()},
+        beaten={name: superscripts(matrix, p[name], level=level) for name, matrix in values.items()},
     )
 
 

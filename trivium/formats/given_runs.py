@@ -62,8 +62,10 @@ class Given:
         if self.names is None or self.only_ours:
             return replace(run, names=self.names)
         return {
-            query: {self.names[document]: score for document, score in zip(found, scores, strict=True) if document >= 0}
-            for query, found, scores in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
+            query: {
+                self.names[document]: score for document, score in zip(ranked, scores, strict=True) if document >= 0
+            }
+            for query, ranked, scores in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
         }
 
 
@@ -106,42 +108,42 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
         return Given(judged_by_us or Qrels((), ()), kept, None)
     vocabulary: dict[str, int] = {}
     graded = {} if qrels is None else _graded(qrels, vocabulary)
-    found = [_run(run, vocabulary, name) for name, run in named]
+    read = [_run(run, vocabulary, name) for name, run in named]
     # Lower numbers come first where scores are equal: the last name gets the first.
     names = sorted(vocabulary, reverse=True)
     number = np.empty(len(names) + 1, np.int64)
     number[[vocabulary[name] for name in names]] = np.arange(len(names))
     number[PADDING] = PADDING
-    taken = tuple(
+    numbered = tuple(
         Run(run.queries, number[run.documents], run.scores, _called(run.name, place))
-        for place, run in enumerate(found, 1)
+        for place, run in enumerate(read, 1)
     )
     judged = {query: {int(number[document]) for document in grades} for query, grades in graded.items()}
-    _warn_of_strangers(taken, judged, names.__getitem__)
+    _warn_of_strangers(numbered, judged, names.__getitem__)
     judgements = Qrels.from_dict(
         {query: {int(number[name]): grade for name, grade in grades.items()} for query, grades in graded.items()}
     )
-    return Given(judgements, taken, tuple(names), only_ours=len(ours) == len(named))
+    return Given(judgements, numbered, tuple(names), only_ours=len(ours) == len(named))
 
 
 def _called(name: str, place: int) -> str:
     return name or f"run {place}"
 
 
-def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int, float]]:
+def _graded(judgements: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int, float]]:
     """{query: {document: grade}}."""
-    if isinstance(given, Qrels):
+    if isinstance(judgements, Qrels):
         return {
-            query: dict(zip(_numbers(relevant, given.names, vocabulary).tolist(), grades.tolist(), strict=True))
-            for query, relevant, grades in zip(given.queries, given.relevant, given.grades, strict=True)
+            query: dict(zip(_numbers(relevant, judgements.names, vocabulary).tolist(), grades.tolist(), strict=True))
+            for query, relevant, grades in zip(judgements.queries, judgements.relevant, judgements.grades, strict=True)
         }
-    if isinstance(given, str | PathLike):
-        found = read_grades(Path(given), vocabulary)
+    if isinstance(judgements, str | PathLike):
+        by_query = read_grades(Path(judgements), vocabulary)
         return {
-            query: {document: float(grade) for document, grade in grades.items()} for query, grades in found.items()
+            query: {document: float(grade) for document, grade in grades.items()} for query, grades in by_query.items()
         }
     graded: dict[str, dict[int, float]] = {}
-    for query, document, grade in _lines(given, GRADE):
+    for query, document, grade in _lines(judgements, GRADE):
         grades = graded.setdefault(query, {})
         if document is None:
             continue
@@ -156,16 +158,16 @@ def _graded(given: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int
 
 def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]], name: Callable[[int], str]) -> None:
     """Warn of each run of which no document is judged for its query; judgements of ours are those that are relevant."""
-    known = next(((query, next(iter(found))) for query, found in judged.items() if found), None)
-    if known is None:
+    example = next(((query, next(iter(grades))) for query, grades in judged.items() if grades), None)
+    if example is None:
         return
     for run in runs:
         lists = dict(zip(run.queries, run.documents.tolist(), strict=True))
-        retrieved = [(query, document) for query, found in lists.items() for document in found if document != PADDING]
+        retrieved = [(query, document) for query, ranked in lists.items() for document in ranked if document != PADDING]
         if not retrieved:
             warnings.warn(f"the run {run.name!r} has no document at all", stacklevel=4)
         elif all(document not in judged.get(query, ()) for query, document in retrieved):
-            (query, document), (other, relevant) = retrieved[0], known
+            (query, document), (other, relevant) = retrieved[0], example
             warnings.warn(
                 f"nothing that the run {run.name!r} retrieved is judged for any query: for {query!r} it has documents "
                 f"such as {name(document)!r}, the judgements of {other!r} such as {name(relevant)!r}",
@@ -173,28 +175,30 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
             )
 
 
-def _run(given: Ranked, vocabulary: dict[str, int], name: str) -> Run:
-    if isinstance(given, Run):
-        documents = _numbers(given.documents.ravel(), given.names, vocabulary).reshape(given.documents.shape)
-        return Run(given.queries, documents, given.scores, name or given.name)
-    if isinstance(given, str | PathLike):
-        return read_run(Path(given), name or None, vocabulary)
+def _run(source: Ranked, vocabulary: dict[str, int], name: str) -> Run:
+    if isinstance(source, Run):
+        documents = _numbers(source.documents.ravel(), source.names, vocabulary).reshape(source.documents.shape)
+        return Run(source.queries, documents, source.scores, name or source.name)
+    if isinstance(source, str | PathLike):
+        return read_run(Path(source), name or None, vocabulary)
     lists: dict[str, dict[str, float]] = {}
-    for query, document, score in _lines(given, SCORE):
-        found = lists.setdefault(query, {})
+    for query, document, score in _lines(source, SCORE):
+        scores_by_document = lists.setdefault(query, {})
         if document is None:
             continue
-        if document in found:
+        if document in scores_by_document:
             raise ValueError(f"{f'run {name!r}, ' if name else ''}query {query!r} has a document twice: {document!r}")
         if not isinstance(score, Real) or not math.isfinite(score):
             raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
-        found[document] = float(score)
+        scores_by_document[document] = float(score)
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
-    for row, found in enumerate(lists.values()):
-        ranked = sorted(((score, document) for document, score in found.items()), reverse=True)
-        documents[row, : len(found)] = [vocabulary.setdefault(document, len(vocabulary)) for _, document in ranked]
-        scores[row, : len(found)] = [score for score, _ in ranked]
+    for row, scores_by_document in enumerate(lists.values()):
+        ranked = sorted(((score, document) for document, score in scores_by_document.items()), reverse=True)
+        documents[row, : len(scores_by_document)] = [
+            vocabulary.setdefault(document, len(vocabulary)) for _, document in ranked
+        ]
+        scores[row, : len(scores_by_document)] = [score for score, _ in ranked]
     return Run(tuple(lists), documents, scores, name)
 
 
@@ -202,73 +206,73 @@ def _numbers(
     documents: NDArray[np.int64], names: Sequence[str] | None, vocabulary: dict[str, int]
 ) -> NDArray[np.int64]:
     """Of documents of our objects: a number without name and its digits are the same name."""
-    found = [
+    numbers = [
         PADDING if document == PADDING else vocabulary.setdefault(name_of(document, names), len(vocabulary))
         for document in documents.tolist()
     ]
-    return np.array(found, np.int64)
+    return np.array(numbers, np.int64)
 
 
-def _lines(given: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
+def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
     """(query, document, grade or score); a query comes first without a document: it counts, whatever is there.
 
     Args:
-        given: a mapping, or a table of pandas.
+        table: a mapping, or a table of pandas.
         value: the column of a table, `GRADE` or `SCORE`.
     """
-    if not isinstance(given, Mapping):
-        yield from _rows(given, value)
+    if not isinstance(table, Mapping):
+        yield from _rows(table, value)
         return
-    for query, found in _by_query(given):
+    for query, documents in _by_query(table):
         yield query, None, 0
-        if isinstance(found, Mapping):
-            pairs: Iterable[tuple[Any, Any]] = found.items()
+        if isinstance(documents, Mapping):
+            pairs: Iterable[tuple[Any, Any]] = documents.items()
         elif value is SCORE:
-            raise ValueError(f"query {query!r}: {found!r} is no {{document: score}}")
-        elif isinstance(found, str | bytes) or not isinstance(found, Iterable):
-            raise ValueError(f"query {query!r}: {found!r} is neither {{document: grade}} nor a list of documents")
+            raise ValueError(f"query {query!r}: {documents!r} is no {{document: score}}")
+        elif isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
+            raise ValueError(f"query {query!r}: {documents!r} is neither {{document: grade}} nor a list of documents")
         else:
-            pairs = ((document, 1) for document in found)
+            pairs = ((document, 1) for document in documents)
         yield from ((query, _name(document, query), number) for document, number in pairs)
 
 
-def _by_query(given: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    seen: set[str] = set()
-    for key, value in given.items():
+def _by_query(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    queries: set[str] = set()
+    for key, value in mapping.items():
         query = _name(key, key)
-        if query in seen:
+        if query in queries:
             raise ValueError(f"query {query!r} stands twice")
-        seen.add(query)
+        queries.add(query)
         yield query, value
 
 
-def _name(given: Any, query: Any) -> str:
+def _name(value: Any, query: Any) -> str:
     """The name of a query, or of a document of it."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Integral) and not isinstance(given, bool):
-        return str(int(given))
-    if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
-        raise ValueError(f"query {query!r}: {given!r} is no name (choices: a text, a number)")
-    if abs(float(given)) >= _LARGEST_EXACT:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"query {query!r}: {value!r} is no name (choices: a text, a number)")
+    if abs(float(value)) >= _LARGEST_EXACT:
         problem = "a number with a point that is too large to be exact; read the column as text"
-        raise ValueError(f"query {query!r}: the name {given!r} is {problem}")
-    return str(int(float(given)) if float(given).is_integer() else given)
+        raise ValueError(f"query {query!r}: the name {value!r} is {problem}")
+    return str(int(float(value)) if float(value).is_integer() else value)
 
 
 def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
     """Rows of a table of pandas: query, document, value."""
-    there = list(getattr(table, "columns", ()))
-    if not there:
+    available = list(getattr(table, "columns", ()))
+    if not available:
         kinds = "one of our objects, a dictionary, the path of a TREC file, a DataFrame of pandas"
         raise ValueError(f"{type(table).__name__} is no run and no judgements (choices: {kinds})")
     columns = []
     for names in (QUERY, DOCUMENT, value):
-        name = next((name for name in names if name in there), None)
+        name = next((name for name in names if name in available), None)
         if name is None:
-            raise ValueError(f"the table has no column {' or '.join(names)} (it has {', '.join(map(str, there))})")
-        if there.count(name) > 1:
-            raise ValueError(f"the table has {there.count(name)} columns {name!r}")
+            raise ValueError(f"the table has no column {' or '.join(names)} (it has {', '.join(map(str, available))})")
+        if available.count(name) > 1:
+            raise ValueError(f"the table has {available.count(name)} columns {name!r}")
         columns.append(table[name].tolist())
     for query, document, number in zip(*columns, strict=True):
         name = _name(query, query)

@@ -39,10 +39,10 @@ class Field:
 
     def __getitem__(self, key: str) -> "Field":
         """A field that must be there."""
-        found = self.get(key)
-        if found is None:
+        field = self.get(key)
+        if field is None:
             self._at(f".{key}", None).refuse("missing", choices=self.value)
-        return found
+        return field
 
     def get(self, key: str) -> "Field | None":
         """A field that may be absent or null."""

@@ -35,12 +35,12 @@ def read_articles(path: Path) -> Iterator[tuple[int, KiltArticle]]:
     Raises:
         BadInput: see `parse_article`; or an id stands twice.
     """
-    seen: set[str] = set()
+    identifiers: set[str] = set()
     for row, record in read_json_lines(path):
         article = parse_article(record, path, row)
-        if article.id in seen:
+        if article.id in identifiers:
             raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=article.id)
-        seen.add(article.id)
+        identifiers.add(article.id)
         yield row, article
 
 

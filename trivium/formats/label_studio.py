@@ -81,8 +81,8 @@ def _annotation(annotation: Field, values: Mapping[str, str], others: bool) -> E
                 problem = "not a control of this labelling interface; an export of another project?"
                 (control or part).refuse(problem, choices=values)
             continue
-        found = part["value"][values[control.value]]
-        texts = (found.value,) if isinstance(found.value, str) else found.texts()  # a text area gives either
+        result = part["value"][values[control.value]]
+        texts = (result.value,) if isinstance(result.value, str) else result.texts()  # a text area gives either
         controls[control.value] = (*controls.get(control.value, ()), *texts)
     annotator = _annotator(annotation["completed_by"])
     return ExportedAnnotation(annotation["id"].integer(), annotator, controls, annotation.name)

@@ -57,10 +57,10 @@ def read_karpathy(path: Path) -> tuple[list[SplitPicture], Counter[str]]:
     if not isinstance(images, list) or not images:
         raise BadInput("no pictures", file=path, field="images", expected="Karpathy's format, a list of pictures")
     counts: Counter[str] = Counter(captions_empty=0, pictures_without_caption=0)
-    seen: dict[str, set[Any]] = {"imgid": set(), "filename": set(), "cocoid": set(), "sentid": set()}
+    values: dict[str, set[Any]] = {"imgid": set(), "filename": set(), "cocoid": set(), "sentid": set()}
     pictures = []
     for image in Field(images, path, name="images").items():
-        picture = _picture(image, seen, counts)
+        picture = _picture(image, values, counts)
         if picture.captions:
             pictures.append(picture)
         else:
@@ -68,16 +68,16 @@ def read_karpathy(path: Path) -> tuple[list[SplitPicture], Counter[str]]:
     return pictures, counts
 
 
-def _picture(image: Field, seen: dict[str, set[Any]], counts: Counter[str]) -> SplitPicture:
+def _picture(image: Field, values: dict[str, set[Any]], counts: Counter[str]) -> SplitPicture:
     identifier, name = image["imgid"].integer(), image["filename"].text(empty=False)
     coco_id = None if (field := image.get("cocoid")) is None else field.integer()
     split = SPLIT_NAMES[image["split"].name_of(SPLIT_NAMES)]
     for key in ("imgid", "filename", "cocoid"):
-        _once(image, key, seen)
+        _once(image, key, values)
     captions = []
     for sentence in image["sentences"].items():
         number, text = sentence["sentid"].integer(), sentence["raw"].text().strip()
-        _once(sentence, "sentid", seen)
+        _once(sentence, "sentid", values)
         if text:
             captions.append(Caption(number, text))
         else:
@@ -85,12 +85,12 @@ def _picture(image: Field, seen: dict[str, set[Any]], counts: Counter[str]) -> S
     return SplitPicture(identifier, name, split, coco_id, tuple(captions))
 
 
-def _once(record: Field, key: str, seen: dict[str, set[Any]]) -> None:
+def _once(record: Field, key: str, values: dict[str, set[Any]]) -> None:
     value = record.value.get(key)
-    if value in seen[key]:
+    if value in values[key]:
         record[key].refuse("stands twice")
     if value is not None:
-        seen[key].add(value)
+        values[key].add(value)
 
 
 def read_corpus(folder: Path) -> Corpus:
@@ -126,7 +126,7 @@ def _types(path: Path) -> tuple[str, ...]:
 
 def _with_instances(pictures: list[SplitPicture], folder: Path, counts: Counter[str]) -> Corpus:
     instances = read_instances(folder / INSTANCES)
-    known = []
+    kept = []
     for picture in pictures:
         if picture.coco_id is None:
             expected = "the picture's id in instances.json"
@@ -136,28 +136,28 @@ def _with_instances(pictures: list[SplitPicture], folder: Path, counts: Counter[
             problem = f"no such picture in {INSTANCES}"
             raise BadInput(problem, file=folder / SPLIT_FILE, row=picture.name, field="cocoid", got=picture.coco_id)
         objects = instances.objects.get(picture.coco_id, ())
-        known.append(Picture(picture.id, picture.name, picture.split, *size, objects, picture.captions))
-    counts["annotated_pictures_not_in_split_file"] = len(instances.sizes) - len(known)
-    return Corpus(tuple(known), instances.classes, {**counts, **instances.counts})
+        kept.append(Picture(picture.id, picture.name, picture.split, *size, objects, picture.captions))
+    counts["annotated_pictures_not_in_split_file"] = len(instances.sizes) - len(kept)
+    return Corpus(tuple(kept), instances.classes, {**counts, **instances.counts})
 
 
 def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[str], types: Sequence[str]) -> Corpus:
     counts["captions_without_annotation"] = 0
-    known = []
+    kept = []
     with EntitiesArchive(folder / ENTITIES, types) as archive:
         for picture in pictures:
             annotated = archive.read(Path(picture.name).stem)
             captions = tuple(_with_phrases(caption, annotated, types, counts) for caption in picture.captions)
             size = annotated.size
-            known.append(
+            kept.append(
                 Picture(picture.id, picture.name, picture.split, *size, annotated.objects, captions, annotated.others)
             )
     dropped = archive.counts["objects_box_outside"] + archive.counts["objects_without_area"]
-    objects = dropped + sum(len(picture.objects) for picture in known)
+    objects = dropped + sum(len(picture.objects) for picture in kept)
     if dropped > MOST_DROPPED * objects:
         problem = "too many boxes lie outside their picture or have no area"
         raise BadInput(problem, file=folder / ENTITIES, got=f"{dropped} of {objects}", expected="corners in pixels")
-    return Corpus(tuple(known), tuple(types), {**counts, **archive.counts})
+    return Corpus(tuple(kept), tuple(types), {**counts, **archive.counts})
 
 
 def _with_phrases(caption: Caption, annotated: Annotated, types: Sequence[str], counts: Counter[str]) -> Caption:

@@ -76,7 +76,7 @@ class Picture:
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes in the picture, sorted."""
-        return tuple(sorted({each.class_name for each in self.objects}))
+        return tuple(sorted({member.class_name for member in self.objects}))
 
 
 @dataclass(frozen=True)

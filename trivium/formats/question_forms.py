@@ -82,8 +82,8 @@ def _refuse_others(records: Iterable[Field]) -> None:
 
 def _parquet(path: Path) -> Iterator[Field]:
     try:
-        known = [name for name in read_schema(path).names if name in _COLUMNS]
-        rows = (record for batch in read_batches(path, _BATCH, known) for record in batch.to_pylist())
+        columns = [name for name in read_schema(path).names if name in _COLUMNS]
+        rows = (record for batch in read_batches(path, _BATCH, columns) for record in batch.to_pylist())
         yield from (Field(record, path, row) for row, record in enumerate(rows, 1))
     except UnicodeDecodeError as error:  # of a column's name or of a text
         raise BadInput(f"not UTF-8: {error.reason}", file=path) from None
@@ -101,8 +101,8 @@ def tree_questions(articles: Iterable[Field]) -> Iterator[Record]:
         title = article.get("title")
         for paragraph in article["paragraphs"].items():
             context = paragraph["context"].text()
-            for asked in paragraph["qas"].items():
-                yield "" if title is None else title.text(), context, asked, False
+            for question in paragraph["qas"].items():
+                yield "" if title is None else title.text(), context, question, False
 
 
 def _contexts(records: Iterable[Field]) -> Iterator[Record]:
@@ -113,9 +113,14 @@ def _contexts(records: Iterable[Field]) -> Iterator[Record]:
         if not len(questions) == len(texts) == len(starts):
             record["answers"].refuse("not as many answers as questions", expected=f"{len(questions)} texts and starts")
         for place, (question, text, start) in enumerate(zip(questions, texts, starts, strict=True), 1):
-            asked = {"id": f"{number}.{place}", "question": question.value,
+            question_record = {"id": f"{number}.{place}", "question": question.value,
                      "answers": [{"text": text.value, "answer_start": start.value}]}  # fmt: skip
-            yield "" if title is None else title.text(), context, Field(asked, record.file, record.row, ""), False
+            yield (
+                "" if title is None else title.text(),
+                context,
+                Field(question_record, record.file, record.row, ""),
+                False,
+            )
 
 
 def _mrqa(records: Iterable[Field]) -> Iterator[Record]:
@@ -126,9 +131,9 @@ def _mrqa(records: Iterable[Field]) -> Iterator[Record]:
                 {"text": answer["text"].text(), "answer_start": _first(answer["char_spans"])}
                 for answer in question["detected_answers"].items()
             ]
-            asked = {"id": question["qid"].value, "question": question["question"].value,
+            question_record = {"id": question["qid"].value, "question": question["question"].value,
                      "answers": detected or question["answers"].value}  # fmt: skip
-            yield "", context, Field(asked, record.file, record.row, ""), False
+            yield "", context, Field(question_record, record.file, record.row, ""), False
 
 
 def _first(spans: Field) -> int | None:

@@ -66,8 +66,8 @@ class QuestionSet:
     @property
     def ids(self) -> list[str]:
         """Of all questions, those left out too: a model may well have answered them."""
-        asked = [each.id for each in (*self.questions, *self.unanswerable)]
-        return asked + [identifier for ids in self.left_out.values() for identifier in ids]
+        own = [question.id for question in (*self.questions, *self.unanswerable)]
+        return own + [identifier for ids in self.left_out.values() for identifier in ids]
 
 
 def read_question_set(path: Path) -> QuestionSet:
@@ -84,27 +84,27 @@ def read_question_set(path: Path) -> QuestionSet:
     counts = Counter(searched=0, moved=0, nowhere=0)
     first: dict[str, Field] = {}
     texts: dict[str, str] = {}  # one copy of each context and title: flat records repeat them
-    for title, context, asked, flat in records:
-        given_id = asked.get("qid") or asked["id"]
+    for title, context, question_field, flat in records:
+        given_id = question_field.get("qid") or question_field["id"]
         identifier = given_id.identifier()
         if identifier in first:
-            given_id.refuse(f"id twice, the first in {_where(first[identifier])}")
-        first[identifier] = asked
+            given_id.refuse(f"id twice, the first in {_place_in_file(first[identifier])}")
+        first[identifier] = question_field
         context, title = texts.setdefault(context, context), texts.setdefault(title, title)
-        answers, given = _answers(asked)
+        answers, has_answers = _answers(question_field)
         texted = [(text, start) for text, start in answers if text.strip()]
-        question = asked["question"].text()
+        question = question_field["question"].text()
         place, how = _place(context, *texted[0]) if texted else (None, "")
         shown = tuple(text for text, _ in texted)
         if place is not None:
             shown = (place.of(context), *shown[1:])
         record = AskedQuestion(identifier, title, context, question, shown, place)
-        if _impossible(asked, flat and not given) or shown[:1] == (_NO_ANSWER,):
+        if _impossible(question_field, flat and not has_answers) or shown[:1] == (_NO_ANSWER,):
             unanswerable.append(AskedQuestion(identifier, title, context, question, (), None))
         elif not question.strip():
             left_out["empty_question"].append(identifier)
         elif not texted:
-            left_out["empty_answer" if given else "no_answer"].append(identifier)
+            left_out["empty_answer" if has_answers else "no_answer"].append(identifier)
         else:
             questions.append(record)
             counts[how] += 1
@@ -112,9 +112,9 @@ def read_question_set(path: Path) -> QuestionSet:
         got = {"unanswerable": len(unanswerable)} | {reason: len(ids) for reason, ids in left_out.items()}
         raise BadInput("no question with an answer", file=path, got=got, expected="a question set with answers")
     if counts["nowhere"] > MOST_NOWHERE * len(questions):
-        first_one = next(each for each in questions if each.place is None)
+        first_one = next(wrong for wrong in questions if wrong.place is None)
         problem = f"{counts['nowhere']} of {len(questions)} answers stand nowhere in their contexts; the first"
-        row = _where(first[first_one.id])
+        row = _place_in_file(first[first_one.id])
         raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0],
                        expected="answers that are parts of their contexts")  # fmt: skip
     del counts["in place"]
@@ -127,13 +127,13 @@ def read_question_set(path: Path) -> QuestionSet:
     )
 
 
-def _where(field: Field) -> str | None:
+def _place_in_file(field: Field) -> str | None:
     return field.name or (None if field.row is None else f"row {field.row}")
 
 
-def _impossible(asked: Field, without: bool) -> bool:
+def _impossible(field: Field, without: bool) -> bool:
     """Whether a question is marked as having no answer, or, in a flat record, has none (`without`)."""
-    marked = asked.get("is_impossible")
+    marked = field.get("is_impossible")
     if marked is None:
         return without
     if not isinstance(marked.value, bool):
@@ -141,24 +141,24 @@ def _impossible(asked: Field, without: bool) -> bool:
     return bool(marked.value)
 
 
-def _answers(asked: Field) -> tuple[list[tuple[str, int | None]], bool]:
+def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
     """Texts with their first characters, None where it is not said; and whether any was given."""
-    given = asked.get("answers")
-    if given is None:
-        given = asked.get("answer")
-    if given is None:
+    answers = field.get("answers")
+    if answers is None:
+        answers = field.get("answer")
+    if answers is None:
         return [], False
-    if isinstance(given.value, str):
-        return [(_plain(given), None)], True
-    if isinstance(given.value, dict):
-        texts, starts = list(given["text"].items()), given.get("answer_start") or given.get("answers_start")
+    if isinstance(answers.value, str):
+        return [(_plain(answers), None)], True
+    if isinstance(answers.value, dict):
+        texts, starts = list(answers["text"].items()), answers.get("answer_start") or answers.get("answers_start")
         places = [None] * len(texts) if starts is None else [_start(start) for start in starts.items()]
         if len(places) != len(texts):
-            given.refuse("not as many places as texts", expected=f"{len(texts)} numbers in answer_start")
-        found = [(_plain(text), place) for text, place in zip(texts, places, strict=True)]
+            answers.refuse("not as many places as texts", expected=f"{len(texts)} numbers in answer_start")
+        pairs = [(_plain(text), place) for text, place in zip(texts, places, strict=True)]
     else:
-        found = [_answer(each) for each in given.items()]
-    return found, bool(found)
+        pairs = [_answer(answer) for answer in answers.items()]
+    return pairs, bool(pairs)
 
 
 def _plain(field: Field) -> str:
@@ -190,8 +190,8 @@ def _place(context: str, answer: str, start: int | None) -> tuple[Span | None, s
     end = None if start is None else end_of(context, start, answer)
     if start is not None and end is not None:
         return Span(start, end), "in place"
-    wanted = answer.strip()
-    places = find_folded(context, wanted) or find_folded(context, wanted, any_case=True)
+    stripped = answer.strip()
+    places = find_folded(context, stripped) or find_folded(context, stripped, any_case=True)
     if not places:
         return None, "nowhere"
     nearest = min(places, key=lambda place: abs(place[0] - (start or 0)))

@@ -43,24 +43,24 @@ def read_questions(path: Path) -> list[Question]:
     """
     questions: dict[str, Question] = {}
     for row, record in read_json_lines(path):
-        asked = Field(record, path, row)
-        question = _question(asked)
+        field = Field(record, path, row)
+        question = _question(field)
         if question.id in questions:
-            asked["id"].refuse("question twice")
+            field["id"].refuse("question twice")
         questions[question.id] = question
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return list(questions.values())
 
 
-def _question(asked: Field) -> Question:
-    identifier, output = asked["id"].text(empty=False), asked["output"]
+def _question(field: Field) -> Question:
+    identifier, output = field["id"].text(empty=False), field["output"]
     if identifier.split() != [identifier]:
-        asked["id"].refuse("white space in the id")
+        field["id"].refuse("white space in the id")
     original = output["original_answer"].text(empty=False)
     more = {
-        name: None if (found := asked.get(name)) is None else found.text(empty=False)
+        name: None if (part := field.get(name)) is None else part.text(empty=False)
         for name in ("image", "wikidata_id", "original_question")
     }
     answers = dict.fromkeys([original, *filter(str.strip, output["answer"].texts())])
-    return Question(identifier, asked["input"].text(empty=False), tuple(answers), original, **more)
+    return Question(identifier, field["input"].text(empty=False), tuple(answers), original, **more)

@@ -79,13 +79,13 @@ def read_squad(path: Path) -> SquadSet:
     wrong: list[str] = []
     unified = 0
     first: dict[str, str] = {}
-    for title, context, asked, _ in tree_questions(Field(read_json(path), path)["data"].items()):
-        identifier = asked["id"].identifier()
+    for title, context, field, _ in tree_questions(Field(read_json(path), path)["data"].items()):
+        identifier = field["id"].identifier()
         if identifier in first:
-            asked["id"].refuse(f"id twice, the first in {first[identifier]}")
-        first[identifier] = asked.name
-        question, (answers, misplaced, differing) = asked["question"].text(), _answers(asked, context)
-        reason = _why_not(asked, question, answers)
+            field["id"].refuse(f"id twice, the first in {first[identifier]}")
+        first[identifier] = field.name
+        question, (answers, misplaced, differing) = field["question"].text(), _answers(field, context)
+        reason = _why_not(field, question, answers)
         if reason is not None:
             left_out[reason].append(identifier)
         else:
@@ -98,24 +98,24 @@ def read_squad(path: Path) -> SquadSet:
     return SquadSet(tuple(questions), {reason: tuple(ids) for reason, ids in left_out.items()}, tuple(wrong), unified)
 
 
-def _answers(asked: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
+def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
     """The answers that stand in the context; how many do not, how many only up to Unicode form or kind of space."""
-    found, misplaced, differing = [], 0, 0
-    given = asked.get("answers")
-    for answer in () if given is None else given.items():
+    placed, misplaced, differing = [], 0, 0
+    answers = field.get("answers")
+    for answer in () if answers is None else answers.items():
         text, start = answer["text"].text(), answer["answer_start"].integer()
         end = end_of(context, start, text)
         if end is None:
             misplaced += 1
         else:
             differing += context[start:end] != text
-            found.append((context[start:end], start))
-    return tuple(found), misplaced, differing
+            placed.append((context[start:end], start))
+    return tuple(placed), misplaced, differing
 
 
-def _why_not(asked: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
+def _why_not(field: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
     """Why a question cannot be used, one of REASONS."""
-    impossible = asked.get("is_impossible")
+    impossible = field.get("is_impossible")
     if impossible is not None and not isinstance(impossible.value, bool):
         impossible.refuse("not true or false")
     if impossible is not None and impossible.value:
@@ -123,7 +123,7 @@ def _why_not(asked: Field, question: str, answers: Sequence[tuple[str, int]]) ->
     if not question.strip():
         return "empty_question"
     if not answers:
-        return "wrong_offset" if asked.value.get("answers") else "no_answer"
+        return "wrong_offset" if field.value.get("answers") else "no_answer"
     return None
 
 

@@ -40,7 +40,7 @@ def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
     for name in (*run.queries, *(names or ())):
         if not name or not _ENDS_A_COLUMN.isdisjoint(name):
             raise ValueError(f"run {run.name!r}: the name {name!r} is empty or has white space, which ends a column")
-    with write_atomically(path) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(path) as target, target.open("w", encoding="utf-8") as out:
         for query, documents, scores in zip(run.queries, run.documents, untie(run.scores), strict=True):
             kept = documents[documents != PADDING].tolist()
             for rank, (document, score) in enumerate(zip(kept, scores.tolist(), strict=False), 1):
@@ -62,7 +62,7 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
             query, or no line at all.
     """
     path = Path(path)
-    found: dict[str, dict[int, tuple[float, str]]] = defaultdict(dict)
+    retrieved_by: dict[str, dict[int, tuple[float, str]]] = defaultdict(dict)
     tag = ""
     for row, columns in _columns(path, 6):
         if len(columns) < 6:
@@ -81,20 +81,20 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
             raise BadInput("a number in place of the tag", file=path, row=row, field="tag", got=tag, expected=expected)
         if any(_is_record(columns[place:], columns[1]) for place in range(6, len(columns) - 3)):
             raise BadInput("a second record in the line", file=path, row=row, got=" ".join(columns[5:]))
-        if document in found[query]:
+        if document in retrieved_by[query]:
             raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
-        found[query][document] = score, label
-    if not found:
+        retrieved_by[query][document] = score, label
+    if not retrieved_by:
         raise BadInput("empty run", file=path, expected="at least one retrieved document")
-    shape = len(found), max(map(len, found.values()))
+    shape = len(retrieved_by), max(map(len, retrieved_by.values()))
     documents, scores = np.full(shape, PADDING, dtype=np.int64), np.full(shape, np.nan)
-    for place, retrieved in enumerate(found.values()):
+    for place, retrieved in enumerate(retrieved_by.values()):
         single = np.array([score for score, _ in retrieved.values()], dtype=np.float32).tolist()
         labels = [label for _, label in retrieved.values()]
         ranked = sorted(zip(single, labels, retrieved, strict=True), reverse=True)
         documents[place, : len(ranked)] = [document for _, _, document in ranked]
         scores[place, : len(ranked)] = [score for score, _, _ in ranked]
-    return Run(tuple(found), documents, scores, name or tag)
+    return Run(tuple(retrieved_by), documents, scores, name or tag)
 
 
 def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
@@ -167,7 +167,7 @@ def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
         raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one)")
     if Path(path).is_dir():  # a folder that is written over is lost
         raise BadInput("not a file's path", file=Path(path), got="a folder", expected="the path of a file")
-    with write_atomically(Path(path)) as beside, beside.open("w", encoding="utf-8") as out:
+    with write_atomically(Path(path)) as target, target.open("w", encoding="utf-8") as out:
         for query, documents, grades in zip(qrels.queries, qrels.relevant, qrels.grades, strict=True):
             for document, grade in zip(documents.tolist(), grades.tolist(), strict=True):
                 out.write(f"{query} 0 {name_of(document, qrels.names)} {grade}\n")
@@ -205,7 +205,7 @@ def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[st
         if name in judged[query]:
             raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
         judged[query].add(name)
-        found = graded.setdefault(query, {})
+        grades = graded.setdefault(query, {})
         if int(grade) > 0 or vocabulary is not None:
-            found[_document(label, vocabulary, path, row)] = int(grade)
+            grades[_document(label, vocabulary, path, row)] = int(grade)
     return graded

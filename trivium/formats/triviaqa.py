@@ -48,14 +48,14 @@ def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
 
 def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
     """As `read_triviaqa`, from an open file (a member of an archive, say); `path` is for messages."""
-    seen: set[str] = set()
+    identifiers: set[str] = set()
     for row, record in enumerate(_records(stream, path), 1):
         question = _question(Field(record, path, row))
-        if question.id in seen:
+        if question.id in identifiers:
             raise BadInput("question twice", file=path, row=row, field="QuestionId", got=question.id)
-        seen.add(question.id)
+        identifiers.add(question.id)
         yield question
-    if not seen:
+    if not identifiers:
         raise BadInput("no questions", file=path, expected='objects in "Data"')
 
 

@@ -52,15 +52,15 @@ def pictures_by_name(folder: Path) -> Mapping[str, Path]:
     """
     if not folder.is_dir():
         raise BadInput("no such folder", file=folder)
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         if is_picture(path) and path.is_file():
-            if path.stem in found:
-                raise BadInput("two pictures of one name", file=path, got=str(found[path.stem]))
-            found[path.stem] = path
-    if not found:
+            if path.stem in paths:
+                raise BadInput("two pictures of one name", file=path, got=str(paths[path.stem]))
+            paths[path.stem] = path
+    if not paths:
         raise BadInput("no pictures", file=folder, choices=PICTURES)
-    return found
+    return paths
 
 
 INFOSEEK_TYPES = ("string", "numerical", "time")
@@ -76,20 +76,20 @@ def read_infoseek(path: Path) -> list[VisualQuestion]:
     types = _infoseek_types(path.with_name(f"{path.stem}_qtype{path.suffix}"))
     questions: dict[str, VisualQuestion] = {}
     for row, record in read_json_lines(path):
-        asked = Field(record, path, row)
-        identifier = asked["data_id"].text(empty=False)
+        field = Field(record, path, row)
+        identifier = field["data_id"].text(empty=False)
         if identifier in questions:
-            asked["data_id"].refuse("question twice")
-        answers, limits = _infoseek_answers(asked["answer_eval"])
+            field["data_id"].refuse("question twice")
+        answers, limits = _infoseek_answers(field["answer_eval"])
         kind = types.get(identifier, "string" if limits is None else "numerical")
         if (kind == "numerical") != (limits is not None):
-            asked["answer_eval"].refuse(f"an answer that does not fit the type {kind}", expected="a range of numbers")
+            field["answer_eval"].refuse(f"an answer that does not fit the type {kind}", expected="a range of numbers")
         questions[identifier] = VisualQuestion(
             identifier,
-            asked["question"].text(empty=False),
-            asked["image_id"].text(empty=False),
+            field["question"].text(empty=False),
+            field["image_id"].text(empty=False),
             kind,
-            asked["data_split"].text(),
+            field["data_split"].text(),
             answers,
             limits,
         )
@@ -101,14 +101,14 @@ def read_infoseek(path: Path) -> list[VisualQuestion]:
 def _infoseek_types(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    found = {}
+    types = {}
     for row, record in read_json_lines(path):
-        told = Field(record, path, row)
-        kind = told["question_type"].text().lower()
+        field = Field(record, path, row)
+        kind = field["question_type"].text().lower()
         if kind not in INFOSEEK_TYPES:
-            told["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
-        found[told["data_id"].text(empty=False)] = kind
-    return found
+            field["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
+        types[field["data_id"].text(empty=False)] = kind
+    return types
 
 
 def _infoseek_answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]:
@@ -139,8 +139,8 @@ def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
     questions = []
     for number, (row, cells) in enumerate(read_csv_records(path, ENCYCLOPEDIC_COLUMNS), 1):
         parts = {name: _between(cells[name]) for name in ("answer", "dataset_image_ids")}
-        for name, found in (parts | {"question": cells["question"].strip()}).items():
-            if not found:
+        for name, value in (parts | {"question": cells["question"].strip()}).items():
+            if not value:
                 raise BadInput("empty", file=path, row=row, field=name, got=cells[name], expected="a text")
         if cells["question_type"] not in ENCYCLOPEDIC_TYPES:
             raise BadInput("unknown", file=path, row=row, field="question_type", got=cells["question_type"],

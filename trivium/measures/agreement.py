@@ -91,8 +91,8 @@ class HardnessAgreement:
         return {
             "concordance": self.concordance,
             **{
-                name: float(each[~np.isnan(each)].mean()) if not np.isnan(each).all() else np.nan
-                for name, each in pairs.items()
+                name: float(values[~np.isnan(values)].mean()) if not np.isnan(values).all() else np.nan
+                for name, values in pairs.items()
             },
         }
 

@@ -22,7 +22,7 @@ def normalize_answer(text: str) -> str:
 
 def is_matchable(answer: str) -> bool:
     """Whether anything but punctuation is left of an answer once normalised; "The" and "—" would match everywhere."""
-    return any(unicodedata.category(each)[0] != "P" for each in normalize_answer(answer).replace(" ", ""))
+    return any(unicodedata.category(character)[0] != "P" for character in normalize_answer(answer).replace(" ", ""))
 
 
 def _normalize_all(answers: Iterable[str]) -> list[str]:
@@ -84,12 +84,12 @@ class AnswerMatcher:
         normalized = " ".join(word[0] for word in words)
         # Position in `bare` of each character of `normalized`; a joining space stands for the end of its word.
         source = [index for word in words for index in range(word.start(), word.end() + 1)]
-        found = set()
+        spans = set()
         for answer in self._all:
             for start in _occurrences(normalized, answer):
                 first, last = source[start], source[start + len(answer) - 1]
-                found.add((origin[kept[first]], origin[kept[last]] + 1))
-        return sorted(found)
+                spans.add((origin[kept[first]], origin[kept[last]] + 1))
+        return sorted(spans)
 
 
 def _occurrences(text: str, answer: str) -> Iterable[int]:

@@ -110,8 +110,8 @@ def cluster_bootstrap(
     deltas = np.empty((resamples, models, columns))
     for place in range(models):
         own = np.flatnonzero(model == place)
-        taken = own[rng.integers(len(own), size=(resamples, max(len(own) - 1, 1)))]
-        deltas[:, place] = np.take_along_axis(of_trainings, taken[:, :, None], axis=1).mean(axis=1)
+        trainings = own[rng.integers(len(own), size=(resamples, max(len(own) - 1, 1)))]
+        deltas[:, place] = np.take_along_axis(of_trainings, trainings[:, :, None], axis=1).mean(axis=1)
     for column in range(columns):
         defined = deltas[~np.isnan(deltas[:, 0, column]), :, column]
         if len(defined):

@@ -179,8 +179,8 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
     counts = np.zeros(len(factors), dtype=np.int64)
     for column, codes in enumerate(factors):
         yes, no = codes == YES, codes == NO
-        asked = np.bincount(clusters, weights=yes | no) > 0
-        counts[column] = groups = asked.sum()
+        concerned = np.bincount(clusters, weights=yes | no) > 0
+        counts[column] = groups = concerned.sum()
         size = yes.sum() + no.sum()
         if groups < 2 or size < 3 or not yes.any() or not no.any():
             continue
@@ -188,7 +188,7 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
         means = np.stack([no_means[:, column], yes_means[:, column]], axis=1)
         residuals = scores - means.take(yes, axis=1)
         residuals *= weights
-        sums = np.stack([np.bincount(clusters, weights=row)[asked] for row in residuals])
+        sums = np.stack([np.bincount(clusters, weights=row)[concerned] for row in residuals])
         correction = groups / (groups - 1) * (size - 1) / (size - 2)
         error[:, column] = 100 * np.sqrt(correction * (sums**2).sum(axis=1))
     return ClusteredDifference(100 * (yes_means - no_means), error, counts)

@@ -41,9 +41,9 @@ class SetScore:
         return {f"{name}_precision": self.precision, f"{name}_recall": self.recall, f"{name}_f1": self.f1}
 
 
-def score_sets(found: Set[Hashable], true: Set[Hashable]) -> SetScore:
+def score_sets(predicted: Set[Hashable], true: Set[Hashable]) -> SetScore:
     """Exact match of two sets, whatever their members are (text, span, label, …)."""
-    return SetScore(len(found & true), len(found), len(true))
+    return SetScore(len(predicted & true), len(predicted), len(true))
 
 
 def entropy_bits(counts: ArrayLike) -> float:
@@ -122,16 +122,16 @@ class PlacedWord:
     lemma: str
 
 
-def attachment_scores(found: Sequence[PlacedWord], true: Sequence[PlacedWord]) -> dict[str, float]:
+def attachment_scores(predicted: Sequence[PlacedWord], true: Sequence[PlacedWord]) -> dict[str, float]:
     """`words_f1` (same place), `uas` (and same head), `las` (and same relation), `upos`, `lemmas`; 0 without words.
 
     Raises:
         ValueError: a place that stands twice in one parse.
     """
     by_place = {word.place: word for word in true}
-    if len(by_place) < len(true) or len({word.place for word in found}) < len(found):
+    if len(by_place) < len(true) or len({word.place for word in predicted}) < len(predicted):
         raise ValueError("a place stands twice in one parse")
-    pairs = [(word, by_place[word.place]) for word in found if word.place in by_place]
+    pairs = [(word, by_place[word.place]) for word in predicted if word.place in by_place]
     attached = [(mine, gold) for mine, gold in pairs if mine.head == gold.head]
     right = {
         "words_f1": len(pairs),
@@ -140,7 +140,7 @@ def attachment_scores(found: Sequence[PlacedWord], true: Sequence[PlacedWord]) -
         "upos": sum(mine.part_of_speech == gold.part_of_speech for mine, gold in pairs),
         "lemmas": sum(mine.lemma.lower() == gold.lemma.lower() for mine, gold in pairs),
     }
-    size = len(found) + len(true)
+    size = len(predicted) + len(true)
     return {name: 2 * count / size if size else 0.0 for name, count in right.items()}
 
 

@@ -71,13 +71,14 @@ class KnownTexts:
     def overlap(self, text: str) -> bool:
         """Whether half of the text stands in known ones, whichever they are, or half of one of them stands in it."""
         runs = _runs(text)
-        found = [holders for run in runs if (holders := self._holders.get(run))]
-        if found and len(found) >= SHARE * len(runs):
+        holders_of_runs = [holders for run in runs if (holders := self._holders.get(run))]
+        if holders_of_runs and len(holders_of_runs) >= SHARE * len(runs):
             return True
-        held = Counter(number for holders in found for number in holders)
-        return any(count >= SHARE * self._sizes[number] for number, count in held.items())
+        counts = Counter(number for holders in holders_of_runs for number in holders)
+        return any(count >= SHARE * self._sizes[number] for number, count in counts.items())
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
-    found = words(text)
-    return {tuple(found[first : first + WORDS]) for first in range(max(1, len(found) - WORDS + 1))} if found else set()
+    sequence = words(text)
+    starts = range(max(1, len(sequence) - WORDS + 1)) if sequence else ()
+    return {tuple(sequence[first : first + WORDS]) for first in starts}

@@ -235,7 +235,7 @@ def linear_fusion(
         raise ValueError(f"{len(runs)} runs, but {len(weights)} weights")
     shares = unit_sum(weights)
     blocks = normalized_blocks(runs, normalization)
-    return _ranked(((each, weighted_sum(normalized, shares)) for each, normalized in blocks), depth, name)
+    return _ranked(((candidates, weighted_sum(normalized, shares)) for candidates, normalized in blocks), depth, name)
 
 
 def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | None, name: str = "") -> Run:
@@ -247,14 +247,17 @@ def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | Non
     if k < 0:
         raise ValueError(f"k should be ≥ 0, got {k}")
     parts = (
-        (each, np.where(each.ranks > 0, 1.0 / (k + np.maximum(each.ranks, 1)), 0.0)) for each in gather_blocks(runs)
+        (candidates, np.where(candidates.ranks > 0, 1.0 / (k + np.maximum(candidates.ranks, 1)), 0.0))
+        for candidates in gather_blocks(runs)
     )
-    return _ranked(((each, part.sum(axis=0)) for each, part in parts), depth, name)
+    return _ranked(((candidates, part.sum(axis=0)) for candidates, part in parts), depth, name)
 
 
 def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int | None, name: str) -> Run:
     """One run of successive queries' candidates and their scores."""
-    runs = [Run.from_scores(each.queries, each.documents, scores, depth=depth) for each, scores in scored]
+    runs = [
+        Run.from_scores(candidates.queries, candidates.documents, scores, depth=depth) for candidates, scores in scored
+    ]
     width = max(run.documents.shape[1] for run in runs)
 
     def joined(parts: Iterable[NDArray], padding: float) -> NDArray:

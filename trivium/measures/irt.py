@@ -67,18 +67,18 @@ def fit_irt(correct: ArrayLike, answered: ArrayLike | None = None, *, discrimina
     from scipy.optimize import minimize  # its import takes a fifth of a second
     from scipy.special import expit, log_expit, logsumexp
 
-    given = np.asarray(correct, dtype=bool)
-    if given.ndim != 2 or 0 in given.shape:
-        raise ValueError(f"expected models × questions, got shape {given.shape}")
-    known = np.ones_like(given) if answered is None else np.asarray(answered, dtype=bool)
-    if known.shape != given.shape:
-        raise ValueError(f"answered should have shape {given.shape}, got {known.shape}")
-    models, questions = given.shape
+    right_answers = np.asarray(correct, dtype=bool)
+    if right_answers.ndim != 2 or 0 in right_answers.shape:
+        raise ValueError(f"expected models × questions, got shape {right_answers.shape}")
+    is_answered = np.ones_like(right_answers) if answered is None else np.asarray(answered, dtype=bool)
+    if is_answered.shape != right_answers.shape:
+        raise ValueError(f"answered should have shape {right_answers.shape}, got {is_answered.shape}")
+    models, questions = right_answers.shape
     patterns, pattern, counts = np.unique(
-        np.vstack([given & known, known]).T, axis=0, return_inverse=True, return_counts=True
+        np.vstack([right_answers & is_answered, is_answered]).T, axis=0, return_inverse=True, return_counts=True
     )
     pattern = pattern.reshape(-1)
-    right, asked = patterns[:, :models].astype(np.float64), patterns[:, models:].astype(np.float64)
+    right, counted = patterns[:, :models].astype(np.float64), patterns[:, models:].astype(np.float64)
     (hard, hard_weight), (sharp, sharp_weight) = (np.polynomial.hermite_e.hermegauss(n) for n in _NODES[discriminates])
     z_b, z_a = np.repeat(hard, len(sharp)), np.tile(sharp, len(hard))
     weight = np.outer(hard_weight, sharp_weight).ravel()
@@ -88,14 +88,14 @@ def fit_irt(correct: ArrayLike, answered: ArrayLike | None = None, *, discrimina
         """Discriminations (nodes,), logits (models, nodes), posterior (patterns, nodes), log integrals (patterns,)."""
         slope = np.exp(np.exp(values[-1]) * z_a) if discriminates else np.ones_like(z_a)
         logit = slope * (values[:models, None] - np.exp(values[models]) * z_b)
-        terms = log_weight + right @ logit + asked @ log_expit(-logit)
+        terms = log_weight + right @ logit + counted @ log_expit(-logit)
         total = logsumexp(terms, axis=1)
         return slope, logit, np.exp(terms - total[:, None]), total
 
     def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         slope, logit, posterior, total = integrate(values)
         expected = counts[:, None] * posterior
-        residual = right.T @ expected - (asked.T @ expected) * expit(logit)  # d log L / d logit
+        residual = right.T @ expected - (counted.T @ expected) * expit(logit)  # d log L / d logit
         ability = values[:models]
         gradient = [*((residual * slope).sum(axis=1) - ability / _ABILITY**2)]
         gradient.append(-(residual * slope * z_b).sum() * np.exp(values[models]))
@@ -104,25 +104,25 @@ def fit_irt(correct: ArrayLike, answered: ArrayLike | None = None, *, discrimina
         value = counts @ total - (ability**2).sum() / (2 * _ABILITY**2)
         return -value / questions, -np.array(gradient) / questions
 
-    share = np.clip(right.T @ counts / np.maximum(asked.T @ counts, 1), 0.02, 0.98)
+    share = np.clip(right.T @ counts / np.maximum(counted.T @ counts, 1), 0.02, 0.98)
     start = np.concatenate([np.log(share / (1 - share)), [0.0], [-1.0] * discriminates])
     bounds = [(None, None)] * models + [tuple(np.log(SPREADS))] + [tuple(np.log(_DISCRIMINATIONS))] * discriminates
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-9})
-    slope, logit, posterior, _ = integrate(found.x)
-    spread = float(np.exp(found.x[models]))
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-9})
+    slope, logit, posterior, _ = integrate(optimum.x)
+    spread = float(np.exp(optimum.x[models]))
     mean = posterior @ (spread * z_b)
     error = np.sqrt(posterior @ (spread * z_b) ** 2 - mean**2)
     information = posterior @ (slope**2 * expit(logit) * expit(-logit)).mean(axis=0)
     return Irt(
-        ability=found.x[:models],
+        ability=optimum.x[:models],
         difficulty=mean[pattern],
         error=error[pattern],
         spread=spread,
         discrimination=(posterior @ slope)[pattern],
-        discrimination_spread=float(np.exp(found.x[-1])) if discriminates else 0.0,
+        discrimination_spread=float(np.exp(optimum.x[-1])) if discriminates else 0.0,
         information=information[pattern],
-        log_likelihood=-float(found.fun) * questions,
-        converged=bool(found.success or np.abs(found.jac).max() < _FLAT),
+        log_likelihood=-float(optimum.fun) * questions,
+        converged=bool(optimum.success or np.abs(optimum.jac).max() < _FLAT),
     )
 
 

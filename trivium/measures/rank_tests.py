@@ -98,10 +98,10 @@ def frame_level(scores: ArrayLike, factor: ArrayLike, frames: ArrayLike) -> Fram
     counted = sizes[0] + sizes[1]
     if both.any() and 2 * counted[both].sum() >= counted.sum():
         return FrameLevel(signed_rank(means[0][:, both] - means[1][:, both]), "within", int(both.sum()))
-    taken = np.where(sizes[0] > sizes[1], YES, np.where(sizes[1] > sizes[0], NO, NEITHER))
-    kept = taken != NEITHER
-    yes = taken[kept] == YES
+    side_of_frame = np.where(sizes[0] > sizes[1], YES, np.where(sizes[1] > sizes[0], NO, NEITHER))
+    kept = side_of_frame != NEITHER
+    yes = side_of_frame[kept] == YES
     if not yes.any() or yes.all():
         return FrameLevel(np.full(len(scores), np.nan), "between", 0)
-    value = np.where(taken == YES, means[0], means[1])[:, kept]
+    value = np.where(side_of_frame == YES, means[0], means[1])[:, kept]
     return FrameLevel(mann_whitney(value, yes), "between", int(kept.sum()))

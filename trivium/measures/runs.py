@@ -99,14 +99,16 @@ class Run:
 
         Documents are numbers, or names: these are ranked as trec_eval ranks them, of equal scores the last name first.
         """
-        names = number_names(document for found in ranked.values() for document in found)
+        names = number_names(document for ranked_documents in ranked.values() for document in ranked_documents)
         number = None if names is None else {document: place for place, document in enumerate(names)}
         longest = max(map(len, ranked.values()), default=0)
         documents = np.full((len(ranked), longest), PADDING, dtype=np.int64)
         scores = np.full((len(ranked), longest), np.nan)
-        for row, found in enumerate(ranked.values()):
-            documents[row, : len(found)] = list(found) if number is None else [number[document] for document in found]
-            scores[row, : len(found)] = list(found.values())
+        for row, ranked_documents in enumerate(ranked.values()):
+            documents[row, : len(ranked_documents)] = (
+                list(ranked_documents) if number is None else [number[document] for document in ranked_documents]
+            )
+            scores[row, : len(ranked_documents)] = list(ranked_documents.values())
         return replace(cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name), names=names)
 
     def select(self, queries: Iterable[str]) -> "Run":
@@ -271,15 +273,15 @@ def check_same_queries(first: Sequence[str], second: Sequence[str], first_name: 
         )
 
 
-def _check_unique(queries: Sequence[str], where: str) -> None:
+def _check_unique(queries: Sequence[str], owner: str) -> None:
     if len(set(queries)) != len(queries):
         twice = next(query for query, count in Counter(queries).items() if count > 1)
-        raise ValueError(f"{where}: query {twice!r} appears twice")
+        raise ValueError(f"{owner}: query {twice!r} appears twice")
 
 
-def _rows_of(wanted: Sequence[str], queries: Sequence[str], problem: str) -> NDArray[np.int64]:
+def _rows_of(selected: Sequence[str], queries: Sequence[str], problem: str) -> NDArray[np.int64]:
     index = {query: row for row, query in enumerate(queries)}
-    missing = [query for query in wanted if query not in index]
+    missing = [query for query in selected if query not in index]
     if missing:
-        raise ValueError(f"{problem} {len(missing)} of {len(wanted)} queries, the first {missing[:3]}")
-    return np.array([index[query] for query in wanted], dtype=np.int64)
+        raise ValueError(f"{problem} {len(missing)} of {len(selected)} queries, the first {missing[:3]}")
+    return np.array([index[query] for query in selected], dtype=np.int64)

@@ -140,10 +140,10 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
         Adjusted p of the same shape; those without a test stay NaN.
     """
     adjusted = np.full_like(p, np.nan)
-    known = ~np.isnan(p)
-    given = p[known]
-    order = np.argsort(given)
-    rising = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    given[order] = np.minimum(rising, 1)
-    adjusted[known] = given
+    is_tested = ~np.isnan(p)
+    values = p[is_tested]
+    order = np.argsort(values)
+    rising = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    values[order] = np.minimum(rising, 1)
+    adjusted[is_tested] = values
     return adjusted

@@ -103,10 +103,10 @@ def over_trainings(
     means = means[np.isfinite(means)]
     low, high = percentiles(means, confidence)
     error = float(means.std(ddof=1))
-    found = sides.differences()
+    observed = sides.differences()
     return Difference(
-        value=float(found.mean()),
-        by_training=tuple(found.tolist()),
+        value=float(observed.mean()),
+        by_training=tuple(observed.tolist()),
         low=float(low),
         high=float(high),
         error=error,

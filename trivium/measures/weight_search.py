@@ -104,11 +104,11 @@ def mean_reciprocal_ranks(
     total = np.zeros(len(weights))
     for candidates, normalized in normalized_blocks(runs, normalization):
         relevant = mark_relevant(candidates.documents, qrels.select(candidates.queries))
-        found = (candidates.documents >= 0).sum(axis=1)
+        sizes = (candidates.documents >= 0).sum(axis=1)
         for query in np.flatnonzero(relevant.any(axis=1)):
-            scores = np.ascontiguousarray(normalized[:, query, : found[query]])
+            scores = np.ascontiguousarray(normalized[:, query, : sizes[query]])
             ranks = _first_ranks(scores, np.flatnonzero(relevant[query]), weights)
-            total += np.where(ranks <= (depth or found[query]), 1.0 / ranks, 0.0)
+            total += np.where(ranks <= (depth or sizes[query]), 1.0 / ranks, 0.0)
     return total / len(qrels.queries)
 
 

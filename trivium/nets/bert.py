@@ -35,7 +35,7 @@ def relevance_scores(
     The last unit is computed in full precision: in bf16, with 8 bits, many passages of a question would tie.
     """
     device = model.device
-    inputs = (each.to(device, non_blocking=True) for each in (input_ids, attention_mask, token_type_ids))
+    inputs = (tensor.to(device, non_blocking=True) for tensor in (input_ids, attention_mask, token_type_ids))
     ids, mask, types = lengthened(model, *inputs)
     with autocast(device):
         states = model.bert(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state

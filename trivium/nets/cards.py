@@ -32,9 +32,9 @@ def write_card(
     """
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in sorted(metrics.items()))
     table = f"| measure | value |\n|---|---|\n{rows}\n" if rows else "No measure was taken.\n"
-    known = f"license: {licence}\n" if licence is not None else ""
+    licence_line = f"license: {licence}\n" if licence is not None else ""
     text = (
-        f"---\n{known}library_name: {library}\n---\n# {title}\n\n{description}\n\n"
+        f"---\n{licence_line}library_name: {library}\n---\n# {title}\n\n{description}\n\n"
         f"- started from: {base}\n- trained on: {data}\n\n## Scores\n{table}"
     )
     (folder / CARD).write_text(text, encoding="utf-8")

@@ -122,10 +122,10 @@ def lengthened(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
     # Networks in the manner of RoBERTa count positions from the one behind their padding's id.
     first = getattr(getattr(network.base_model, "embeddings", None), "padding_idx", -1) + 1
     most = (getattr(network.config, "max_position_embeddings", None) or LENGTHS.stop) - first
-    wanted = min(next((length for length in LENGTHS if length >= tokens), tokens), most)
-    if inputs[0].device.type != "cpu" or torch.is_grad_enabled() or not is_portable() or wanted <= tokens:
+    padded_length = min(next((length for length in LENGTHS if length >= tokens), tokens), most)
+    if inputs[0].device.type != "cpu" or torch.is_grad_enabled() or not is_portable() or padded_length <= tokens:
         return inputs
-    return tuple(torch.nn.functional.pad(each, (0, wanted - tokens)) for each in inputs)
+    return tuple(torch.nn.functional.pad(tensor, (0, padded_length - tokens)) for tensor in inputs)
 
 
 def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:

@@ -46,12 +46,12 @@ class Feed(Generic[R]):
         made = iter(self._loader())
         try:
             for _ in range(self._count):
-                asked = time.monotonic()
-                each = next(made)
-                self.waited += time.monotonic() - asked
-                if isinstance(each, BadInput):
-                    raise each
-                yield each
+                begun = time.monotonic()
+                result = next(made)
+                self.waited += time.monotonic() - begun
+                if isinstance(result, BadInput):
+                    raise result
+                yield result
         finally:
             del made  # ends the workers now, also where an error holds on to this frame
         self.taken = time.monotonic() - started
@@ -152,10 +152,10 @@ class Pipeline(Generic[T, M, L, R]):
         return self._make(self._items[starts[number] : starts[number] + starts.step])
 
     def _collected(self, made: M, launched: L) -> R:
-        asked = time.monotonic()
-        found = self._collect(made, launched)
-        self.waited_for_device += time.monotonic() - asked
-        return found
+        begun = time.monotonic()
+        collected = self._collect(made, launched)
+        self.waited_for_device += time.monotonic() - begun
+        return collected
 
     def __str__(self) -> str:
         return f"waited {self.waited_for_input:.1f} of {self.taken:.1f} s for input"
@@ -173,8 +173,8 @@ class Leaving:
         self._tensors = tensors
         if tensors[0].is_cuda:
             self._tensors = tuple(
-                torch.empty(each.shape, dtype=each.dtype, pin_memory=True).copy_(each, non_blocking=True)
-                for each in tensors
+                torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+                for tensor in tensors
             )
             self._event = torch.cuda.Event()
             self._event.record()

@@ -49,8 +49,8 @@ class FrameTagger(nn.Module):
         """
         with autocast(input_ids.device):
             embedded = self.encoder.get_input_embeddings()(input_ids)
-            asked = (frame > 0)[:, None, None]
-            embedded = embedded + asked * (self.frame(frame)[:, None] + self.side(side))
+            is_asked = (frame > 0)[:, None, None]
+            embedded = embedded + is_asked * (self.frame(frame)[:, None] + self.side(side))
             states = self.encoder(inputs_embeds=embedded, attention_mask=attention_mask).last_hidden_state
         chosen = words[..., None].expand(-1, -1, states.shape[-1])
         return states.gather(1, chosen).float()

@@ -53,12 +53,12 @@ def _part(value: Any, name: str, path: Path, before: str) -> dict[str, Any]:
     return part
 
 
-def load_open_clip(name: str, where: Path | str, text: Mapping[str, Any], **options: Any) -> tuple[Any, Any, Any, Any]:
+def load_open_clip(name: str, origin: Path | str, text: Mapping[str, Any], **options: Any) -> tuple[Any, Any, Any, Any]:
     """Load a network of open_clip with its preparations and its tokenizer.
 
     Args:
         name: open_clip's, or `local-dir:` and a folder that `require_offline` has checked.
-        where: the folder, or what a person asked for, for messages.
+        origin: the folder, or what a person asked for, for messages.
         text: the configuration of the text tower; empty: no tokenizer is loaded.
         options: of open_clip's `create_model_and_transforms`.
 
@@ -79,12 +79,12 @@ def load_open_clip(name: str, where: Path | str, text: Mapping[str, Any], **opti
         network, drawn, plain = open_clip.create_model_and_transforms(name, weights_only=True, **options)
         tokenize = open_clip.get_tokenizer(name, **distrust) if text else None
     except (RuntimeError, AssertionError) as error:
-        if Path(where).is_dir():
-            raise misfit(error, Path(where)) from None
-        raise BadInput(f"cannot be had from open_clip: {error}", got=where) from None
+        if Path(origin).is_dir():
+            raise misfit(error, Path(origin)) from None
+        raise BadInput(f"cannot be had from open_clip: {error}", got=origin) from None
     except (OSError, ValueError, TypeError, KeyError, SafetensorError, json.JSONDecodeError) as error:
-        refuse_other(Path(where))
-        raise BadInput(f"not a usable model of open_clip: {error}", file=where) from None
+        refuse_other(Path(origin))
+        raise BadInput(f"not a usable model of open_clip: {error}", file=origin) from None
     return network.eval(), drawn, plain, tokenize
 
 

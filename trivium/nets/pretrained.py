@@ -91,11 +91,11 @@ def export_trained(
     metrics: Mapping[str, float],
 ) -> None:
     """Write what `load_pretrained` reads, with a card (see `write_card`); the folder is complete or absent."""
-    with write_atomically(folder) as beside:
-        model.save_pretrained(beside)
-        tokenizer.save_pretrained(beside)
+    with write_atomically(folder) as target:
+        model.save_pretrained(target)
+        tokenizer.save_pretrained(target)
         write_card(
-            beside,
+            target,
             title=title,
             description=description,
             base=str(base),

@@ -44,8 +44,8 @@ class SentenceFolder:
         ids, mask = lengthened(network, input_ids, attention_mask)
         with autocast(input_ids.device):
             states = network(input_ids=ids, attention_mask=mask).last_hidden_state
-        found: dict[str, Tensor] = self.after({"token_embeddings": states.float(), "attention_mask": mask})
-        return found["sentence_embedding"]
+        outputs: dict[str, Tensor] = self.after({"token_embeddings": states.float(), "attention_mask": mask})
+        return outputs["sentence_embedding"]
 
 
 def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
@@ -67,7 +67,7 @@ def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
     if network.config.is_encoder_decoder:
         raise BadInput("an encoder with a decoder", file=inner / "config.json", expected="an encoder alone")
     width = network.config.hidden_size
-    after = nn.Sequential(*(_LOADERS[kind](folder / where, width) for kind, where in kinds[1:]))
+    after = nn.Sequential(*(_LOADERS[kind](folder / place, width) for kind, place in kinds[1:]))
     length = _optional(inner / LENGTH)
     prompts = _optional(folder / PROMPTS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
@@ -83,10 +83,10 @@ def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
 
 
 def _list(path: Path) -> list[Any]:
-    found = read_json(path)
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+    modules = read_json(path)
+    if not isinstance(modules, list) or not all(isinstance(entry, dict) for entry in modules):
         raise BadInput("not a list of modules", file=path, expected="what sentence-transformers writes")
-    return found
+    return modules
 
 
 def _kind(entry: dict[str, Any], path: Path, row: int) -> str:
@@ -98,10 +98,10 @@ def _kind(entry: dict[str, Any], path: Path, row: int) -> str:
 
 
 def _optional(path: Path) -> dict[str, Any]:
-    found = read_json(path) if path.is_file() else {}
-    if not isinstance(found, dict):
+    record = read_json(path) if path.is_file() else {}
+    if not isinstance(record, dict):
         raise BadInput("not an object", file=path)
-    return found
+    return record
 
 
 def _longest(value: object, path: Path) -> int:

@@ -54,7 +54,7 @@ def padded(tokens: Ragged, padding: int, device: torch.device) -> tuple[Tensor, 
         device: of the result.
     """
     longest = int(tokens.lengths.max())
-    values, lengths = (each.to(device, non_blocking=True) for each in tokens)
+    values, lengths = (tensor.to(device, non_blocking=True) for tensor in tokens)
     places = torch.arange(longest, device=device)
     mask = places < lengths[:, None]
     starts = lengths.cumsum(0) - lengths
@@ -89,10 +89,10 @@ def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T
         tokenize: gives the ids of each of some texts.
     """
     bounds = [np.zeros(1, np.int64)]
-    with write_atomically(folder) as beside:
-        beside.mkdir()
+    with write_atomically(folder) as target:
+        target.mkdir()
         with (
-            (beside / "values.int32").open("wb") as file,
+            (target / "values.int32").open("wb") as file,
             tqdm(total=len(texts), desc=folder.name, unit="text", mininterval=5, leave=False) as progress,
         ):
             for start in range(0, len(texts), AT_ONCE):
@@ -100,5 +100,5 @@ def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T
                 file.write(part.values.numpy().tobytes())
                 bounds.append(bounds[-1][-1] + np.cumsum(part.lengths.numpy()))
                 progress.update(len(part.lengths))
-        np.save(beside / "bounds.npy", np.concatenate(bounds))
+        np.save(target / "bounds.npy", np.concatenate(bounds))
     return TokenRows(folder)

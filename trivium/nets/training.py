@@ -141,7 +141,7 @@ def train(
             scheduler.step()
             progress.steps = done
             progress.losses = [*progress.losses, loss][-max(1, steps // 10) :]
-            progress.counts |= {each: progress.counts.get(each, 0.0) + count for each, count in counts.items()}
+            progress.counts |= {key: progress.counts.get(key, 0.0) + count for key, count in counts.items()}
             log(done, **values)
             if validation and (validation.at_end if done == steps else done % validation.every == 0):
                 _validate(model, validation, progress, work, log)
@@ -180,8 +180,8 @@ def _validate(
         return
     progress.scores, progress.kept, progress.waited = scores, progress.steps, 0
     if best:
-        with write_atomically(work / BEST) as beside:
-            save_model(model, str(beside))
+        with write_atomically(work / BEST) as target:
+            save_model(model, str(target))
 
 
 def add_gradient(size: int, together: int, loss_of: Callable[[slice], torch.Tensor]) -> float:

@@ -45,7 +45,7 @@ class Vgg(nn.Module):
         super().__init__()
         self.features = make_layers(cast(list[str | int], list(channels)))
         self.avgpool = nn.AdaptiveAvgPool2d(grid)
-        last = next(each for each in reversed(channels) if isinstance(each, int))
+        last = next(size for size in reversed(channels) if isinstance(size, int))
         fully = [nn.Linear(last * grid * grid, hidden), nn.ReLU(), nn.Dropout(), nn.Linear(hidden, hidden), nn.ReLU()]
         classifier = [] if classes is None else [nn.Linear(hidden, classes)]
         self.classifier = nn.Sequential(*fully, nn.Dropout(dropout), *classifier)

@@ -87,7 +87,9 @@ class FaceDetector:
         for indices in by_size.values():
             size = len(indices) if self._together else 1
             batches = halving_batches(indices, size, lambda batch: self._detect([images[i] for i in batch]))
-            for index, detection in zip(indices, (found for batch in batches for found in batch), strict=True):
+            for index, detection in zip(
+                indices, (detections_of for batch in batches for detections_of in batch), strict=True
+            ):
                 detections[index] = detection
         return detections
 
@@ -104,7 +106,7 @@ class FaceDetector:
 
     def _detect(self, batch: Sequence[NDArray[np.uint8]]) -> list[Detection]:
         try:
-            found = self._mtcnn.detect(np.stack(batch), landmarks=True)
+            detected = self._mtcnn.detect(np.stack(batch), landmarks=True)
         except torch.OutOfMemoryError:
             raise
         except (RuntimeError, IndexError):
@@ -112,7 +114,7 @@ class FaceDetector:
             if len(batch) == 1:
                 return [Detection(faces=None)]
             return [self._detect([image])[0] for image in batch]
-        return [_detection(*of_image) for of_image in zip(*found, strict=True)]
+        return [_detection(*of_image) for of_image in zip(*detected, strict=True)]
 
 
 def _detection(
@@ -177,5 +179,5 @@ class FaceEncoder(Embedder):
     def _embed(self, crops: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         blanks = [np.zeros_like(crops[0])] * ((self._batch or 0) - len(crops))
         with torch_memory_errors():
-            found = self._model.forward(np.stack([*crops, *blanks]).transpose(0, 3, 1, 2).astype(np.float32))
-        return found[: len(crops)]
+            embeddings = self._model.forward(np.stack([*crops, *blanks]).transpose(0, 3, 1, 2).astype(np.float32))
+        return embeddings[: len(crops)]

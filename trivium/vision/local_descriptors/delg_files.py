@@ -36,8 +36,8 @@ def shared_names(images: Iterable[str]) -> frozenset[str]:
     Args:
         images: names of all images of a collection.
     """
-    wanted = Counter(name for image in images for name in {image, _stem(image)})
-    return frozenset(name for name, count in wanted.items() if count > 1)
+    owners = Counter(name for image in images for name in {image, _stem(image)})
+    return frozenset(name for name, count in owners.items() if count > 1)
 
 
 def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]) -> list[str]:
@@ -83,13 +83,13 @@ class DelgFiles:
         reason = NO_FILES
         for name in dict.fromkeys((image, _stem(image))):
             files = [self.folder / f"{name}{ending}" for ending in (GLOBAL_FILE, LOCAL_FILE)]
-            there = [file for file in files if is_file(file)]
-            if there and name in self.shared:
+            existing = [file for file in files if is_file(file)]
+            if existing and name in self.shared:
                 reason = SHARED
-            elif len(there) == 1:
-                raise BadInput("one of an image's two files is missing", file=self.folder, got=there[0].name,
+            elif len(existing) == 1:
+                raise BadInput("one of an image's two files is missing", file=self.folder, got=existing[0].name,
                                expected=" and ".join(file.name for file in files))  # fmt: skip
-            elif there:
+            elif existing:
                 return self._read(*files)
         return reason
 

@@ -83,12 +83,12 @@ class FeatureFolder:
         overall = np.zeros((len(names), dimension), np.float16)
         local = np.zeros((len(names), most, LOCAL_DIMENSION), np.float16)
         scales = np.zeros((len(names), most), np.int8)
-        for row, (name, found) in enumerate(zip(names, descriptions, strict=True)):
-            if found is None:
+        for row, (name, description) in enumerate(zip(names, descriptions, strict=True)):
+            if description is None:
                 continue
-            count = counts[row] = min(most, len(found.local))
-            overall[row] = found.overall
-            local[row, :count], scales[row, :count] = found.local[:count], found.scales[:count]
+            count = counts[row] = min(most, len(description.local))
+            overall[row] = description.overall
+            local[row, :count], scales[row, :count] = description.local[:count], description.scales[:count]
             if not (np.isfinite(overall[row]).all() and np.isfinite(local[row]).all()):
                 raise BadInput("NaN or infinite descriptor", field="image", got=name)
         return cls(pa.chunked_array([pa.array(names, pa.string())]), counts, overall, local, scales)
@@ -113,12 +113,12 @@ def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[s
         {"name": name, "locals": count if count >= 0 else None, "unreadable": reason}
         for name, count, reason in zip(features.names.to_pylist(), features.counts.tolist(), unreadable, strict=True)
     ]
-    with write_atomically(folder) as beside:
-        beside.mkdir()
-        write_table(beside / "names.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
-        np.save(beside / "global.npy", features.overall)
-        np.save(beside / "locals.npy", features.local)
-        np.save(beside / "scales.npy", features.scales)
+    with write_atomically(folder) as target:
+        target.mkdir()
+        write_table(target / "names.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
+        np.save(target / "global.npy", features.overall)
+        np.save(target / "locals.npy", features.local)
+        np.save(target / "scales.npy", features.scales)
 
 
 def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
@@ -131,12 +131,12 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
     twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
     if len(twice):
         raise BadInput("image name twice", file=out, field="name", got=twice[0]["values"].as_py())
-    with write_atomically(out) as beside:
-        beside.mkdir()
-        write_table(beside / "names.parquet", table)
+    with write_atomically(out) as target:
+        target.mkdir()
+        write_table(target / "names.parquet", table)
         for name in MATRICES:
             parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
-            with (beside / f"{name}.npy").open("wb") as file:  # no memory map: a full disk is an error, not a signal
+            with (target / f"{name}.npy").open("wb") as file:  # no memory map: a full disk is an error, not a signal
                 header = np.lib.format.header_data_from_array_1_0(parts[0])
                 np.lib.format.write_array_header_1_0(file, header | {"shape": (table.num_rows, *parts[0].shape[1:])})
                 for part in parts:

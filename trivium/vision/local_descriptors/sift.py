@@ -61,8 +61,8 @@ class SiftExtractor:
 
     def _keypoints(self, lightness: NDArray[np.uint8]) -> list[cv2.KeyPoint]:
         """The strongest keypoints, upright; one that SIFT gives several directions counts once."""
-        found = {(keypoint.pt, keypoint.size): keypoint for keypoint in self._sift.detect(lightness, None)}
-        strongest = sorted(found.values(), key=lambda keypoint: (-keypoint.response, keypoint.pt, keypoint.size))
+        by_place = {(keypoint.pt, keypoint.size): keypoint for keypoint in self._sift.detect(lightness, None)}
+        strongest = sorted(by_place.values(), key=lambda keypoint: (-keypoint.response, keypoint.pt, keypoint.size))
         for keypoint in strongest[: self.most]:
             keypoint.angle = 0.0
         return strongest[: self.most]
