@@ -76,7 +76,7 @@ class TrainedModel:
 
 @dataclass(frozen=True)
 class _Encoded:
-    """`EncodedPictures` of a model that no graph has trained."""
+    """`EncodedPictures` of a model that no graph has trained; `kept`: whether it has a second stage."""
 
     vectors: Vectors
     kept: bool
@@ -84,17 +84,11 @@ class _Encoded:
 
 
 @dataclass(frozen=True)
-class _Model:
-    """`ShardedModel` around vectors that are computed already, and a model's `match`, if it has one."""
+class _SecondStage:
+    """`ShardedModel.match` by a model's own `match`, if it has one."""
 
-    vectors: dict[str, Vectors]
-    pictures: dict[str, PictureSet]
     match_images: Callable[..., Any] | None
     batch: int
-
-    def encode_pictures(self, name: str, folder: Path, names: Sequence[str]) -> _Encoded:
-        """The vectors of a set's part."""
-        return _Encoded(self.vectors[name], self.match_images is not None, self.pictures[name])
 
     def match(self, name: str, encoded: _Encoded, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
         """Scores of each picture with each of its texts."""
@@ -123,15 +117,14 @@ def answer(
     """
     if vectors.pictures.ndim == 3:
         return _answer_by_sides(benchmark, vectors)
-    whole, painted = benchmark.pictures, benchmark.painted
-    encoded: Any = _Model(
-        {whole.name: vectors.pictures, painted.name: vectors.painted},
-        {whole.name: whole, painted.name: painted},
-        getattr(model, "match", None) if candidates != 0 else None,
-        batch,
-    )
+    match = getattr(model, "match", None) if candidates != 0 else None
+    second: Any = _SecondStage(match, batch)
+    made: Any = {
+        part: _Encoded(encoded, match is not None, part)
+        for part, encoded in ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
+    }
     candidates = candidates or benchmark.retrieve.candidates.get(benchmark.dataset, 256)
-    retriever = Retriever(encoded, benchmark.captions, vectors.captions, candidates)
+    retriever = Retriever(second, benchmark.captions, vectors.captions, candidates, made)
     return _answers_of(retriever, benchmark, vectors.without)
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from trivium.decorrelation.benchmark.release import (
     usual_filling,
 )
 from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.evaluation.queries import Gallery, Queries
+from trivium.decorrelation.evaluation.queries import Gallery, Queries, class_matrix, make_queries
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.decorrelation.retrieval.sharded_model import Captions
@@ -213,18 +213,12 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     _unpack(file, folder)
     ids = captions["id"].cast(pa.int64()).to_numpy()
     owners = captions["picture"].to_numpy()
-    gallery = Gallery(ids, owners, _flags(captions["classes"], classes))
+    gallery = Gallery(ids, owners, class_matrix(captions["classes"].to_pylist(), classes))
     texts, test = tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
     partners = tuple(queries["partner"].to_pylist())
-    present = _flags(queries["classes"], classes)
-    judged = Queries(
-        tuple(queries["id"].to_pylist()),
-        queries["picture"].to_numpy(),
-        tuple(queries["class"].to_pylist()),
-        _flags(queries["removed"], classes),
-        present,
-        np.array([name is not None and row[classes.index(name)] for name, row in zip(partners, present, strict=True)]),
-    )
+    columns = [queries[name].to_pylist() for name in ("id", "picture", "class", "removed", "classes")]
+    usual = {name: partner for name, partner in zip(columns[2], partners, strict=True) if partner is not None}
+    judged = make_queries(zip(*columns, strict=True), classes, usual)
     paired = np.flatnonzero(queries["caption"].is_valid())
     pairs = Pairs(
         paired,
@@ -251,15 +245,6 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
         validate(RetrieveParameters, head["retrieve"], "retrieve", file),
         folder,
     )
-
-
-def _flags(column: pa.ChunkedArray, classes: Sequence[str]) -> NDArray[np.bool_]:
-    """(rows, classes) whether each row of a column of lists holds the class."""
-    lists = column.combine_chunks()
-    flags = np.zeros((len(lists), len(classes)), np.bool_)
-    codes = pa.compute.index_in(lists.flatten(), pa.array(classes))
-    flags[pa.compute.list_parent_indices(lists).to_numpy(), codes.to_numpy()] = True
-    return flags
 
 
 def _unpack(file: Path, folder: Path) -> None:

@@ -71,7 +71,7 @@ class Queries:
 def read_gallery(phrases: Path, classes: Sequence[str]) -> Gallery:
     """The captions of a data set and the classes that each names, from the file of stage phrases."""
     table = read_table(phrases, ["caption", "picture", "classes"]).sort_by("caption")
-    names = _class_matrix(table["classes"].to_pylist(), classes)
+    names = class_matrix(table["classes"].to_pylist(), classes)
     return Gallery(table["caption"].to_numpy(), table["picture"].to_numpy(), names)
 
 
@@ -80,7 +80,7 @@ def read_removals(file: Path, classes: Sequence[str], partners: Mapping[str, str
     table = read_table(file, ["removal", "picture", "split", "class", "removed", "remaining"])
     table = table.filter(pc.equal(table["split"], "test"))
     columns = [table[name].to_pylist() for name in ("removal", "picture", "class", "removed", "remaining")]
-    return _queries(zip(*columns, strict=True), classes, partners)
+    return make_queries(zip(*columns, strict=True), classes, partners)
 
 
 def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
@@ -97,27 +97,27 @@ def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partne
         if picture.split == "test"
         for name in picture.classes
     )
-    return _queries(rows, classes, partners)
+    return make_queries(rows, classes, partners)
 
 
 def original_queries(pictures: Iterable[Picture], classes: Sequence[str]) -> Queries:
     """The test pictures as they are."""
     tested = (picture for picture in pictures if picture.split == "test")
-    return _queries(((str(picture.id), picture.id, "", (), picture.classes) for picture in tested), classes, {})
+    return make_queries(((str(picture.id), picture.id, "", (), picture.classes) for picture in tested), classes, {})
 
 
-def _queries(rows: Iterable[Sequence[Any]], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
+def make_queries(rows: Iterable[Sequence[Any]], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
     """Queries of rows (id, picture, c_r, classes that went, classes that stayed)."""
     made = list(rows)
     ids, pictures, names, removed, present = zip(*made, strict=True) if made else ((), (), (), (), ())
-    stays = _class_matrix(present, classes)
+    stays = class_matrix(present, classes)
     code = {name: place for place, name in enumerate(classes)}
     partner = np.array([code[partners[name]] if name in partners else -1 for name in names], dtype=np.int64)
     remains = (partner >= 0) & stays[np.arange(len(names)), partner]
-    return Queries(ids, np.array(pictures, np.int64), names, _class_matrix(removed, classes), stays, remains)
+    return Queries(ids, np.array(pictures, np.int64), names, class_matrix(removed, classes), stays, remains)
 
 
-def _class_matrix(rows: Sequence[Sequence[str]], classes: Sequence[str]) -> NDArray[np.bool_]:
+def class_matrix(rows: Sequence[Sequence[str]], classes: Sequence[str]) -> NDArray[np.bool_]:
     """(rows, classes) whether each row holds the class."""
     code = {name: place for place, name in enumerate(classes)}
     matrix = np.zeros((len(rows), len(classes)), dtype=np.bool_)

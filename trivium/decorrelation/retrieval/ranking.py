@@ -107,13 +107,16 @@ class PictureSet:
 
 @dataclass(frozen=True)
 class Retriever:
-    """A model with its gallery, (captions, d) of all splits; so many candidates are scored again by a second stage."""
+    """A model with its gallery, (captions, d) of all splits; so many candidates are scored again by a second stage.
+
+    `made` are sets of pictures that are encoded already.
+    """
 
     model: ShardedModel
     captions: Captions
     gallery: Vectors
     candidates: int
-    _encoded: dict[PictureSet, EncodedPictures] = field(default_factory=dict)
+    made: dict[PictureSet, EncodedPictures] = field(default_factory=dict)
 
     def lists(self, part: PictureSet, depth: int) -> pa.Table:
         """The best `depth` captions of each picture out of all, as rows of `LISTS`; ties by lower caption id.
@@ -167,6 +170,6 @@ class Retriever:
 
     def encoded(self, part: PictureSet) -> EncodedPictures:
         """Vectors of the pictures, made once."""
-        if part not in self._encoded:
-            self._encoded[part] = self.model.encode_pictures(part.name, part.folder, part.names)
-        return self._encoded[part]
+        if part not in self.made:
+            self.made[part] = self.model.encode_pictures(part.name, part.folder, part.names)
+        return self.made[part]
