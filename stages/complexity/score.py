@@ -34,12 +34,12 @@ def main(
     ids, references = [row.id for row in examples], [row.answer_text for row in examples]
     frames, elements = [row.frame.frame for row in examples], [row.answer_element for row in examples]
     readers = {name: parameters.readers[name] for name in parameters.run}
-    endpoints = systems.prompted(prompted, parameters.prompted, ids)
+    endpoints = systems.read_prompted(prompted, parameters.prompted, ids)
     models = [
-        *systems.trained(predictions, readers, parameters.seeds, ids),
+        *systems.read_trained(predictions, readers, parameters.seeds, ids),
         *endpoints,
-        *systems.brought(brought, ids),
-        *systems.baselines(examples, parameters.seed),
+        *systems.read_brought(brought, ids),
+        *systems.make_baselines(examples, parameters.seed),
     ]
     systems.check_names(models)
     baseline = score(next(system for system in models if system.model == BASELINE), references).by_question("rouge_l")

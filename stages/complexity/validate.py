@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.complexity.effects.analysed_tables import Measure, coded, read_factors, read_others, read_scores
+from trivium.complexity.effects.analysed_tables import Measure, encode_answers, read_factors, read_others, read_scores
 from trivium.complexity.effects.analysis import Effects, analyse, effects_table, large_enough, write_agreement
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
@@ -56,7 +56,7 @@ def _other_readings(
     """δ of every model by the other readings of factors, and Mann-Whitney's p where both sets are large enough."""
     metrics = {}
     for factor in read_others(factors):
-        codes = coded(read_table(factors, [f"{factor}_other"])[f"{factor}_other"].to_pylist())
+        codes = encode_answers(read_table(factors, [f"{factor}_other"])[f"{factor}_other"].to_pylist())
         deltas, said = mean_differences(values, codes[None])[:, 0], codes >= 0
         p = mann_whitney(values[:, said], codes[said] == YES) if large_enough(codes[None], smallest_set)[0] else None
         for row, model in enumerate(models):

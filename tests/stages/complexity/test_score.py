@@ -10,7 +10,7 @@ from scipy.stats import kruskal
 from stages.complexity.score import main
 from tests.complexity.scored_world import answer, write_world
 from trivium.complexity.scoring.systems import NO_SEED, System
-from trivium.complexity.scoring.table1 import ScoreParameters, shuffled, spread_by_chance
+from trivium.complexity.scoring.table1 import ScoreParameters, score_shuffled, spread_by_chance
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import read_table
@@ -131,9 +131,9 @@ def test_shuffle_leaves_out_who_is_alone():
     system = System("m", "brought", {NO_SEED: Predictions(answers, 0, 0, 0)})
     keys = {"shuffles": 2, "seed": 0}
     # c is alone; a and b get each other's answer, which is right.
-    assert shuffled(system, ["deux", "un", "trois"], list("xxy"), **keys) == 1.0
-    assert shuffled(system, ["un", "deux", "trois"], list("xxy"), **keys) == 0.0
-    assert shuffled(system, ["un", "deux", "trois"], list("xyz"), **keys) is None
+    assert score_shuffled(system, ["deux", "un", "trois"], list("xxy"), **keys) == 1.0
+    assert score_shuffled(system, ["un", "deux", "trois"], list("xxy"), **keys) == 0.0
+    assert score_shuffled(system, ["un", "deux", "trois"], list("xyz"), **keys) is None
 
 
 def test_figure_2(tmp_path, world):

@@ -13,7 +13,7 @@ from tests.complexity.analysis_world import factor_table, with_factor, write_fac
 from tests.complexity.paper_factors import FACTORS
 from trivium.complexity.effects.analysed_tables import read_scores, schema
 from trivium.complexity.effects.analysis import analyse
-from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted
+from trivium.complexity.effects.regression import joint_regression, of_frames, uncounted_dummies
 from trivium.core.tables import read_table, write_table
 from trivium.measures.significance import holm
 
@@ -155,12 +155,12 @@ def test_a_factor_whose_yes_has_no_path_keeps_its_coefficient(beside):
 def test_dummies_of_uncounted_examples_by_hand():
     f1 = [1, 0, 0, 0, 0, 0, 0, 0]
     f4 = [-1, -1, 0, 1, 0, 1, 0, 1]
-    assert uncounted(np.array([f1, f4])).T.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0]]
-    assert uncounted(np.array([f1, [-1, 0, 0, 1, 0, 1, 0, 1]])).shape == (8, 0)
-    assert uncounted(np.array([[0, 1] * 4, f4])).T.tolist() == [[1, 1, 0, 0, 0, 0, 0, 0]]
+    assert uncounted_dummies(np.array([f1, f4])).T.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0]]
+    assert uncounted_dummies(np.array([f1, [-1, 0, 0, 1, 0, 1, 0, 1]])).shape == (8, 0)
+    assert uncounted_dummies(np.array([[0, 1] * 4, f4])).T.tolist() == [[1, 1, 0, 0, 0, 0, 0, 0]]
     # Nearly all are uncounted (f3 in its other reading): that a yes is among them says nothing.
     most = [-1, -1, -1, -1, -1, -1, 0, 1]
-    assert uncounted(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
+    assert uncounted_dummies(np.array([f1, most])).T.tolist() == [[1] * 6 + [0] * 2]
 
 
 @pytest.fixture

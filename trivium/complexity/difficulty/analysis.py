@@ -17,7 +17,7 @@ from trivium.complexity.difficulty.material import (
 )
 from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty, right_answers
 from trivium.complexity.difficulty.scores import score_baselines, score_models
-from trivium.complexity.effects.analysed_tables import coded
+from trivium.complexity.effects.analysed_tables import encode_answers
 from trivium.complexity.effects.effect_rows import Row
 from trivium.complexity.factors.free_factors import LABELS, free_factors, read_text
 from trivium.complexity.factors.own_factors import FactorSource, add_factors
@@ -91,7 +91,7 @@ def difficulty(
     trees = None if parser is None else _parse(list(contexts), parser, reading)
     all_factors = free_factors(analysed, reading, contexts, trees)
     for name, says in (more or {}).items():
-        all_factors.codes[name] = coded([says[question.id] for question in analysed])
+        all_factors.codes[name] = encode_answers([says[question.id] for question in analysed])
         all_factors.labels[name] = LABELS[name]
     add_factors(all_factors, factors, analysed, contexts, reading, question_set.ids, note)
     missing = np.stack(

@@ -60,7 +60,7 @@ class FactorTable:
     factors: NDArray[np.int8]
 
 
-def coded(values: list[bool | None]) -> NDArray[np.int8]:
+def encode_answers(values: list[bool | None]) -> NDArray[np.int8]:
     """Encode yes, no and null as 1, 0, -1."""
     return np.array([NEITHER if value is None else YES if value else NO for value in values], dtype=np.int8)
 
@@ -70,7 +70,7 @@ def read_factors(path: Path) -> FactorTable:
     names = tuple(read_names(path))
     columns: Mapping[str, list] = read_table(path, [*_LABELS, *names]).to_pydict()
     texts, frames, elements = (np.array(columns[name], dtype=np.str_) for name in _LABELS[1:])
-    codes = np.stack([coded(columns[name]) for name in names])
+    codes = np.stack([encode_answers(columns[name]) for name in names])
     return FactorTable(tuple(columns["id"]), texts, frames, elements, names, codes)
 
 

@@ -46,8 +46,9 @@ def joint_regression(
     """Ordinary least squares of each model's scores: intercept, one dummy an answer element, one a factor.
 
     A factor's column is 1 for yes and 0 for no. An example in neither set of some factor still speaks for the others,
-    and a dummy for these examples (`uncounted`) keeps what is special about them out of that factor's coefficient.
-    Factors that are constant in every frame (`of_frames`) take their coefficients from the regression without elements.
+    and a dummy for these examples (`uncounted_dummies`) keeps what is special about them out of that factor's
+    coefficient. Factors that are constant in every frame (`of_frames`) take their coefficients from the regression
+    without elements.
 
     Args:
         scores: (models, examples) in [0, 1].
@@ -95,7 +96,7 @@ def _regression(
     result = np.full((5, len(scores), len(factors)), np.nan)
     if not len(factors):
         return result
-    raw = np.vstack([factors == YES, uncounted(factors).T]).astype(np.float64)
+    raw = np.vstack([factors == YES, uncounted_dummies(factors).T]).astype(np.float64)
     column = _less_means(raw, elements)
     every = range(len(factors))
     apart = [at for at in every if _told_apart(raw[at], column[at], column[[other for other in every if other != at]])]
@@ -133,7 +134,7 @@ def _regression(
     return result
 
 
-def uncounted(factors: NDArray[np.int8]) -> NDArray[np.float64]:
+def uncounted_dummies(factors: NDArray[np.int8]) -> NDArray[np.float64]:
     """(examples, n) dummies of the examples that a factor counts in neither set, for each factor that has some.
 
     Where the yes of another factor lies in them by its nature (f1: without coreference resolved there is no path for

@@ -73,7 +73,7 @@ class Factor(ABC):
         """Judge all examples; a threshold may be computed over them."""
 
 
-def counted(number: int, noun: str) -> str:
+def count_in_words(number: int, noun: str) -> str:
     """A number of things in words: `one arc`, `two arcs`, `12 arcs`."""
     said = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
     return f"{said} {noun}{'' if number == 1 else 's'}"

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.effects.analysed_tables import coded
+from trivium.complexity.effects.analysed_tables import encode_answers
 from trivium.complexity.factors.members.f4 import distance, head_token
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Span
@@ -199,7 +199,7 @@ def free_factors(
     codes["rival_sentence"] = np.where(np.isnan(rival), NEITHER, rival >= 0).astype(np.int8)
     if trees is not None:
         judged = [syntax_factors(question, trees.get(question.context, ()), language) for question in questions]
-        codes |= {factor: coded([says[factor] for says in judged]) for factor in judged[0]}
+        codes |= {factor: encode_answers([says[factor] for says in judged]) for factor in judged[0]}
     return FreeFactors(codes, cuts, properties, {factor: LABELS[factor] for factor in codes})
 
 
@@ -210,7 +210,7 @@ def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[boo
         return False
     factors.labels[name] = label
     if isinstance(defined[0], bool):
-        factors.codes[name] = coded([None if value is None else bool(value) for value in values])
+        factors.codes[name] = encode_answers([None if value is None else bool(value) for value in values])
         return True
     numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     cut = even_cut(numbers[np.isfinite(numbers)])

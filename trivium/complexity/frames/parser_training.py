@@ -19,7 +19,7 @@ from trivium.complexity.frames.labels import FrameLabels, collect_labels
 from trivium.complexity.frames.parser_folder import AnyParser, save_parser, start_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.tagger import FrameParser, Reading, collate
-from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, words_under
+from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, words_under
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -32,7 +32,7 @@ from trivium.nets.frame_parser import tagging_loss
 
 
 @dataclass(frozen=True)
-class Taught:
+class TaughtReading:
     """A reading and the tag of each of its words."""
 
     reading: Reading
@@ -40,8 +40,8 @@ class Taught:
 
 
 def teach(
-    windows: Sequence[Window], placed: Sequence[Placed], labels: FrameLabels
-) -> tuple[list[Taught], list[Taught], dict[str, int]]:
+    windows: Sequence[Window], placed: Sequence[PlacedFrame], labels: FrameLabels
+) -> tuple[list[TaughtReading], list[TaughtReading], dict[str, int]]:
     """Readings for triggers (one a window), readings for elements (one a frame), and what could not be tagged.
 
     Counts: `triggers_overlapping` (the first of them is kept), `elements_overlapping` (likewise),
@@ -53,7 +53,7 @@ def teach(
         ("triggers_overlapping", "elements_overlapping", "elements_outside_window", "elements_widened"), 0
     )
     triggers: dict[int, list[KindSpan]] = {id(window): [] for window in windows}
-    elements: list[Taught] = []
+    elements: list[TaughtReading] = []
     for gold in placed:
         frame = frame_numbers[gold.instance.frame]
         if not _add(triggers[id(gold.window)], (frame, gold.first, gold.last)):
@@ -68,8 +68,8 @@ def teach(
             if not _add(spans, (name_numbers[element.name], *words)):
                 counts["elements_overlapping"] += 1
         reading = Reading(gold.window, 1 + frame, (gold.first, gold.last))
-        elements.append(Taught(reading, bio_tags(spans, len(gold.window.words))))
-    first = [Taught(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
+        elements.append(TaughtReading(reading, bio_tags(spans, len(gold.window.words))))
+    first = [TaughtReading(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
     return first, elements, counts
 
 
@@ -110,7 +110,7 @@ class FrameParserParameters(Parameters):
     partial: bool = Field(default=False, description="A word without annotation may evoke a frame all the same")
 
 
-def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
+def mean_loss(parser: FrameParser, taught: Sequence[TaughtReading]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
     logits = parser.logits(collate([example.reading for example in taught], parser.tokenizer.pad_token_id))
     tags = torch.full(logits.shape[:2], -100)
@@ -119,7 +119,7 @@ def mean_loss(parser: FrameParser, taught: Sequence[Taught]) -> torch.Tensor:
     return tagging_loss(logits, tags.to(logits.device))
 
 
-def _add_gradient(parser: FrameParser, taught: Sequence[Taught], together: int) -> float:
+def _add_gradient(parser: FrameParser, taught: Sequence[TaughtReading], together: int) -> float:
     """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
     words = [len(example.tags) for example in taught]
     return training.add_gradient(
@@ -187,7 +187,7 @@ def train_parser(
         raise BadInput("no frame to learn from", got=f"{len(texts)} texts", expected="annotated texts")
     plain, steps = [text.text for text in validation], parameters.steps
 
-    def batch(step: int) -> list[list[Taught]]:
+    def batch(step: int) -> list[list[TaughtReading]]:
         return [
             [taught[row] for row in training.rows_of_step(len(taught), size, step, parameters.seed)]
             for taught, size in ((triggers, parameters.windows), (elements, parameters.frames))

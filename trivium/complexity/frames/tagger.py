@@ -15,7 +15,7 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
-from trivium.complexity.frames.windows import Placed, Window, place_frames, span_of, windows_of, words_of
+from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, windows_of, words_of
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import best_bio_tags, bio_spans
 from trivium.nets.device import halving_batches, length_sorted_batches
@@ -132,7 +132,7 @@ class FrameParser:
         cores = self.labels.elements[frame]
         return tuple(FrameElement(name, span, cores[name]) for name, span in elements)
 
-    def _placed(self, texts: Sequence[str], instances: Instances) -> list[Placed]:
+    def _placed(self, texts: Sequence[str], instances: Instances) -> list[PlacedFrame]:
         framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, instances, strict=True)]
         return place_frames(framed, self.prepare(texts)[0])[0]
 

@@ -126,7 +126,7 @@ def _window(place: int, text: str, words: list[Span], tokenizer: PreTrainedToken
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedFrame:
     """A gold frame in the window that holds its trigger: first and last word of the trigger."""
 
     text: int
@@ -136,7 +136,7 @@ class Placed:
     last: int
 
 
-def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> tuple[list[Placed], int]:
+def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> tuple[list[PlacedFrame], int]:
     """Every gold frame whose trigger is inside one window, in order, and how many triggers are not."""
     by_text: dict[int, list[Window]] = {}
     for window in windows:
@@ -147,7 +147,7 @@ def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> t
             for window in by_text.get(place, ()):
                 words = words_under(window, instance.lexical_unit.span)
                 if words is not None:
-                    placed.append(Placed(place, instance, window, *words))
+                    placed.append(PlacedFrame(place, instance, window, *words))
                     break
             else:
                 lost += 1

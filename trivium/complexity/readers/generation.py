@@ -98,12 +98,12 @@ class Pair:
         return len(self.prompt) + len(self.target)
 
 
-def written(tokenizer: Any, ids: Sequence[int]) -> str:
+def decode(tokenizer: Any, ids: Sequence[int]) -> str:
     """Decode tokens; French puts spaces before its marks, so none is removed."""
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
 
 
-def padded(rows: Sequence[Sequence[int] | NDArray[np.int32]], filler: int, *, left: bool = False) -> Tensor:
+def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]], filler: int, *, left: bool = False) -> Tensor:
     """(rows, longest) int64, filled up on the right or on the left."""
     width = max(map(len, rows))
     table = np.full((len(rows), width), filler, np.int64)
@@ -151,7 +151,7 @@ class GenerativeReader(Reader):
                 continue
             ids = tokenizer(f" {text.strip()}", add_special_tokens=False)["input_ids"]
             target = [*ids, tokenizer.eos_token_id]
-            counts["answers_respelt"] += written(tokenizer, target) != text.strip()
+            counts["answers_respelt"] += decode(tokenizer, target) != text.strip()
             counts["answers_cut"] += len(target) > longest
             pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[:longest], np.int32)))
         return Features(pairs, counts)
@@ -175,7 +175,7 @@ class GenerativeReader(Reader):
         def write(batch: Sequence[tuple[int, Prompt]]) -> Iterator[tuple[int, Answer]]:
             texts = self.generate([prompt.ids for _, prompt in batch]).tolist()
             for (row, prompt), ids in zip(batch, texts, strict=True):
-                yield row, Answer(written(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
+                yield row, Answer(decode(tokenizer, ids), len(prompt.context), tokenizer.eos_token_id in ids)
 
         for batch in halving_batches(pending, batch_size, write):
             for row, answer in batch:
@@ -183,7 +183,7 @@ class GenerativeReader(Reader):
         return answers
 
 
-def greedy(tokenizer: Any, longest: int, **ids: int) -> GenerationConfig:
+def greedy_config(tokenizer: Any, longest: int, **ids: int) -> GenerationConfig:
     """The likeliest token every time, whatever the model's own folder recommends."""
     return GenerationConfig(
         do_sample=False,

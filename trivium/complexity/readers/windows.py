@@ -113,7 +113,7 @@ def windows_of(
     return windows, cut
 
 
-def padded(windows: Sequence[Window], filler: int) -> Inputs:
+def pad_windows(windows: Sequence[Window], filler: int) -> Inputs:
     """Windows of a batch in tensors, the shorter ones filled up with the token `filler`."""
     shape = len(windows), max(window.tokens for window in windows)
     ids = np.full(shape, filler, np.int64)

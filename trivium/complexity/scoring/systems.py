@@ -77,7 +77,7 @@ class System:
     by_seed: Mapping[int, Predictions]
 
 
-def trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids: Sequence[str]) -> list[System]:
+def read_trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids: Sequence[str]) -> list[System]:
     """The fine-tuned readers: `<folder>/<name>/seed-<n>.jsonl`."""
     return [
         System(name, kind, {seed: read_predictions(folder / name / f"seed-{seed}.jsonl", ids) for seed in seeds})
@@ -85,7 +85,7 @@ def trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids:
     ]
 
 
-def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
+def read_prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
     """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not."""
     files = {name: folder / f"{name}.jsonl" for name in names}
     return [
@@ -95,14 +95,14 @@ def prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[Sys
     ]
 
 
-def brought(folder: Path, ids: Sequence[str]) -> list[System]:
+def read_brought(folder: Path, ids: Sequence[str]) -> list[System]:
     """Every `*.jsonl` in the user's folder, named as its file."""
     return [
         System(file.stem, "brought", {NO_SEED: read_predictions(file, ids)}) for file in sorted(folder.glob("*.jsonl"))
     ]
 
 
-def baselines(examples: Sequence[Example], seed: int) -> list[System]:
+def make_baselines(examples: Sequence[Example], seed: int) -> list[System]:
     """The two trivial readers.
 
     A random span is as long as the reference answer of a random question: the baseline knows how long answers are.

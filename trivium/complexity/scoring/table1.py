@@ -53,7 +53,7 @@ class ScoreParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class Scored:
+class ModelScores:
     """A model's scores: for each measure (seeds, questions) in [0, 1]."""
 
     system: System
@@ -64,7 +64,7 @@ class Scored:
         return self.values[measure].mean(axis=0)
 
 
-def score(system: System, references: Sequence[str]) -> Scored:
+def score(system: System, references: Sequence[str]) -> ModelScores:
     """Score every seed's answers against the references, in their order."""
     rows: dict[str, list[NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
     for predictions in system.by_seed.values():
@@ -74,10 +74,10 @@ def score(system: System, references: Sequence[str]) -> Scored:
         pairs = list(zip(answers, references, strict=True))
         rows["em"].append(np.array([float(exact_match(*pair)) for pair in pairs]))
         rows["f1"].append(np.array([f1(*pair) for pair in pairs]))
-    return Scored(system, {measure: np.stack(values) for measure, values in rows.items()})
+    return ModelScores(system, {measure: np.stack(values) for measure, values in rows.items()})
 
 
-def shuffled(
+def score_shuffled(
     system: System, references: Sequence[str], elements: Sequence[str], *, shuffles: int, seed: int
 ) -> float | None:
     """Mean ROUGE-L when each question gets the answer to another one with the same element; None if all are alone.
@@ -99,7 +99,7 @@ def shuffled(
 
 
 def summarize(
-    scored: Scored, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
+    scored: ModelScores, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
 ) -> dict[str, float]:
     """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
 
@@ -135,7 +135,7 @@ def summarize(
     return metrics
 
 
-def scores_table(all_scored: Sequence[Scored]) -> pa.Table:
+def scores_table(all_scored: Sequence[ModelScores]) -> pa.Table:
     """One row a model, seed and question: id, model, kind, seed, prediction and the four measures."""
     tables = [
         pa.table(
@@ -263,7 +263,7 @@ def rows_of(
     texts: Sequence[str],
     baseline: NDArray[np.float64],
     system: System,
-) -> tuple[Scored, list[dict[str, str | float]], dict[str, float]]:
+) -> tuple[ModelScores, list[dict[str, str | float]], dict[str, float]]:
     """Score a model; what is drawn depends on the seed alone, not on other models.
 
     Args:
@@ -282,6 +282,6 @@ def rows_of(
     metrics = summarize(scored, baseline, texts, parameters)
     metrics |= spread(by_measure[parameters.figure_2], frames, texts, seed=parameters.seed)
     if system.kind != "baseline":
-        value = shuffled(system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
+        value = score_shuffled(system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
     return scored, frame_means(by_measure, frames, parameters.figure_2), metrics

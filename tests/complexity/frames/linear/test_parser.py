@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 from tests.complexity.frame_world import PEOPLE, SITES, find, make_texts
-from trivium.complexity.frames.linear.elements import Evoked, learn_elements
-from trivium.complexity.frames.linear.features import Words, class_of, fit_logistic, hashed, joined, log_odds, matrix
+from trivium.complexity.frames.linear.elements import EvokedFrame, learn_elements
+from trivium.complexity.frames.linear.features import (
+    Words,
+    class_of,
+    fit_logistic,
+    hash_names,
+    join_key,
+    log_odds,
+    matrix,
+)
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.linear.triggers import Triggers, annotated_occurrences, count_lexicon
 from trivium.complexity.frames.parser_folder import load_parser, save_parser
@@ -131,7 +139,7 @@ def test_an_example_does_not_tell_its_own_answer():
 def test_elements_lie_one_in_the_other_but_do_not_cross():
     words = Words.of("Le roi de la ville perd son or .")
     elements = frozenset({("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)})
-    taught = [Evoked(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
+    taught = [EvokedFrame(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
     model = learn_elements(taught, {"Losing": ["Owner", "Place", "Possession"]}, 0)
     (found,) = model.find([replace(taught[0], elements=frozenset())])
     assert found == [("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)]
@@ -157,10 +165,10 @@ def test_logistic_regression_by_hashed_features_equals_one_without():
     plain = np.array([[f"f{number}" in row for number in range(8)] for row in names], dtype=float)
     true_odds = plain @ np.linspace(-2, 2, 8)
     labels = rng.random(600) < 1 / (1 + np.exp(-true_odds))
-    rows = matrix([hashed(row) for row in names])
+    rows = matrix([hash_names(row) for row in names])
     assert rows.shape[0] == 600
     assert (np.asarray(rows.sum(axis=1)).ravel() == [len(row) for row in names]).all()
     mine = log_odds(fit_logistic(rows, labels, 1e-4, 0), rows)
     theirs = LogisticRegression(C=1 / (600 * 1e-4)).fit(plain, labels).decision_function(plain)
     assert np.corrcoef(mine, theirs)[0, 1] > 0.98
-    assert len(set(joined(hashed(["a", "b"]), "k").tolist()) | set(hashed(["a", "b"]).tolist())) == 4
+    assert len(set(join_key(hash_names(["a", "b"]), "k").tolist()) | set(hash_names(["a", "b"]).tolist())) == 4

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.complexity.factors.corpora import Corpora
-from trivium.complexity.factors.factor import Factor, Judged, counted
+from trivium.complexity.factors.factor import Factor, Judged, count_in_words
 from trivium.core.parameters import Parameters
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Example, Span
@@ -103,7 +103,7 @@ class Distance(Factor):
     @property
     def label(self) -> str:
         """Name how many arcs are far."""
-        return f"{counted(self.parameters.arcs, 'arc')} or more between trigger and answer"
+        return f"{count_in_words(self.parameters.arcs, 'arc')} or more between trigger and answer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Neither where there is no path, or the trigger lies in the answer; the metrics count these cases."""

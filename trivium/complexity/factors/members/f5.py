@@ -6,7 +6,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.complexity.factors.corpora import Corpora
-from trivium.complexity.factors.factor import Factor, Judged, counted
+from trivium.complexity.factors.factor import Factor, Judged, count_in_words
 from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
 
@@ -30,7 +30,7 @@ class FewElements(Factor):
     @property
     def label(self) -> str:
         """Name how many elements are few."""
-        return f"{counted(self.parameters.elements, 'frame element')} or fewer"
+        return f"{count_in_words(self.parameters.elements, 'frame element')} or fewer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Yes or no of every example."""

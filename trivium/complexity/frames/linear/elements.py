@@ -22,8 +22,8 @@ from trivium.complexity.frames.linear.features import (
     Words,
     class_of,
     fit_logistic,
-    hashed,
-    joined,
+    hash_names,
+    join_key,
     log_odds,
     matrix,
 )
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evoked:
+class EvokedFrame:
     """A frame in a sentence: its lexical unit, its trigger (words `first` to before `after`), its known elements."""
 
     words: Words
@@ -63,7 +63,7 @@ class Evoked:
     elements: frozenset[Named] = frozenset()
 
     @classmethod
-    def of(cls, words: Words, instance: FrameInstance) -> "Evoked | None":
+    def of(cls, words: Words, instance: FrameInstance) -> "EvokedFrame | None":
         """A frame of a text; None when its trigger has no word here. Elements without any word are left out."""
         unit = instance.lexical_unit
         place = words.under(unit.span)
@@ -90,7 +90,7 @@ class Elements:
     fits: Weights
     threshold: float
 
-    def find(self, frames: Sequence[Evoked]) -> list[list[Named]]:
+    def find(self, frames: Sequence[EvokedFrame]) -> list[list[Named]]:
         """The elements of each frame, in the order of the text."""
         candidates = _candidates(frames, [_bound_rows(frame) for frame in frames], (self.begins, self.ends))
         rows, pairs = _pairs(frames, candidates, self.names)
@@ -99,7 +99,7 @@ class Elements:
         return _chosen(len(frames), pairs, expit(log_odds(self.fits, matrix(rows))), self.threshold)
 
 
-def learn_elements(taught: Sequence[Evoked], names: Mapping[str, Sequence[str]], seed: int) -> Elements:
+def learn_elements(taught: Sequence[EvokedFrame], names: Mapping[str, Sequence[str]], seed: int) -> Elements:
     """Learn from frames with their elements; penalty and threshold are chosen by F1 on a part of them."""
     rows = [_bound_rows(frame) for frame in taught]
     part = np.random.default_rng(seed).permutation(len(taught)) % PARTS
@@ -127,34 +127,34 @@ def learn_elements(taught: Sequence[Evoked], names: Mapping[str, Sequence[str]],
 
 
 def _pairs(
-    frames: Sequence[Evoked], candidates: Sequence[list[Candidate]], names: Mapping[str, Sequence[str]]
+    frames: Sequence[EvokedFrame], candidates: Sequence[list[Candidate]], names: Mapping[str, Sequence[str]]
 ) -> tuple[list[Features], list[tuple[int, str, int, int]]]:
     """Features of every candidate with every element of its frame; (frame's number, element, first, after)."""
     rows, pairs = [], []
     for number, (frame, listed) in enumerate(zip(frames, candidates, strict=True)):
         trigger = frame.trigger
         for candidate in listed:
-            features = hashed(_stretch_features(frame, candidate))
-            of_trigger = joined(features, f"trigger {trigger}")
+            features = hash_names(_stretch_features(frame, candidate))
+            of_trigger = join_key(features, f"trigger {trigger}")
             for name in names.get(frame.frame, ()):
                 keys = (name, f"{name} {frame.frame}", f"{name} {trigger}",
                         f"{name} {frame.part_of_speech} {frame.frame}", f"{name} unit {frame.lemma}")  # fmt: skip
-                rows.append(np.concatenate([features, of_trigger, *(joined(features, key) for key in keys)]))
+                rows.append(np.concatenate([features, of_trigger, *(join_key(features, key) for key in keys)]))
                 pairs.append((number, name, candidate.first, candidate.after))
     return rows, pairs
 
 
-def _bound_rows(frame: Evoked) -> list[Features]:
+def _bound_rows(frame: EvokedFrame) -> list[Features]:
     """Features of every place between words, from before the first to after the last."""
     keys = (f"frame {frame.frame}", f"trigger {frame.trigger}", f"unit {frame.lemma}")
     rows = []
     for place in range(len(frame.words) + 1):
-        features = hashed(_bound_features(frame, place))
-        rows.append(np.concatenate([features, *(joined(features, key) for key in keys)]))
+        features = hash_names(_bound_features(frame, place))
+        rows.append(np.concatenate([features, *(join_key(features, key) for key in keys)]))
     return rows
 
 
-def _fit_bounds(taught: Sequence[Evoked], rows: Sequence[list[Features]], seed: int) -> tuple[Weights, Weights]:
+def _fit_bounds(taught: Sequence[EvokedFrame], rows: Sequence[list[Features]], seed: int) -> tuple[Weights, Weights]:
     """Models of where elements begin and where they end."""
     features = matrix([row for listed in rows for row in listed])
     sides = []
@@ -166,7 +166,7 @@ def _fit_bounds(taught: Sequence[Evoked], rows: Sequence[list[Features]], seed: 
 
 
 def _candidates(
-    frames: Sequence[Evoked], rows: Sequence[list[Features]], bounds: tuple[Weights, Weights]
+    frames: Sequence[EvokedFrame], rows: Sequence[list[Features]], bounds: tuple[Weights, Weights]
 ) -> list[list[Candidate]]:
     """The likeliest stretches of each sentence."""
     features = matrix([row for listed in rows for row in listed])
@@ -213,7 +213,7 @@ def _step(number: int) -> int:
     return next((step for step in _STEPS if number <= step), 99)
 
 
-def _between(frame: Evoked, first: int, after: int) -> tuple[str, int, tuple[str, ...], tuple[str, ...]]:
+def _between(frame: EvokedFrame, first: int, after: int) -> tuple[str, int, tuple[str, ...], tuple[str, ...]]:
     """Side of the trigger, how far from it, and the classes and words in between."""
     if after <= frame.first or first >= frame.after:
         side = "before" if after <= frame.first else "after"
@@ -227,7 +227,7 @@ def _counted(classes: Sequence[str], most: int) -> str:
     return " ".join(str(min(most, sum(name in kind for name in classes))) for kind in (PAUSE, FINITE, CLAUSE))
 
 
-def _bound_features(frame: Evoked, place: int) -> list[str]:
+def _bound_features(frame: EvokedFrame, place: int) -> list[str]:
     (w0, s0, c0), (w1, _, c1) = frame.words.around(place), frame.words.around(place + 1)
     (v1, t1, d1), (v2, _, d2) = frame.words.around(place - 1), frame.words.around(place - 2)
     side, far, between, _ = _between(frame, place, place)
@@ -241,7 +241,7 @@ def _bound_features(frame: Evoked, place: int) -> list[str]:
     ]
 
 
-def _stretch_features(frame: Evoked, candidate: Candidate) -> list[str]:
+def _stretch_features(frame: EvokedFrame, candidate: Candidate) -> list[str]:
     words, first, after = frame.words, candidate.first, candidate.after
     (w0, _, c0), (wb, _, cb) = words.around(first), words.around(first - 1)
     (we, _, ce), (wn, _, cn) = words.around(after - 1), words.around(after)

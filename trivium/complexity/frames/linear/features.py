@@ -123,12 +123,12 @@ Features = NDArray[np.uint32]
 _MIX = np.uint32(0x9E3779B1)  # the golden ratio's, for multiplicative hashing
 
 
-def hashed(names: Iterable[str]) -> Features:
+def hash_names(names: Iterable[str]) -> Features:
     """The hash of each name."""
     return np.fromiter((zlib.crc32(name.encode()) for name in names), dtype=np.uint32)
 
 
-def joined(features: Features, key: str) -> Features:
+def join_key(features: Features, key: str) -> Features:
     """The features as those of a key alone."""
     return (features * _MIX) ^ np.uint32(zlib.crc32(key.encode()))
 

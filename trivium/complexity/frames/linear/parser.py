@@ -12,7 +12,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from trivium.complexity.frames.labels import FrameLabels, collect_labels
-from trivium.complexity.frames.linear.elements import Elements, Evoked, learn_elements
+from trivium.complexity.frames.linear.elements import Elements, EvokedFrame, learn_elements
 from trivium.complexity.frames.linear.features import BITS, Words
 from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, annotated_occurrences, count_lexicon
 from trivium.complexity.frames.windows import sentences_of
@@ -55,7 +55,7 @@ class LinearFrameParser:
             frame
             for number, words in pieces
             for instance in framed[number].frames
-            if (frame := Evoked.of(words, instance)) is not None
+            if (frame := EvokedFrame.of(words, instance)) is not None
         ]
         if sum(bool(frame.elements) for frame in evoked) < 2:
             raise BadInput("no frame with elements to learn from", got=f"{len(texts)} texts", expected="two or more")
@@ -82,7 +82,7 @@ class LinearFrameParser:
     def parse(self, texts: Sequence[str], pieces: Pieces | None = None) -> list[list[FrameInstance]]:
         """Frames of each text with their elements, as the parser finds them."""
         pairs = [
-            (number, instance, Evoked.of(words, instance))
+            (number, instance, EvokedFrame.of(words, instance))
             for number, words in pieces or self.split(texts)
             for instance in self.triggers.find(words)
         ]
@@ -109,10 +109,10 @@ class LinearFrameParser:
         self, texts: Sequence[str], instances: Sequence[Sequence[FrameInstance]]
     ) -> list[list[FrameInstance]]:
         """Given frames of each text with the elements that the parser finds; theirs are not looked at."""
-        evoked: dict[tuple[int, int], Evoked] = {}
+        evoked: dict[tuple[int, int], EvokedFrame] = {}
         for number, words in self.split(texts):
             for place, instance in enumerate(instances[number]):
-                if (frame := Evoked.of(words, replace(instance, elements=()))) is not None:
+                if (frame := EvokedFrame.of(words, replace(instance, elements=()))) is not None:
                     evoked.setdefault((number, place), frame)
         elements = dict(zip(evoked, self._read(list(evoked.values())), strict=True))
         return [
@@ -120,7 +120,7 @@ class LinearFrameParser:
             for number, frames in enumerate(instances)
         ]
 
-    def _read(self, frames: Sequence[Evoked]) -> list[tuple[FrameElement, ...]]:
+    def _read(self, frames: Sequence[EvokedFrame]) -> list[tuple[FrameElement, ...]]:
         return [
             tuple(
                 FrameElement(name, frame.words.characters(first, after), self.labels.elements[frame.frame][name])

@@ -17,8 +17,8 @@ from trivium.complexity.frames.linear.features import (
     Weights,
     Words,
     fit_logistic,
-    hashed,
-    joined,
+    hash_names,
+    join_key,
     log_odds,
     matrix,
     stem_of,
@@ -170,8 +170,8 @@ class Triggers:
             *(f"{unit[1]} {said}", f"{unit[1]} {said} {place.words.classes[place.after - 1]}"),
         )
         keys = (f"unit {'.'.join(unit)} {frame}", said, f"{unit[1]} {said}")
-        everywhere = (joined(whole, f"frame {frame}"), joined(whole, f"lemma {unit[0]} {said}"))
-        return np.concatenate([hashed(counted), *everywhere, *(joined(near, key) for key in keys)])
+        everywhere = (join_key(whole, f"frame {frame}"), join_key(whole, f"lemma {unit[0]} {said}"))
+        return np.concatenate([hash_names(counted), *everywhere, *(join_key(near, key) for key in keys)])
 
 
 def count_lexicon(taught: Iterable[Occurrence]) -> Counter[Entry]:
@@ -201,4 +201,4 @@ def _context(place: Occurrence) -> tuple[Features, Features]:
         *(f"near {stem}" for stem in words.stems[max(0, first - NEAR) : first]),
         *(f"near {stem}" for stem in words.stems[after : after + NEAR]),
     ]
-    return hashed(names), hashed([*names, *(f"somewhere {stem}" for stem in sorted(set(words.stems)))])
+    return hash_names(names), hash_names([*names, *(f"somewhere {stem}" for stem in sorted(set(words.stems)))])

@@ -22,9 +22,9 @@ from trivium.complexity.readers.generation import (
     Pair,
     answer_loss,
     filler_of,
-    greedy,
+    greedy_config,
     load_generator,
-    padded,
+    pad,
 )
 from trivium.complexity.readers.interface import (
     SETTINGS,
@@ -67,7 +67,7 @@ class CausalReader(GenerativeReader):
     def __init__(self, settings: CausalSettings, module: Any, tokenizer: Any, base: Path) -> None:
         super().__init__(settings, module, tokenizer)
         self.base = base
-        self.module.get_base_model().generation_config = greedy(tokenizer, settings.answer_tokens)
+        self.module.get_base_model().generation_config = greedy_config(tokenizer, settings.answer_tokens)
 
     @staticmethod
     def read_folder(folder: Path) -> tuple[Any, Any]:
@@ -128,9 +128,9 @@ class CausalReader(GenerativeReader):
     def loss(self, features: Sequence[Pair]) -> Tensor:
         """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
         device = self.module.device
-        ids = padded([[*pair.prompt, *pair.target] for pair in features], filler_of(self.tokenizer)).to(device)
-        mask = padded([[1] * pair.tokens for pair in features], 0).to(device)
-        labels = padded([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in features], IGNORED).to(device)
+        ids = pad([[*pair.prompt, *pair.target] for pair in features], filler_of(self.tokenizer)).to(device)
+        mask = pad([[1] * pair.tokens for pair in features], 0).to(device)
+        labels = pad([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in features], IGNORED).to(device)
         # The token before predicts; logits before the shortest prompt's last token are not needed.
         first = min(len(pair.prompt) for pair in features) - 1
         kept = torch.arange(first, ids.shape[1] - 1, device=device)
@@ -141,7 +141,7 @@ class CausalReader(GenerativeReader):
     def generate(self, prompts: list[list[int]]) -> Tensor:
         """Tokens that follow each prompt, (prompts, tokens)."""
         device = self.module.device
-        ids = padded(prompts, filler_of(self.tokenizer), left=True).to(device)
-        mask = padded([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)
+        ids = pad(prompts, filler_of(self.tokenizer), left=True).to(device)
+        mask = pad([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)
         with autocast(device):
             return self.module.generate(input_ids=ids, attention_mask=mask)[:, ids.shape[1] :]

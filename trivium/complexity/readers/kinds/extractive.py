@@ -18,7 +18,7 @@ from torch import Tensor
 from transformers import AutoModelForQuestionAnswering
 
 from trivium.complexity.readers.interface import Answer, Features, Reader, ReaderSettings, Reading
-from trivium.complexity.readers.windows import Inputs, Window, padded, windows_of
+from trivium.complexity.readers.windows import Inputs, Window, pad_windows, windows_of
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, halving_batches, pick_device
@@ -124,7 +124,7 @@ class ExtractiveReader(Reader):
 
     def loss(self, features: Sequence[Target]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
-        windows = padded([target.window for target in features], self.tokenizer.pad_token_id)
+        windows = pad_windows([target.window for target in features], self.tokenizer.pad_token_id)
         starts, ends = self._log_probabilities(windows)
         places = torch.tensor([[target.start, target.end] for target in features], device=starts.device)
         rows = torch.arange(len(features), device=starts.device)
@@ -153,7 +153,7 @@ class ExtractiveReader(Reader):
 
     def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
         """The best span of each window: its log-probability, first and last token."""
-        starts, ends = self._log_probabilities(padded(windows, self.tokenizer.pad_token_id))
+        starts, ends = self._log_probabilities(pad_windows(windows, self.tokenizer.pad_token_id))
         starts[:, 0], ends[:, 0] = -torch.inf, -torch.inf
         spans = best_spans(starts, ends, self.settings.answer_tokens)
         return list(zip(windows, *(values.tolist() for values in spans), strict=True))
@@ -185,8 +185,8 @@ def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tens
         Scores, first and last tokens, each (n,).
     """
     length = min(longest, ends.shape[1])
-    padded = torch.nn.functional.pad(ends, (0, length - 1), value=-torch.inf)
-    scores = starts.unsqueeze(2) + padded.unfold(1, length, 1)
+    right_padded = torch.nn.functional.pad(ends, (0, length - 1), value=-torch.inf)
+    scores = starts.unsqueeze(2) + right_padded.unfold(1, length, 1)
     best, place = scores.flatten(1).max(1)
     first = place // length
     return best, first, first + place % length

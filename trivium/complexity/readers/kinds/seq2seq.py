@@ -19,9 +19,9 @@ from trivium.complexity.readers.generation import (
     Pair,
     answer_loss,
     filler_of,
-    greedy,
+    greedy_config,
     load_generator,
-    padded,
+    pad,
 )
 from trivium.complexity.readers.interface import GenerativeSettings, ReaderSettings, Template
 from trivium.nets.device import autocast
@@ -45,7 +45,7 @@ class Seq2SeqReader(GenerativeReader):
     def __init__(self, settings: Seq2SeqSettings, module: Any, tokenizer: Any) -> None:
         super().__init__(settings, module, tokenizer)
         start = module.config.decoder_start_token_id
-        self.module.generation_config = greedy(tokenizer, settings.answer_tokens, decoder_start_token_id=start)
+        self.module.generation_config = greedy_config(tokenizer, settings.answer_tokens, decoder_start_token_id=start)
 
     @staticmethod
     def read_folder(folder: Path) -> tuple[Any, Any]:
@@ -54,7 +54,7 @@ class Seq2SeqReader(GenerativeReader):
 
     def loss(self, features: Sequence[Pair]) -> Tensor:
         """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
-        labels = padded([pair.target for pair in features], IGNORED).to(self.module.device)
+        labels = pad([pair.target for pair in features], IGNORED).to(self.module.device)
         written = self.module.prepare_decoder_input_ids_from_labels(labels)
         with autocast(self.module.device):
             output = self.module(**self._prompts([pair.prompt for pair in features]), decoder_input_ids=written)
@@ -67,6 +67,6 @@ class Seq2SeqReader(GenerativeReader):
             return self.module.generate(**self._prompts(prompts))[:, 1:]
 
     def _prompts(self, prompts: Sequence[Any]) -> dict[str, Tensor]:
-        ids = padded(prompts, filler_of(self.tokenizer))
-        mask = padded([[1] * len(prompt) for prompt in prompts], 0)
+        ids = pad(prompts, filler_of(self.tokenizer))
+        mask = pad([[1] * len(prompt) for prompt in prompts], 0)
         return {"input_ids": ids.to(self.module.device), "attention_mask": mask.to(self.module.device)}
