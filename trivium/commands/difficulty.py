@@ -14,7 +14,7 @@ from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.comparison import compare_models
 from trivium.complexity.difficulty.material import DifficultySettings, Judge, Missing
 from trivium.complexity.difficulty.partitions import write_partitions
-from trivium.complexity.factors.question_members import MEMBERS
+from trivium.complexity.factors.own_factors import MEMBERS
 from trivium.complexity.partitions import MEAN
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate

@@ -10,7 +10,7 @@ from tests.complexity.tiny_parsers import make_gold, write_spacy
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import read_text
-from trivium.complexity.factors.question_members import MEMBERS
+from trivium.complexity.factors.own_factors import MEMBERS
 from trivium.core.errors import BadInput
 from trivium.formats.question_sets import QuestionSet
 from trivium.language.reading.languages import LANGUAGES
