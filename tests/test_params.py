@@ -82,7 +82,7 @@ UNCHECKED = {"models", "image_encoders", "text_encoders", "rerankers", "settings
 
 def unchecked(section: str) -> set[str]:
     """Fields that the section leaves to others: a part of the page shows what a stage before it was told, and checked."""
-    return UNCHECKED | (set(model_of(section).places) if ".page" in section else set())
+    return UNCHECKED | (set(model_of(section).places) if ".page" in section or section == "report" else set())
 
 
 def told(section: str, scale: Path | None) -> dict[str, Any]:
