@@ -51,7 +51,7 @@ class State:
 def read_state(read: Callable[[str], str]) -> State:
     """Read a state by the text of its files, which is empty where there is none."""
     stages = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("stages", {})
-    numbers = {}
+    numbers: dict[str, float] = {}
     for file, keys in NUMBERS.items():
         metrics = json.loads(read(f"{METRICS}/{file}") or "{}")
         numbers |= {name: metrics[key] for name, key in keys.items() if key in metrics}

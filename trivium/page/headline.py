@@ -26,7 +26,7 @@ def odmap_by_seed(metrics: Mapping[str, float]) -> Iterator[dict[str, str | floa
 
 def headline(folder: Path) -> dict[str, float]:
     """The numbers that were measured, from the folder of the metrics files; a scale may leave models out."""
-    numbers = {}
+    numbers: dict[str, float] = {}
     for file, keys in NUMBERS.items():
         if (folder / file).exists():
             metrics = read_json(folder / file)
