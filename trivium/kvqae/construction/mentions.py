@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pyarrow as pa
@@ -18,20 +18,6 @@ _POSSESSIVE = ("'s", "’s", "'", "’")
 # preposition or a conjunction that a parser hangs there does not.
 _MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
 _COORDINATION = ("cc", "conj")
-MENTION_SCHEMA = pa.schema(
-    [
-        ("question", pa.string()),
-        ("text", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("label", pa.string()),
-        ("dependency", pa.string()),
-        ("subtree_start", pa.int32()),
-        ("subtree_end", pa.int32()),
-        ("possessive", pa.bool_()),
-        ("head", pa.string()),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -72,6 +58,10 @@ class Mention:
     def surface(self) -> str:
         """The mention itself."""
         return self.text[self.start : self.end]
+
+
+_ARROW = {str: pa.string(), int: pa.int32(), bool: pa.bool_()}
+MENTION_SCHEMA = pa.schema([(field.name, _ARROW[field.type]) for field in fields(Mention)])  # type: ignore[index]
 
 
 class MentionsParameters(Parameters):

@@ -27,7 +27,6 @@ from trivium.vision.encoder_registry import SECTION as IMAGE_SECTION
 from trivium.vision.encoder_registry import ImageEncoders
 
 NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
-_SUFFIX = "_names"
 
 NameEncoders = Annotated[
     dict[str, dict[str, Any]],
@@ -50,7 +49,7 @@ class SystemsInUse(Parameters):
 
 def system_of(encoder: str) -> str:
     """The name of an encoder's search by names: of its runs and rows, and of its weight in a fusion."""
-    return f"{encoder}{_SUFFIX}"
+    return f"{encoder}_names"
 
 
 PREFIX = "brought_"  # of a system's name: in tables, metrics and weights it cannot be one of the graph's
