@@ -6,8 +6,8 @@ import torch
 from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_tiny
-from trivium.vision.embedder import CPU_BATCH
 from trivium.vision.encoder_registry import ENCODERS
+from trivium.vision.image_encoder import CPU_BATCH
 
 COUNTS = (1, 2, CPU_BATCH + 3)  # the last fills a batch and begins another
 

@@ -20,8 +20,8 @@ from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, Pict
 from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
-from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
+from trivium.vision.image_encoder import Embedder
 from trivium.vision.image_encoding import LoadedEncoder
 
 if TYPE_CHECKING:  # seconds to import

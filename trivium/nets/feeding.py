@@ -1,7 +1,6 @@
 """Keep a GPU busy: processes make what it needs next while it computes, and what it gave is fetched meanwhile."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Generic, TypeVar
@@ -27,34 +26,25 @@ class Feed(Generic[R]):
         count: how many numbers.
         workers: processes that make what comes next; 0: it is made when it is asked for.
         ahead: how many each of them makes before they are asked for.
-
-    Attributes:
-        waited: seconds that were waited for what is made next: the GPU has nothing to do.
-        taken: seconds from the first to the last.
     """
 
     def __init__(self, make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> None:
         self._make, self._count, self._workers, self._ahead = make, count, workers, ahead
-        self.waited = self.taken = 0.0
 
     def __iter__(self) -> Iterator[R]:
         """
         Raises:
             BadInput: as `make` raises it.
         """
-        started = time.monotonic()
         made = iter(self._loader())
         try:
             for _ in range(self._count):
-                begun = time.monotonic()
                 result = next(made)
-                self.waited += time.monotonic() - begun
                 if isinstance(result, BadInput):
                     raise result
                 yield result
         finally:
             del made  # ends the workers now, also where an error holds on to this frame
-        self.taken = time.monotonic() - started
 
     def _loader(self) -> "DataLoader[R | BadInput]":
         workers = min(self._workers, self._count) if self._count > 1 else 0  # nothing is made beside a single one
@@ -83,12 +73,7 @@ class Pipeline(Generic[T, M, L, R]):
         make: a batch's input, without the device: by processes ahead, see `Feed`.
         launch: starts the device on this input; returns what is on its way, see `Leaving`.
         collect: a batch's result, of its input and of what is on its way; waits for the device.
-
-    Attributes:
         workers: see `Feed`.
-        waited_for_input: seconds that were waited until a batch was made: the device may have nothing to do.
-        waited_for_device: seconds in which results were collected: nearly all of it, where the device is kept busy.
-        taken: seconds from the first to the last.
     """
 
     def __init__(
@@ -101,23 +86,20 @@ class Pipeline(Generic[T, M, L, R]):
         collect: Callable[[M, L], R],
         workers: int = 0,
     ) -> None:
-        self._items, self._size, self.workers = items, batch_size, workers
+        self._items, self._size, self._workers = items, batch_size, workers
         self._make, self._launch, self._collect = make, launch, collect
-        self.waited_for_input = self.waited_for_device = self.taken = 0.0
 
     def __iter__(self) -> Iterator[R]:
         """
         Raises:
             torch.OutOfMemoryError: a single item does not fit.
         """
-        started = time.monotonic()
         done, size = 0, self._size
         while done < len(self._items):
             under_way: tuple[M, L] | None = None
             fits = True
             starts = range(done, len(self._items), size)
-            feed = Feed(partial(self._made, starts), len(starts), self.workers)
-            for made in feed:
+            for made in Feed(partial(self._made, starts), len(starts), self._workers):
                 try:
                     launched = self._launch(made)
                 except torch.OutOfMemoryError:
@@ -126,39 +108,26 @@ class Pipeline(Generic[T, M, L, R]):
                     fits = False
                     break
                 if under_way is not None:
-                    yield self._collected(*under_way)
+                    yield self._collect(*under_way)
                 under_way = made, launched
                 done += size
-            self.waited_for_input += feed.waited
             if under_way is not None:
-                yield self._collected(*under_way)
+                yield self._collect(*under_way)
             if not fits:  # outside the handler: the error holds on to the tensors of what did not fit
                 torch.cuda.empty_cache()
                 size = (size + 1) // 2
                 print(f"out of GPU memory: batches of {size} from here on")
-        self.taken = time.monotonic() - started
 
     def with_progress(self, description: str, unit: str) -> Iterator[R]:
-        """The results, each of as many items as it is long, below a bar; at the end it is said what was waited for."""
+        """The results, each of as many items as it is long, below a bar."""
         total, short = len(self._items), len(self._items) <= self._size
         with tqdm(total=total, desc=description, unit=unit, mininterval=5, leave=False, disable=short) as progress:
             for result in self:
                 yield result
                 progress.update(len(result))  # type: ignore[arg-type]
-        if self.workers:
-            print(f"{description} {self}")
 
     def _made(self, starts: range, number: int) -> M:
         return self._make(self._items[starts[number] : starts[number] + starts.step])
-
-    def _collected(self, made: M, launched: L) -> R:
-        begun = time.monotonic()
-        collected = self._collect(made, launched)
-        self.waited_for_device += time.monotonic() - begun
-        return collected
-
-    def __str__(self) -> str:
-        return f"waited {self.waited_for_input:.1f} of {self.taken:.1f} s for input"
 
 
 class Leaving:

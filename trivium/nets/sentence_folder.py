@@ -1,6 +1,5 @@
 """Folders in sentence-transformers' format: a network of transformers, then a pooling, and perhaps a length of 1."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,12 @@ from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.formats.json_fields import Field
 from trivium.nets.device import autocast, lengthened
 from trivium.nets.pretrained import load_pretrained
 
 MODULES, PROMPTS, LENGTH = "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"
 _POOLER = "pooler."  # a head that no pooling looks at, and that many folders lack
-_ENDLESS = 10**9  # tokens
-_AFTER = ("Pooling", "Normalize")
 
 
 @dataclass(frozen=True)
@@ -56,45 +54,33 @@ def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
             several or leaves prompts out, or see `load_pretrained`.
     """
     path = folder / MODULES
-    kinds = [(_kind(entry, path, row), str(entry.get("path", ""))) for row, entry in enumerate(_list(path), 1)]
-    if [kind for kind, _ in kinds[:2]] != ["Transformer", "Pooling"]:
-        raise BadInput("not a sentence encoder", file=path, got=[kind for kind, _ in kinds],
-                       expected="a Transformer, then a Pooling")  # fmt: skip
-    inner = folder / kinds[0][1]
+    modules = Field(read_json(path), path, name="modules").items()
+    parts = [(entry["type"].text().rpartition(".")[2], folder / entry["path"].text()) for entry in modules]
+    kinds = [kind for kind, _ in parts]
+    if kinds[:2] != ["Transformer", "Pooling"] or set(kinds[2:]) - {"Normalize"}:
+        expected = "a Transformer, then a Pooling, then perhaps Normalize"
+        raise BadInput("not a sentence encoder", file=path, got=kinds, expected=expected)
+    inner = parts[0][1]
     network, tokenizer = load_pretrained(
         AutoModel, inner, "a sentence encoder", new=(_POOLER,), expected="a folder of sentence-transformers"
     )
     if network.config.is_encoder_decoder:
         raise BadInput("an encoder with a decoder", file=inner / "config.json", expected="an encoder alone")
-    width = network.config.hidden_size
-    after = nn.Sequential(*(_LOADERS[kind](folder / place, width) for kind, place in kinds[1:]))
-    length = _optional(inner / LENGTH)
-    prompts = _optional(folder / PROMPTS).get("prompts") or {}
+    after = [_pooling(parts[1][1], network.config.hidden_size), *(_normalize() for _ in parts[2:])]
+    length, prompts = _optional(inner / LENGTH), _optional(folder / PROMPTS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
         raise BadInput("not prompts", file=folder / PROMPTS, field="prompts", got=prompts, expected="texts by name")
+    longest = length.get("max_seq_length")
+    if longest is not None and (not isinstance(longest, int) or longest < 1):
+        raise BadInput("bad length", file=inner / LENGTH, field="max_seq_length", got=longest, expected="tokens")
     return SentenceFolder(
         network.to(device),
         tokenizer,
-        after.eval(),
+        nn.Sequential(*after).eval(),
         {name: text for name, text in prompts.items() if text},
-        min(_longest(length.get("max_seq_length"), inner / LENGTH), tokenizer.model_max_length),
+        min(longest or tokenizer.model_max_length, tokenizer.model_max_length),
         bool(length.get("do_lower_case")),
     )
-
-
-def _list(path: Path) -> list[Any]:
-    modules = read_json(path)
-    if not isinstance(modules, list) or not all(isinstance(entry, dict) for entry in modules):
-        raise BadInput("not a list of modules", file=path, expected="what sentence-transformers writes")
-    return modules
-
-
-def _kind(entry: dict[str, Any], path: Path, row: int) -> str:
-    kind = str(entry.get("type")).rpartition(".")[2]
-    if kind not in ("Transformer", *_AFTER):
-        raise BadInput("a module that is not known", file=path, row=row, field="type", got=entry.get("type"),
-                       choices=("Transformer", *_AFTER))  # fmt: skip
-    return kind
 
 
 def _optional(path: Path) -> dict[str, Any]:
@@ -102,14 +88,6 @@ def _optional(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise BadInput("not an object", file=path)
     return record
-
-
-def _longest(value: object, path: Path) -> int:
-    if value is None:
-        return _ENDLESS
-    if not isinstance(value, int) or value < 1:
-        raise BadInput("bad length", file=path, field="max_seq_length", got=value, expected="tokens, or null")
-    return value
 
 
 def _pooling(folder: Path, width: int) -> nn.Module:
@@ -127,10 +105,7 @@ def _pooling(folder: Path, width: int) -> nn.Module:
     return pooling
 
 
-def _normalize(folder: Path, width: int) -> nn.Module:
+def _normalize() -> nn.Module:
     from sentence_transformers.sentence_transformer.modules import Normalize
 
     return Normalize()
-
-
-_LOADERS: dict[str, Callable[[Path, int], nn.Module]] = {"Pooling": _pooling, "Normalize": _normalize}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
-from trivium.vision.embedder import CPU_BATCH, Embedder
+from trivium.vision.image_encoder import CPU_BATCH, Embedder
 from trivium.vision.onnx_session import open_session, torch_memory_errors
 
 

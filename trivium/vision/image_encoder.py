@@ -1,18 +1,46 @@
-"""What a frozen image encoder is, whichever file of `trivium/vision/encoders/` it stands in (kvqae.md §3)."""
+"""What a frozen image encoder is, and what it does once it is loaded (kvqae.md §3)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from trivium.core.parameters import Parameters
-from trivium.vision.embedder import Embedder
 
 if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
     import torch
 
-    from trivium.vision.faces import FaceDetector
+CPU_BATCH = 8
+"""Inputs that a CPU computes together. A product rounds differently from one shape to another, and a vector must not
+depend on what stands beside it; so the last batch is filled up with zeros."""
+
+
+class Embedder(ABC):
+    """An encoder's network, loaded.
+
+    Attributes:
+        path: where it was loaded from, for messages.
+        dimension: of an embedding.
+    """
+
+    path: Path
+    dimension: int
+
+    @abstractmethod
+    def prepare(self, images: Sequence[Any]) -> Any:
+        """Aligned crops of faces or RGB pictures, by its route, as its input: of pictures, ahead of a busy GPU."""
+
+    @abstractmethod
+    def embed(self, prepared: Any) -> NDArray[np.float32]:
+        """Embed what `prepare` gave; returns (n, dimension), each of length 1."""
+
+    def __call__(self, images: Sequence[Any]) -> NDArray[np.float32]:
+        """Prepare and embed; returns (n, dimension), each of length 1."""
+        return self.embed(self.prepare(images))
 
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -40,18 +68,6 @@ class FaceEncoderParameters(EncoderParameters):
         if self.min_side < self.min_face:
             raise ValueError(f"min_side {self.min_side} must not be less than min_face {self.min_face}")
         return self
-
-    def detector(self, device: "torch.device") -> "FaceDetector":
-        """MTCNN with these settings."""
-        from trivium.vision.faces import FaceDetector
-
-        return FaceDetector(
-            min_side=self.min_side,
-            min_face=self.min_face,
-            thresholds=self.thresholds,
-            factor=self.factor,
-            device=device,
-        )
 
 
 class ImageEncoder(ABC):

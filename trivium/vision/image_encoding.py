@@ -15,9 +15,8 @@ from trivium.core.engine import in_worker
 from trivium.core.errors import BadInput
 from trivium.vision.align import align
 from trivium.vision.decoding import Unreadable, decode_picture
-from trivium.vision.embedder import Embedder
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
+from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
 
 if TYPE_CHECKING:  # seconds to import, and only the workers need it
     from trivium.vision.faces import FaceDetector
@@ -65,10 +64,12 @@ def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
     if in_worker():
         torch.set_num_threads(1)
     encoder, device = ENCODERS[name], pick_device()
-    return LoadedEncoder(
-        encoder.load(parameters.model, device),
-        parameters.detector(device) if isinstance(parameters, FaceEncoderParameters) else None,
-    )
+    embed = encoder.load(parameters.model, device)
+    if not isinstance(parameters, FaceEncoderParameters):
+        return LoadedEncoder(embed)
+    from trivium.vision.faces import FaceDetector
+
+    return LoadedEncoder(embed, FaceDetector(**parameters.model_dump(exclude={"model"}), device=device))
 
 
 @dataclass(frozen=True)

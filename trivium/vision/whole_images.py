@@ -16,7 +16,7 @@ from torchvision import models
 
 from trivium.core.errors import BadInput
 from trivium.nets.device import autocast, halving_batches
-from trivium.vision.embedder import CPU_BATCH, Embedder
+from trivium.vision.image_encoder import CPU_BATCH, Embedder
 
 Transform = Callable[[Tensor], Tensor]
 
