@@ -30,7 +30,7 @@ NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*)_(?P<seed>\d+)")
 
 
 class Fields(Parameters):
-    """What a cell says beside its name; the graph is wired with the first five, so each cell has them."""
+    """The fields of a cell beside its name; the graph is wired with the first five, so each cell has them."""
 
     dataset: Literal["coco", "flickr30k", "control"] = Field(description="Data set of pairs, queries and gallery")
     model: KindName = Field(description="Kind of model")
@@ -65,7 +65,7 @@ class Cell(Fields):
 
     @property
     def group(self) -> str:
-        """What the cells of all seeds are called together."""
+        """The name of the cells of all seeds together."""
         return f"{self.dataset}_{self.model}_{self.variant}"
 
     @property
@@ -75,7 +75,7 @@ class Cell(Fields):
 
     @property
     def recipe(self) -> str:
-        """What makes D', in words of table 3: `{captions}_{filling}`, all that in-paint under one name."""
+        """The recipe of D', in words of table 3: `{captions}_{filling}`, all that in-paint under one name."""
         return f"{self.captions}_{'inpaint' if FILLINGS[self.filling].inpaints else self.filling}"
 
     def differs(self, other: "Cell") -> list[str]:

@@ -1,4 +1,4 @@
-"""What a model answers to a set: captions for painted pictures, ranks both ways, scores of pairs.
+"""The answers of a model to a set: captions for painted pictures, ranks both ways, scores of pairs.
 
 Search and ranks are those of the graph (decorrelation.md §3, §5): `Retriever` asks, with a second stage where the model
 has one. Of pictures with several vectors the best one counts: s(x, y) = max_v ⟨x_v, y⟩.
@@ -28,7 +28,7 @@ _PICTURES = 16  # with all their vectors, against all texts
 
 @dataclass(frozen=True)
 class SetAnswers:
-    """What a model answers to a set.
+    """The answers of a model to a set.
 
     Attributes:
         captions: (queries, 10) ids of the captions chosen for the painted pictures, best first.
@@ -105,15 +105,10 @@ class _SecondStage:
 def answer(
     benchmark: BenchmarkSet, vectors: SetVectors, model: Any = None, batch: int = 64, candidates: int | None = None
 ) -> SetAnswers:
-    """The answers of a model by its vectors; the best candidates are scored again where it has `match`.
+    """Answer a set by a model's vectors, `batch` pictures at a time.
 
-    Args:
-        benchmark: the set.
-        vectors: of the model.
-        model: with `match`, or without.
-        batch: pictures at a time.
-        candidates: how many are scored again, at least as many as are retrieved; 0: none; None: as many as the graph
-            does on this data set, or where it says nothing, as the paper on COCO (256).
+    Where the model has `match`, the best `candidates` are scored again, at least as many as are retrieved; 0: none;
+    None: as many as the graph does on this data set, or where it says nothing, as the paper on COCO (256).
     """
     if vectors.pictures.ndim == 3:
         return _answer_by_sides(benchmark, vectors)
@@ -129,7 +124,7 @@ def answer(
 
 
 def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors) -> SetAnswers:
-    """What a retriever answers; `without` are the vectors of y′."""
+    """Answer a set by a retriever; `without` are the vectors of y′."""
     parts = (benchmark.pictures, benchmark.painted)
     return SetAnswers(
         np.array(retriever.lists(benchmark.painted, max(CUTOFFS))["captions"].to_pylist()),
@@ -157,7 +152,7 @@ def _pair_scores(
 
 
 def _rows(benchmark: BenchmarkSet, part: PictureSet) -> NDArray[np.int64]:
-    """Of each pair the row of its picture in a part of the set."""
+    """The row of each pair's picture in a part of the set."""
     if part is benchmark.painted:
         return benchmark.pairs.queries
     place = {owner: row for row, owner in enumerate(part.owners)}
@@ -172,7 +167,7 @@ def by_side(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
 
 
 def _answer_by_sides(benchmark: BenchmarkSet, vectors: SetVectors) -> SetAnswers:
-    """As `_answers_of`, where a picture has several vectors."""
+    """Do the same as `_answers_of` where a picture has several vectors."""
     count, depth = len(vectors.painted), max(CUTOFFS)
     # Who is among the best of all by its best side is among the best of that side.
     scores, rows = top_captions(vectors.painted.reshape(-1, vectors.painted.shape[2]), vectors.captions, depth)

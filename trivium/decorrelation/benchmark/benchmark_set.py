@@ -40,7 +40,7 @@ PICTURE_TYPES = {b"\xff\xd8": "jpeg", b"\x89P": "png", b"RI": "webp", b"GI": "gi
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of queries with a caption y that names what is gone, and y′, the same caption without it.
+    """Queries with a caption y that names what is gone, and y′, the same caption without it.
 
     Attributes:
         queries: (pairs,) rows of the queries.
@@ -87,12 +87,12 @@ class BenchmarkSet:
 
     @property
     def dataset(self) -> str:
-        """Its name in the graph."""
+        """The data set's name in the graph."""
         return str(self.head["dataset"])
 
     @property
     def filling(self) -> str:
-        """What painted the queries."""
+        """The filling that painted the queries."""
         return str(self.head["filling"])
 
     @property
@@ -102,7 +102,7 @@ class BenchmarkSet:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Of the data set, in the order of the columns of `queries` and `gallery`."""
+        """The data set's classes, in the order of the columns of `queries` and `gallery`."""
         return tuple(self.head["classes"])
 
     def named_by_people(self) -> NDArray[np.bool_]:
@@ -121,19 +121,14 @@ class BenchmarkSet:
 
 
 def cache_folder() -> Path:
-    """Where pictures of sets and embeddings are kept by default."""
+    """The default folder for pictures of sets and for answers."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trivium" / "odmap"
 
 
 def find_set(released: str | Path, dataset: str | None = None) -> Path:
-    """The file of a set: itself, that in a folder, or that of the hub's data set of this name.
+    """The file of a set: `released` itself, the one in a folder, or that of the hub's data set OWNER/NAME.
 
-    Args:
-        released: a file, a folder, or OWNER/NAME.
-        dataset: which, where there are several.
-
-    Raises:
-        BadInput: no file, several, or a hub that cannot be reached.
+    Of several the one of `dataset` is taken. `BadInput`: no file, several, or a hub that cannot be reached.
     """
     folder = Path(released)
     if folder.is_file():
@@ -155,13 +150,13 @@ def open_set(
     filling: str | None = None,
     cache: str | Path | None = None,
 ) -> BenchmarkSet:
-    """A released set, or that of a built project: the graph's, or where it has released none, one written now.
+    """Read a released set, or that of a built project: the graph's, or where it has released none, one written now.
 
     Args:
         project: folder of the built project, where no set is given.
         released: see `find_set`.
         dataset, filling: of the project's; or which of several sets.
-        cache: folder for unpacked pictures and embeddings; None: see `cache_folder`.
+        cache: folder for unpacked pictures and answers; None: see `cache_folder`.
 
     Raises:
         BadInput: see `find_set`, `export_set` and `read_set`.

@@ -42,13 +42,13 @@ class CaptionerScores:
 
     @property
     def chair_i(self) -> float | None:
-        """Of all mentions together; None where no class was named."""
+        """The share of all mentions; None where no class was named."""
         total = int(self.mentions.sum())
         return int(self.invented.sum()) / total if total else None
 
     @property
     def chair_s(self) -> float:
-        """Of all captions."""
+        """The share of all captions."""
         return float((self.invented > 0).mean())
 
 

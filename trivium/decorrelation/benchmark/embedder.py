@@ -66,14 +66,10 @@ class SetVectors:
 def embed(
     model: Embedder, benchmark: BenchmarkSet, name: str, batch_size: int = 64, precision: Precision = "float32"
 ) -> SetVectors:
-    """Encode a set; a text that comes twice is encoded once, so that equal sentences tie.
+    """Encode a set in `precision`, `batch_size` pictures and eight times as many texts at a time.
 
-    Args:
-        model: on its device.
-        benchmark: the set.
-        name: of the model, for messages.
-        batch_size: pictures at a time, and eight times as many texts; halves itself when GPU memory runs out.
-        precision: that networks compute in.
+    A batch is halved when GPU memory runs out. A text that comes twice is encoded once, so that equal sentences
+    tie; `name` is for messages.
 
     Raises:
         BadInput: a model without a tower, a picture that cannot be decoded, or vectors that cannot be used.
@@ -99,17 +95,10 @@ def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
 
 
 def unit(vectors: Any, count: int, name: str, first: int = 0, *, sides: bool = False) -> NDArray[np.float32]:
-    """Scale a model's vectors (count, d), an array or a tensor, to length 1.
+    """Scale a model's vectors (count, d), an array or a tensor, to length 1; (count, sides, d) where `sides` allows it.
 
-    Args:
-        vectors: of `count` pictures or texts.
-        count: how many vectors are expected.
-        name: of the model, for messages.
-        first: row of the first vector, for messages.
-        sides: whether (count, sides, d) is allowed, too.
-
-    Raises:
-        BadInput: another shape or count, NaN or infinity, or a vector of length 0.
+    `name` and `first`, the row of the first vector, are for messages. `BadInput`: another shape or count, NaN or
+    infinity, or a vector of length 0.
     """
     values = vectors if isinstance(vectors, torch.Tensor) else torch.from_numpy(np.array(vectors, dtype=np.float32))
     values = values.detach().float()

@@ -12,17 +12,10 @@ _ROBOT = "SFconvertbot"
 
 
 def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "model", **options: Any) -> Path:
-    """The folder in which files of a repository of the hub are kept.
+    """Download files of OWNER/NAME, a model or a dataset, that match `patterns`; returns the folder that keeps them.
 
-    Args:
-        name: OWNER/NAME.
-        field: that asked for it, for messages.
-        patterns: of the files.
-        kind: model or dataset.
-        options: more that `snapshot_download` takes.
-
-    Raises:
-        BadInput: the hub does not have it, or cannot be reached.
+    `field` is for messages, `options` are for `snapshot_download`. `BadInput`: the hub does not have it, or cannot
+    be reached.
     """
     import huggingface_hub as hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -35,14 +28,9 @@ def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "mode
 
 
 def model_folder(source: str, owner: str = "") -> Path:
-    """The folder itself, or that in which the hub's files are kept: what is needed, and nothing that could run.
+    """A model's folder: the `source` itself, or that of the hub's files; a name without one belongs to `owner`.
 
-    Args:
-        source: a folder, or the hub's name of a model.
-        owner: of names without one.
-
-    Raises:
-        BadInput: see `hub_folder`.
+    Only what is needed is fetched, and nothing that could run. Raises as `hub_folder`.
     """
     if Path(source).is_dir():
         return Path(source)

@@ -51,7 +51,7 @@ _HEADS = {"  ODmAP@1": "odmap@1", "     @5": "odmap@5", "    @10": "odmap@10",
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A model's place.
+    """A model's row.
 
     Attributes:
         model: its name.
@@ -60,8 +60,7 @@ class BoardRow:
         odmap_rank, recall_rank: from 1, by the means of RANKED; equal means share a rank.
         looks: how many models it leads by ODmAP@1, with an interval of the difference above 0, that it does not lead by
             R@1, less those of which the reverse is true; below 0 it repeats.
-        behind: how far it is behind the first by ODmAP@1, and the interval of this difference over pictures; None for
-            the first.
+        behind: how far it is behind the first by ODmAP@1, with the interval over pictures; None for the first.
         notes: of its training sets.
     """
 
@@ -223,13 +222,9 @@ def _ask(
     precision: Precision,
     candidates: int | None,
 ) -> SetAnswers:
-    """The answers of a model, of one that was chosen by its name from the cache where it has answered before.
+    """Ask a model; one that was chosen by its name answers from the cache where it has answered before.
 
-    Args:
-        model: an `Embedder`, or what `find_model` found, which is loaded where the cache lacks its answers.
-        benchmark: the set.
-        name: of the model, for messages.
-        batch_size, precision, candidates: see `embed` and `answer`.
+    `model` is an `Embedder` or what `find_model` found; see `embed` and `answer` for the rest.
 
     Raises:
         BadInput: see `embed` and `NamedModel.load`; or a damaged file in the cache.

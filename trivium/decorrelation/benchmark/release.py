@@ -58,12 +58,12 @@ _ROWS = {"query": 32, "picture": 32, "caption": 1 << 14}  # of a row group
 
 
 def set_file(project: Path, dataset: str, filling: str) -> Path:
-    """Where the graph of a project releases a set."""
+    """The file in which the graph of a project releases a set."""
     return project / DATA / SETS / f"{dataset}_{filling}.parquet"
 
 
 def usual_filling(parameters: Path, dataset: str) -> str:
-    """What painted the queries of most of a data set's cells."""
+    """The filling that painted the queries of most of a data set's cells."""
     cells = read_cells(parameters).values()
     used = Counter(cell.queries for cell in cells if cell.dataset == dataset)
     if not used:
@@ -76,12 +76,7 @@ def usual_filling(parameters: Path, dataset: str) -> str:
 def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", filling: str | None = None) -> None:
     """Write the test split of a built project as one file.
 
-    Args:
-        parameters: the project's `params.yaml`.
-        data: its folder DATA.
-        out: the file.
-        dataset: one of `decorrelation.datasets`.
-        filling: what painted the queries; None: see `usual_filling`.
+    `data` is the project's folder DATA; the queries are those that `filling` painted, None: see `usual_filling`.
 
     Raises:
         BadInput: no such data set or filling, something that is not built yet, or no painted test picture.
@@ -146,7 +141,7 @@ def _queries(
     captions: Iterable[Mapping[str, Any]],
     partners: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
-    """A row a painted picture; y is the first caption of the whole one that can do without what is gone."""
+    """Make a row a painted picture; y is the first caption of the whole one that can do without what is gone."""
     own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in captions:
         if row["split"] == "test":
@@ -178,7 +173,7 @@ def _with_images(rows: Mapping[str, T], folder: Path) -> Iterator[tuple[T, dict[
 
 
 def _licences(raw: Path) -> set[str]:
-    """What the records of downloads state beside a data set; of the sample's, this project's own."""
+    """The licences that the records of downloads state; of the sample's data, this project's own."""
     record = raw / "sources.json"
     if not record.is_file():
         return {"apache-2.0" if (raw / "rendered").exists() else "not stated: the user's own files"}

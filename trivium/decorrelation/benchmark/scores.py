@@ -39,7 +39,7 @@ class Scores:
     chosen: NDArray[np.int64]
 
     def mean(self, measure: str) -> float | None:
-        """Over all queries; None where there are none."""
+        """The mean over all queries; None where there are none."""
         values = self.values[measure]
         return float(values.mean()) if len(values) else None
 
@@ -104,7 +104,7 @@ def strata(benchmark: BenchmarkSet) -> dict[str, dict[str, NDArray[np.bool_]]]:
 
 
 def by_stratum(benchmark: BenchmarkSet, scores: Mapping[str, Scores]) -> Iterator[dict[str, Any]]:
-    """A row a model and stratum: how many queries, and the means of `GROUPED`; None where no query has a pair."""
+    """Make a row a model and stratum: the number of queries, and the means of `GROUPED`, None without a pair."""
     values = {name: {measure: own.by_query(benchmark, measure) for measure in GROUPED} for name, own in scores.items()}
     for kind, groups in strata(benchmark).items():
         for group, member in groups.items():
@@ -119,7 +119,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 
 def query_rows(benchmark: BenchmarkSet, scores: Mapping[str, Scores]) -> Iterator[dict[str, Any]]:
-    """A row a query: what was painted out of which picture, and each model's values and first caption."""
+    """Make a row a query: what was painted out of which picture, and each model's values and first caption."""
     tested = benchmark.tests_something()
     texts = dict(zip(benchmark.captions.ids.tolist(), benchmark.captions.texts, strict=True))
     values = {name: {measure: own.by_query(benchmark, measure) for measure in (*ODMAP, STILL_NAMED, *PAIRS)}

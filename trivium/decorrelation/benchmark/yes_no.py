@@ -142,15 +142,10 @@ def read_answer(text: str) -> bool | None:
 
 
 def ask_vlm(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = None) -> VlmScores:
-    """Ask a model behind an endpoint; every answer is kept in the set's cache, and paid for once.
+    """Ask a model behind an endpoint about all queries, or about `most` of them.
 
-    Args:
-        benchmark: the set.
-        model: which, where, and at which pace.
-        most: about so many queries; None: all.
-
-    Raises:
-        BadInput: the endpoint fails, what came before is kept; or no answer says yes or no.
+    Every answer is kept in the set's cache, and paid for once. `BadInput`: the endpoint fails, what came before is
+    kept; or no answer says yes or no.
     """
     questions = questions_of(benchmark, model, most)
     cache = AnswerCache(benchmark.kept / _ANSWERS)

@@ -17,15 +17,10 @@ CLIPCAP = "clipcap.pt"  # in the captioner's folder: ClipCap's checkpoint, as it
 
 
 class Captioner:
-    """A released captioner, as its folder says which; 1 beam is greedy.
+    """A released captioner: BLIP's folder as `save_pretrained` writes it, or ClipCap's, see `_ClipCap`.
 
-    Args:
-        folder: BLIP's, as `save_pretrained` writes it with image processor and tokenizer; or ClipCap's, see `_ClipCap`.
-        beams: of the search.
-        max_tokens: of a caption.
-
-    Raises:
-        BadInput: the folder holds no such model.
+    A caption has at most `max_tokens`, found by a search with `beams`; 1 is greedy. `BadInput`: the folder holds no
+    such model.
     """
 
     def __init__(self, folder: Path, *, beams: int, max_tokens: int) -> None:
@@ -80,7 +75,7 @@ class _Blip(nn.Module):
             ) from error
 
     def prepare(self, pictures: Sequence[Image.Image]) -> Tensor:
-        """(n, 3, h, w)."""
+        """Pixels (n, 3, h, w)."""
         return self._processor(images=list(pictures), return_tensors="pt")["pixel_values"]
 
     def forward(self, pixels: Tensor, options: dict[str, Any]) -> Tensor:
@@ -129,7 +124,7 @@ class _ClipCap(nn.Module):
         self._stop = self.tokenizer.convert_tokens_to_ids(".")
 
     def prepare(self, pictures: Sequence[Image.Image]) -> Tensor:
-        """(n, 3, h, w)."""
+        """Pixels (n, 3, h, w)."""
         return torch.stack([self._clip.prepare(picture, training=False) for picture in pictures])
 
     def forward(self, pixels: Tensor, options: dict[str, Any]) -> Tensor:

@@ -1,4 +1,4 @@
-"""What dangles once a noun phrase has gone, and goes too; a clause without its subject is about what is left."""
+"""Parts of a clause that dangle once a noun phrase has gone, and go too; a lost subject is replaced by what is left."""
 
 from collections.abc import Sequence
 
@@ -97,7 +97,7 @@ def drop_pronouns(clause: Clause, place: int) -> None:
 
 
 def drop_worn(clause: Clause, place: int) -> None:
-    """What follows a removed noun and is worn or held by it."""
+    """Drop what follows a removed noun and is worn or held by it."""
     for segment in clause.segments[place + 1 : place + 2]:
         if not segment.verb and segment.nouns and segment.nouns[0].head in WORN:
             segment.alive = False
@@ -155,7 +155,7 @@ def forget_owners(clause: Clause) -> None:
 
 
 def drop_doings(clause: Clause, place: int) -> None:
-    """What someone does who was last of a list, up to the next comma: "a field and a man standing on it"."""
+    """Drop what the last of a list does, up to the next comma: "a field and a man standing on it"."""
     following = []
     for segment in clause.segments[place + 1 :]:
         if segment.lead.startswith(",") or segment.finite:

@@ -21,15 +21,10 @@ from trivium.language.english.word_lists import QUANTITIES, THIRD_PERSON, is_plu
 
 
 def remove_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str]) -> str | None:
-    """The caption y' without the removed classes, in whole phrases.
+    """Remove the noun phrases of the removed classes from a caption: y' of y.
 
-    Args:
-        text: y.
-        phrases: noun phrases of y with the classes they name.
-        removed: classes whose phrases go.
-
-    Returns:
-        y', or None when nothing is left. Without a phrase of these classes, y itself.
+    `phrases` are the noun phrases of y with the classes they name. None when nothing is left; y itself without a
+    phrase of these classes.
     """
     gone = frozenset(removed)
     if not any(gone & set(phrase.classes) for phrase in phrases):
@@ -125,7 +120,7 @@ def _narrow(segment: Segment, had: int) -> None:
 
 
 def _narrow_subject(clause: Clause) -> None:
-    """A list that has become one: the verb agrees, and nothing is done together."""
+    """Make a list that has become one agree with its verb; nothing is done together any more."""
     clause.narrowed = True
     if not is_single(clause.subject[0]):
         return
@@ -170,7 +165,7 @@ def article(text: str) -> str:
 
 
 def join(items: Sequence[str]) -> str:
-    """A list in words: `a`, `a and b`, `a, b and c`."""
+    """Join a list in words: `a`, `a and b`, `a, b and c`."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 

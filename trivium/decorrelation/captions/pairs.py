@@ -31,15 +31,10 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,;:!?])")
 
 
 def cut_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str]) -> str | None:
-    """The caption y' without the phrases of the removed classes, each with the preposition that leads it.
+    """Cut the phrases of the removed classes, each with the preposition that leads it, out of a caption: y' of y.
 
-    Args:
-        text: y.
-        phrases: noun phrases of y with the classes they name, in order, without overlap.
-        removed: classes whose phrases go.
-
-    Returns:
-        y', or None when no word is left. Without a phrase of these classes, y itself.
+    `phrases` are the noun phrases of y with the classes they name, in order, without overlap. None when no word is
+    left; y itself without a phrase of these classes.
     """
     gone = [phrase for phrase in phrases if not set(removed).isdisjoint(phrase.classes)]
     if not gone:
@@ -129,13 +124,7 @@ def texts_of(sources: Sequence[Source], *, captions: Captions, seed: int) -> Seq
 
 
 def captioner_of(folder: Path, painted: Path, parameters: PairsParameters) -> Write:
-    """What writes captions of painted pictures, a batch at a time.
-
-    Args:
-        folder: of the captioner.
-        painted: with the painted pictures, `train/`.
-        parameters: of the stage.
-    """
+    """The function that writes captions of the pictures of `painted`, a batch at a time, by a captioner's folder."""
     from trivium.decorrelation.captions.captioner import Captioner
 
     images = Images(painted / "train")

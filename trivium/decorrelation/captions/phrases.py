@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker needs to read captions: the classes, how they are matched, who chunks."""
+    """Settings with which a worker reads captions: the classes, how they are matched, and the chunker."""
 
     classes: tuple[str, ...]
     matching: Mode
@@ -134,7 +134,7 @@ def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Seque
 
 
 def _count_agreement(settings: Settings, marked: Sequence[tuple[Sentence, Row]], counts: Counter[str]) -> None:
-    """How many of the chunker's phrases are annotated ones, character for character."""
+    """Count the chunker's phrases that are annotated ones, character for character."""
     ranges = chunker_of(settings.chunker, settings.spacy_model).chunk([sentence for sentence, _ in marked])
     for (sentence, row), chunks in zip(marked, ranges, strict=True):
         annotated = {sentence.words_in(phrase.start, phrase.end) for phrase in row.caption.phrases}

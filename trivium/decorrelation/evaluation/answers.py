@@ -29,15 +29,11 @@ NAMED = ("removed_named", "absent_named")  # by the first sentence
 
 
 def judge(gallery: Gallery, queries: Queries, captions: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """Values of every query.
+    """Judge the captions that each query retrieved.
 
     A sentence is correct when it names none of the removed classes and at least one that is present. Of original
-    pictures nothing is removed: there ODmAP is the precision of the classes named.
-
-    Args:
-        gallery: of the data set.
-        queries: in the order of the lists.
-        captions: (queries, depth) ids.
+    pictures nothing is removed: there ODmAP is the precision of the classes named. `captions` are (queries, depth)
+    ids, in the order of the queries.
 
     Returns:
         {measure: (queries,)}: `odmap@k`; `absent_named`, whether the first sentence names any class that is not in the
@@ -87,7 +83,7 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Answers:
-    """What one cell answers to one set of queries.
+    """The answers of one cell to one set of queries.
 
     Attributes:
         queries: ids.

@@ -1,4 +1,4 @@
-"""How sure a mean is, and whether a difference between two rows is more than chance: drawn and swapped by picture."""
+"""Intervals of means, and tests of differences between two rows; pictures are drawn, and swapped, as a whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

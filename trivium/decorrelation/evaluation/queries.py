@@ -31,7 +31,7 @@ class Gallery:
     names: NDArray[np.bool_]
 
     def rows(self, captions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where captions of the gallery stand."""
+        """Rows of captions in the gallery."""
         return np.searchsorted(self.ids, captions)
 
 
@@ -142,7 +142,7 @@ def expected_precision(correct: NDArray[np.int64], gallery: int, k: int) -> NDAr
 
 
 def correct_sentences(gallery: Gallery, queries: Queries) -> NDArray[np.int64]:
-    """How many captions are correct for each query: they name no removed class, and at least one that is present.
+    """Count the captions that are correct for each query: they name no removed class, and at least one present one.
 
     Captions that name the same classes are counted together, so that the work grows with the sets of classes that
     occur and not with the captions.

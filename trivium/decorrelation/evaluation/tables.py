@@ -82,9 +82,9 @@ def group_metrics(
 
 
 def set_metrics(dataset: str, data: DataSet, answers: Mapping[str, Answers]) -> dict[str, float]:
-    """How many queries each set has, and what a random order of the gallery would score on them.
+    """Metrics of each set: its queries, and the score of a random order of the gallery.
 
-    `asked` is any cell's answers: which queries they hold is the same for all.
+    `answers` are any cell's: which queries they hold is the same for all.
     """
     metrics = {f"{dataset}_captions": float(len(data.gallery.ids))}
     for kind, answered in answers.items():
@@ -165,7 +165,7 @@ def _named(left: Measured, right: Measured, kind: str, other: str) -> dict[str, 
 
 
 def gains(compared: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """What a glance needs of the comparisons: `{dataset}_{model}_gain_{measure}` of ours on finetune, and its `_p`."""
+    """The headline of the comparisons: `{dataset}_{model}_gain_{measure}` of ours on finetune, and its `_p`."""
     metrics: dict[str, float] = {}
     for row in compared:
         ours = (row["variant"], row["other_variant"], row["subset"]) == ("ours", "finetune", WHOLE)

@@ -30,14 +30,10 @@ _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharpe
 
 
 class Clip(RetrievalModel):
-    """See `RetrievalModel`.
+    """An open_clip folder with configuration, weights and perhaps a tokenizer; see `RetrievalModel`.
 
-    Args:
-        folder: of open_clip, with configuration, weights and perhaps a tokenizer.
-        smallest_crop: least share of a training picture's area that a random crop keeps; 1: no crops.
-
-    Raises:
-        BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
+    `smallest_crop` is the least share of a training picture's area that a random crop keeps; 1: no crops.
+    `BadInput`: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.
     """
 
     kind = "clip"

@@ -30,7 +30,7 @@ CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
 class PlainPreparation:
-    """What is done to a picture outside training, in two steps, so that what the first leaves can be kept.
+    """Preparation of a picture outside training, in two steps, so that what the first leaves can be kept.
 
     The last two of `steps` make a tensor of an RGB picture and standardise it.
     """
@@ -56,7 +56,7 @@ class PlainPreparation:
 
 
 class Preparation:
-    """What is done to a picture; `plain` outside training, `drawn` in training where `augments`."""
+    """Preparation of a picture: by `plain` outside training, by `drawn` in training where `augments`."""
 
     def __init__(self, plain: transforms.Compose, drawn: transforms.Compose, *, augments: bool) -> None:
         self._plain, self._drawn, self.augments = plain, drawn, augments
@@ -78,16 +78,12 @@ def scale_and_crop(
     smallest_crop: float,
     augment: Callable[[Image.Image], Image.Image] | None = None,
 ) -> Preparation:
-    """Scaling, cropping and standardisation.
+    """Preparation by scaling, cropping and standardisation to a side of `size` pixels.
 
-    Args:
-        size: side of the input in pixels.
-        resize: the short side before the middle is cropped; None scales both sides to `size` and crops nothing.
-        standard: mean and standard deviation of each channel.
-        interpolation: of the scaling.
-        smallest_crop: in training a window of at least this share of the area, its sides in a ratio of 3:4 to 4:3, is
-            scaled to the input and mirrored half of the time; 1: training pictures are prepared as any others.
-        augment: what is drawn for the window after that.
+    `resize` is the short side before the middle is cropped; None scales both sides to `size` and crops nothing. In
+    training a window of at least `smallest_crop` of the area, its sides in a ratio of 3:4 to 4:3, is scaled to the
+    input and mirrored half of the time, and then goes through `augment`; 1: training pictures are prepared as any
+    others. `standard` are mean and standard deviation of each channel.
     """
     tensor = [transforms.ToTensor(), transforms.Normalize(*standard)]
     scaled = transforms.Resize((size, size) if resize is None else resize, interpolation)

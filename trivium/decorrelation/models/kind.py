@@ -18,7 +18,7 @@ from trivium.core.registry import Registry
 
 
 class TrainingSettings(Parameters):
-    """How long, how fast and in which batches a model trains."""
+    """Settings of a training: its length, rate and batches."""
 
     batch_size: int = Field(ge=2, description="Pairs a step, over all processes together")
     mini_batch_size: int = Field(

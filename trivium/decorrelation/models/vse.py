@@ -80,14 +80,14 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: Path, reader: str) -> "Vocabulary":
-        """What `write` wrote; `BadInput` where it is something else."""
+        """Read what `write` wrote; `BadInput` where it is something else."""
         words = read_json(path)
         if not isinstance(words, list) or tuple(words[: len(SPECIAL)]) != SPECIAL:
             raise BadInput("not a vocabulary", file=path, expected=f"a list of words that begins {', '.join(SPECIAL)}")
         return cls(words, reader)
 
     def write(self, path: Path) -> None:
-        """The words as a JSON list."""
+        """Write the words as a JSON list."""
         write_json(path, list(self.words))
 
     def __len__(self) -> int:
@@ -129,11 +129,7 @@ def read_cnn_config(path: Path) -> dict[str, Any]:
 
 
 def read_cnn(base: Path, dropout: float = 0.0) -> tuple[Vgg, dict[str, Any]]:
-    """The trained CNN without its classifier, and its configuration.
-
-    Args:
-        base: folder of the CNN.
-        dropout: of its features, in training.
+    """The trained CNN of a folder without its classifier, and its configuration; `dropout` is of its features.
 
     Raises:
         BadInput: see `read_cnn_config`; or weights that are missing, broken or do not fit.

@@ -1,4 +1,4 @@
-"""What a filling is, how one is found by its name, and what all fillings share (decorrelation.md §1).
+"""Fillings: what one is, how it is found by its name, and what all share (decorrelation.md §1).
 
 A filling is a module of `fillings/` with one subclass of `Filling`. Its name is the module's, stands in `params.yaml`
 (`decorrelation.paintings`, `decorrelation.cells`) and in paths. Nothing else lists it: one file adds one.
@@ -58,7 +58,7 @@ class Filling(ABC, Generic[S]):
 
     @classmethod
     def processes(cls, settings: S) -> int | None:
-        """How many processes paint side by side; None: as many as the harness gives."""
+        """The number of processes that paint side by side; None: as many as the harness gives."""
         return None
 
     @abstractmethod

@@ -35,7 +35,7 @@ def find_uv() -> Path | None:
 
 
 def worker_command() -> list[str]:
-    """How the worker's script is run in its locked environment, which uv makes; `BadInput` without uv."""
+    """The command that runs the worker's script in its locked environment, which uv makes; `BadInput` without uv."""
     uv = find_uv()
     if uv is None:
         raise BadInput(
@@ -52,7 +52,7 @@ def worker_environment() -> dict[str, str]:
 
 
 class Inpainter:
-    """A worker with its model loaded, told what `worker.py` takes; it ends with this object, or with this process."""
+    """A worker with its model loaded, started with arguments of `worker.py`; it ends with this object or process."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker

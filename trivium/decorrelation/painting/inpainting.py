@@ -69,7 +69,7 @@ Shard = tuple[str, Sequence[Removal]]  # its name, `{subset}-{number}`, and what
 
 
 def subsets(folder: Path) -> dict[Subset, list[Removal]]:
-    """What is painted: drawn removals of training pictures, all of test pictures, and boxes without objects."""
+    """The removals to paint: drawn ones of training pictures, all of test pictures, and boxes without objects."""
     removals = read_removals(folder / "removals.parquet")
     return {
         "train": [removal for removal in removals if removal.split == "train" and removal.drawn],
@@ -160,7 +160,7 @@ def paint_shard(
 
 
 def encode(picture: Pixels, picture_format: PictureFormat) -> bytes:
-    """Encoded without loss."""
+    """Encode a picture without loss."""
     kind: PictureFormat = "png" if max(picture.shape) > _LONGEST_WEBP else picture_format
     buffer = io.BytesIO()
     Image.fromarray(picture).save(buffer, kind, **_OPTIONS[kind])

@@ -72,12 +72,9 @@ def _rgb(bgr: np.ndarray) -> Pixels:
 def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
     """LaMa, loaded once through lama-cleaner; pictures of equal padded size go through it together.
 
-    lama-cleaner calls the TorchScript module with one picture; padding, scaling and rounding here are its own.
-
-    Args:
-        file: the TorchScript module, (image, mask) → image.
-        batch_size: pictures at a time; halved when GPU memory runs out.
-        bf16: whether a GPU computes in bf16 but for the Fourier transforms; else, and on a CPU, all is float32.
+    lama-cleaner calls the TorchScript module of `file`, (image, mask) → image, with one picture; padding, scaling
+    and rounding here are its own. `batch_size` pictures go at a time, halved when GPU memory runs out; with `bf16`
+    a GPU computes in bf16 but for the Fourier transforms; else, and on a CPU, all is float32.
     """
     # lama-cleaner loads what this address names when it is a file. It deletes a file that does not load and has
     # another MD5 than expected: so the expected one is the file's own.

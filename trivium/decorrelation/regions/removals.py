@@ -60,15 +60,11 @@ class Drawing:
 def find_removals(
     pictures: Iterable[Picture], *, region: RegionKind, limits: Limits, drawing: Drawing, tally: Tally
 ) -> Iterator[Removal]:
-    """Every removal of every picture, a picture's classes in alphabetical order.
+    """Find every removal of every picture, a picture's classes in alphabetical order, from regions of a kind.
 
-    Args:
-        pictures: any order; a picture's removals depend on the picture alone.
-        region: what counts as an object's region.
-        limits: δ1, δ2, δ3.
-        drawing: which removals are used.
-        tally: takes the counts by split and class: `pictures` with that class; `rejected_{reason}` (eligibility's
-            REASONS) or `removals`; of these `drawn`, and of these `drawn_unnamed` by any caption.
+    A picture's removals depend on the picture alone. `tally` takes the counts by split and class: `pictures` with
+    that class; `rejected_{reason}` (REASONS) or `removals`; of these `drawn`, and of these `drawn_unnamed` by any
+    caption.
 
     Raises:
         BadInput: an object whose region cannot be: outside the picture, without area, without segmentation.
@@ -132,9 +128,10 @@ EMPTY_REASONS = ("empty_no_object", "empty_no_place")
 def find_empty_boxes(
     pictures: Iterable[Picture], *, tries: int, seed: int, rejected: Counter[str]
 ) -> Iterator[Removal]:
-    """A box of every picture without anything that is annotated, as removals of no class.
+    """Find a box in every picture without anything that is annotated, as removals of no class.
 
-    It depends on the picture and `seed` alone. `rejected` takes the counts of pictures without a box, by EMPTY_REASONS.
+    It depends on the picture and `seed` alone. `rejected` takes the counts of pictures without a box, by
+    EMPTY_REASONS.
     """
     for picture in pictures:
         boxes, (height, width) = [instance.box for instance in picture.objects], (picture.height, picture.width)
@@ -154,15 +151,9 @@ def empty_box(
 ) -> Box | None:
     """A box of whole pixels, as large as one of the objects (drawn), which has no pixel in common with anything.
 
-    Args:
-        boxes: of the picture's objects, crowds too, at least one, in any order.
-        height, width: of the picture.
-        others: boxes of things of no class, which must not be touched either.
-        tries: places drawn before giving up.
-        seed: of the draws.
-
-    Returns:
-        (left, top, width, height), or None when no place was found.
+    `boxes` are of the picture's objects, crowds too, at least one, in any order; `others` of things of no class,
+    which must not be touched either. Returns (left, top, width, height), or None when no place was found after so
+    many tries.
     """
     rng = np.random.default_rng(seed)
     ordered = sorted(boxes)
@@ -180,7 +171,7 @@ Shard = tuple[Sequence[Picture], Drawing]
 
 
 class SearchResult(NamedTuple):
-    """Of a shard's pictures, in their order: removals, test pictures' boxes without objects, and both counts."""
+    """Results of a shard's pictures, in order: removals, test pictures' boxes without objects, and both counts."""
 
     removals: list[Removal]
     boxes: list[Removal]
@@ -197,7 +188,7 @@ def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator
 
 
 def search_shard(shard: Shard, *, region: RegionKind, limits: Limits, tries: int) -> SearchResult:
-    """What can go from the pictures of a shard, and their boxes without objects; see `find_removals`, `empty_box`."""
+    """Find the removals of a shard's pictures, and boxes without objects; see `find_removals`, `empty_box`."""
     pictures, drawing = shard
     result = SearchResult([], [], Counter(), Counter())
     tested = (picture for picture in pictures if picture.split == "test")
@@ -212,7 +203,7 @@ _COLUMNS = ("pictures", "removals", "drawn", "drawn_unnamed", *REJECTED)
 
 
 def read_named_classes(path: Path) -> dict[int, set[str]]:
-    """By picture, the classes that any of its captions names (the file of stage `phrases`)."""
+    """Read {picture: the classes that any of its captions names} from the file of stage `phrases`."""
     named: dict[int, set[str]] = defaultdict(set)
     for batch in read_table(path, ["picture", "classes"]).to_batches(max_chunksize=65536):
         for picture, classes in zip(batch["picture"].to_pylist(), batch["classes"].to_pylist(), strict=True):

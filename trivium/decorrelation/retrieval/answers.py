@@ -42,7 +42,7 @@ class RetrieveParameters(Parameters):
     )
 
     def candidates_of(self, dataset: str) -> int:
-        """How many are scored again for a query; `BadInput` where no number stands for the data set."""
+        """The number of candidates that are scored again; `BadInput` where none stands for the data set."""
         if dataset not in self.candidates:
             raise BadInput("no number of candidates for the data set", field="candidates", got=dataset,
                            choices=self.candidates)  # fmt: skip
@@ -63,17 +63,9 @@ def ask(
 ) -> dict[str, float]:
     """Write a cell's tables; what a killed run has encoded and matched in `work` is not done again.
 
-    Args:
-        parameters: of the stage.
-        candidates: how many captions, or pictures, a model with a second stage scores again for a query.
-        model: folder of the trained model.
-        raw, removals, painted: of its data set; `painted` with the filling of its queries.
-        engine: where pictures and captions are encoded and matched.
-        work: folder for what is done so far.
-        out: where the tables go.
-
-    Returns:
-        How many queries of each kind there were, and R@1 both ways.
+    A model with a second stage scores so many `candidates` again for a query. `raw`, `removals` and `painted` are
+    of the cell's data set, `painted` with the filling of its queries. Returns the number of queries of each kind,
+    and R@1 both ways.
 
     Raises:
         BadInput: a model, a removal or a picture that is not there, or fewer captions or candidates than are asked for.
@@ -112,13 +104,10 @@ def ask(
 def picture_sets(
     tested: Sequence[Picture], raw: Path, removals: Path, painted: Path
 ) -> tuple[dict[str, PictureSet], dict[str, float]]:
-    """The pictures that are asked, and how many were rendered again but are no removal.
+    """The sets `original`, `synthetic`, `empty` and, where the sample world drew it, `rendered`, and a count.
 
-    Returns:
-        `original`, `synthetic`, `empty` and, where the sample world drew it, `rendered`.
-
-    Raises:
-        BadInput: no test picture, a folder without images.
+    The count is of pictures that were rendered again but are no removal. `BadInput`: no test picture, a folder
+    without images.
     """
     if not tested:
         raise BadInput("no test picture", file=raw)

@@ -88,7 +88,7 @@ def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
 def encode_batches(
     model: RetrievalModel, batches: Sequence[Iterable[Named]], folder: Path | str, batch_size: int
 ) -> Iterator[tuple[Vectors, Scaled]]:
-    """Of each batch the pictures' vectors, (n, d), and the pictures as the model scales them, (n, h, w, 3).
+    """Encode batches: of each the vectors, (n, d), and the pictures as the model scales them, (n, h, w, 3).
 
     Where a GPU encodes a batch, processes read and decode the next ones meanwhile; `batch_size` is halved when its
     memory runs out.

@@ -88,7 +88,7 @@ LISTS = pa.schema([("query", pa.string()), ("captions", pa.list_(pa.int64())), (
 
 @dataclass(frozen=True)
 class PictureSet:
-    """Pictures that are asked.
+    """A set of pictures that are asked.
 
     Attributes:
         name: of the set.

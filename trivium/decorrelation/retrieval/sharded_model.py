@@ -91,7 +91,7 @@ class ShardedModel:
         return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))
 
     def match(self, name: str, pictures: EncodedPictures, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """What the second stage says of each of n pictures with each of its texts: n arrays, as long as the n lists."""
+        """The second stage's scores of each of n pictures with each of its texts: n arrays, as long as the n lists."""
         shards = (
             (f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
             for number, (folder, rows) in enumerate(pictures.batches)
@@ -114,14 +114,14 @@ class ShardedModel:
 
 @lru_cache(maxsize=1)
 def load_once(folder: Path) -> RetrievalModel:
-    """A saved model on this process's device, in evaluation mode."""
+    """Load a saved model onto this process's device, in evaluation mode."""
     model = load(folder)
     model.module.eval().to(pick_device())
     return model
 
 
 def encode_caption_shard(shard: CaptionShard, *, model: Path, work: Path, batch_size: int) -> Path:
-    """A file with the captions' vectors, unless it is there."""
+    """Write a file with the captions' vectors, unless it is there."""
     name, texts = shard
     file = work / f"{name}.npy"
     if not file.exists():
@@ -152,7 +152,7 @@ def encode_picture_shards(
 
 
 def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
-    """A file with the scores of all pairs of a picture and one of its texts, unless it is there."""
+    """Write a file with the scores of all pairs of a picture and one of its texts, unless it is there."""
     name, pictures, texts = shard
     file = work / f"{name}.npy"
     if not file.exists():
@@ -198,7 +198,7 @@ def captions_of(corpus: Corpus) -> Captions:
 
 
 def encode_gallery(model: ShardedModel, texts: Sequence[str]) -> Vectors:
-    """(n, d), one row a text.
+    """Encode texts: (n, d), one row a text.
 
     A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
     """

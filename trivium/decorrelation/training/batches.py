@@ -28,7 +28,7 @@ from trivium.vision.decoding import read_rgb
 
 
 class Batch(NamedTuple):
-    """What the loss reads: (n, 3, h, w) pictures, tokens of n texts, and (n,) ids of the pictures as they are shown."""
+    """Inputs of the loss: (n, 3, h, w) pictures, tokens of n texts, and (n,) ids of the pictures as they are shown."""
 
     pixels: Tensor
     tokens: dict[str, Tensor]
@@ -36,15 +36,10 @@ class Batch(NamedTuple):
 
 
 class Draws:
-    """Which pairs each step sees: two endless rows of shuffled epochs, one of D and one of D', side by side.
+    """The pairs of each step: two endless rows of shuffled epochs, one of D and one of D', side by side.
 
-    In an epoch each picture comes once; its texts take turns from epoch to epoch.
-
-    Args:
-        pairs: D and D'.
-        batch_size: pairs a step.
-        synthetic_share: of a batch from D' when both are trained on; None: |D'| / (|D| + |D'|), counted in pairs.
-        seed: of the order.
+    In an epoch each picture comes once; its texts take turns from epoch to epoch. `synthetic_share` is the part of
+    a batch that is from D' when both are trained on; None: |D'| / (|D| + |D'|), counted in pairs.
     """
 
     def __init__(self, pairs: TrainingPairs, batch_size: int, synthetic_share: float | None, seed: int) -> None:
@@ -65,7 +60,7 @@ class Draws:
         return math.ceil(self._pairs / self._batch_size)
 
     def painted_before(self, step: int) -> int:
-        """How many pairs of D' the steps before `step` (from 0) have seen."""
+        """The number of pairs of D' that the steps before `step` (from 0) have seen."""
         return math.floor(step * self._batch_size * self._share + 1e-9)
 
     def step(self, step: int) -> list[tuple[Shown, str]]:
@@ -93,15 +88,10 @@ class Draws:
 
 
 class Pictures:
-    """Pictures by their shown id, prepared for a model; the first so many stay in memory.
+    """Pictures by their shown id, prepared for a model; the first stay in memory, up to so many bytes.
 
     Where the model prepares a picture always in the same way its prepared form is kept, else the decoded one.
-
-    Args:
-        model: prepares them.
-        raw: the data set's images.
-        painted: images of D'; None where there is no D'.
-        memory: bytes that may be kept.
+    `painted` is None where there is no D'.
     """
 
     def __init__(self, model: RetrievalModel, raw: Images, painted: Images | None, memory: int) -> None:
@@ -170,5 +160,5 @@ class Batches(Dataset[Batch]):
 
 
 def seed_of(*parts: int) -> int:
-    """A seed of torch from numbers that say what it is for."""
+    """A seed of torch from numbers that name its use."""
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)

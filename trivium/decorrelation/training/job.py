@@ -186,19 +186,8 @@ def train(
 ) -> dict[str, float]:
     """Train in place; goes on from the checkpoint in `work` if there is one, to the same weights.
 
-    Args:
-        model: on its device.
-        batches: the batch of each step.
-        settings: how fast, in which mini-batches.
-        steps: optimiser steps.
-        seed: of dropout and whatever else the loss draws.
-        work: folder for checkpoints.
-        checkpoint_every: steps between them.
-        workers: processes that decode pictures ahead.
-        log: takes a step and values, for curves.
-
-    Returns:
-        `steps`, `loss` (mean over the last tenth of the steps).
+    `seed` is of dropout and whatever else the loss draws. Returns `steps` and `loss` (mean over the last tenth of
+    the steps).
 
     Raises:
         BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.

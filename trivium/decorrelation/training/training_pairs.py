@@ -1,4 +1,4 @@
-"""What a model is trained on: D, the original pairs, and D', the synthetic ones (decorrelation.md §4)."""
+"""Training pairs: D, the original ones, and D', the synthetic ones (decorrelation.md §4)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -41,28 +41,23 @@ class TrainingPairs:
 
     @property
     def original_pairs(self) -> int:
-        """|D|."""
+        """The number of pairs |D|."""
         return sum(len(shown.texts) for shown in self.original)
 
     @property
     def painted_pairs(self) -> int:
-        """|D'|."""
+        """The number of pairs |D'|."""
         return sum(len(shown.texts) for shown in self.painted)
 
 
 def training_pairs(
     corpus: Corpus, synthetic: Path, *, original: Original, share: float, captions: int, seed: int
 ) -> TrainingPairs:
-    """The pairs of a cell.
+    """The pairs of a cell from the training pictures of a corpus, D, and the table of stage `pairs`, D'.
 
-    Args:
-        corpus: the data set; its training pictures are D.
-        synthetic: D', the table of stage `pairs`.
-        original: `all` of D with D'; `none` of D, D' alone; `subset`: D_s, as many pairs of D as D' has, in the place
-            of D' (appendix B compares the two at equal size).
-        share: part of D' that is used, by picture (figure 4).
-        captions: of a painted picture, at most; the first of those in D'.
-        seed: of both choices.
+    `original`: `all` of D with D'; `none` of D, D' alone; `subset`: D_s, as many pairs of D as D' has, in the place
+    of D' (appendix B compares the two at equal size). `share` is the part of D' that is used, by picture (figure
+    4), `captions` the most captions of a painted picture, the first of those in D'.
 
     Raises:
         BadInput: a file name in training and, under another id, in another split; nothing to train on.

@@ -11,7 +11,7 @@ from trivium.formats.masks import Mask, Pixels
 
 
 class BlurSettings(Settings):
-    """Of the Gaussian."""
+    """Settings of the Gaussian."""
 
     sigma: float = Field(default=0.05, gt=0, le=1, description="Standard deviation, a share of the longer side")
 
@@ -24,7 +24,7 @@ class Blur(Filling[BlurSettings]):
     Settings = BlurSettings
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
-        """Blurred pictures."""
+        """Blur the pictures."""
         return [
             np.asarray(cv2.GaussianBlur(picture, (0, 0), self.settings.sigma * max(picture.shape[:2])), np.uint8)
             for picture, _ in pictures

@@ -13,14 +13,14 @@ _FLAGS = {"telea": "INPAINT_TELEA", "navier_stokes": "INPAINT_NS"}
 
 
 class Cv2Settings(Settings):
-    """Of OpenCV's `inpaint`."""
+    """Settings of OpenCV's `inpaint`."""
 
     method: Literal["telea", "navier_stokes"] = Field(default="telea", description="OpenCV's algorithm")
     radius: int = Field(default=4, ge=1, description="Pixels around a point that its colour comes from")
 
 
 class Cv2(Filling[Cv2Settings]):
-    """A worker a process, kept from shard to shard."""
+    """OpenCV's in-painting by one worker a process, kept from shard to shard."""
 
     name = "cv2"
     label = "OpenCV (cv2)"
@@ -33,5 +33,5 @@ class Cv2(Filling[Cv2Settings]):
         self._worker = Inpainter(["cv2", "--flag", _FLAGS[settings.method], "--radius", str(settings.radius)])
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
-        """What OpenCV fills in from around the mask."""
+        """Fill the masks in from around them."""
         return self._worker.paint(pictures)

@@ -12,14 +12,14 @@ from trivium.formats.masks import Mask, Pixels
 
 
 class LamaSettings(Settings):
-    """Of LaMa's workers."""
+    """Settings of LaMa's workers."""
 
     batch: int = Field(default=8, ge=1, description="Pictures of one size together; halved when GPU memory runs out")
     workers: int = Field(default=1, ge=1, description="Processes, or processes a GPU, each with the model")
 
 
 class Lama(Filling[LamaSettings]):
-    """A worker with the model a process, kept from shard to shard."""
+    """LaMa by one worker with the model a process, kept from shard to shard."""
 
     name = "lama"
     label = "LaMa"
@@ -35,9 +35,9 @@ class Lama(Filling[LamaSettings]):
 
     @classmethod
     def processes(cls, settings: LamaSettings) -> int:
-        """As its settings say: every process holds the model."""
+        """The `workers` of the settings: every process holds the model."""
         return settings.workers
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
-        """What the network paints."""
+        """Paint by the network."""
         return self._worker.paint(pictures)

@@ -16,7 +16,7 @@ class Mean(Filling[Settings]):
     label = "the mean"
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
-        """One colour a picture."""
+        """Paint each picture in one colour."""
         return [_mean(picture, mask) for picture, mask in pictures]
 
 

@@ -7,11 +7,11 @@ from trivium.formats.masks import Mask, Pixels
 
 
 class Nothing(Filling[Settings]):
-    """Leaves every picture out."""
+    """No painting: every picture stays as it is."""
 
     name = "none"
     label = "nothing"
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
-        """The pictures as they are."""
+        """Return the pictures as they are."""
         return [picture for picture, _ in pictures]

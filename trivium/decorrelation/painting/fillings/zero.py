@@ -15,5 +15,5 @@ class Zero(Filling[Settings]):
     label = "zeros"
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
-        """Black."""
+        """Paint black."""
         return [np.zeros_like(picture) for picture, _ in pictures]
