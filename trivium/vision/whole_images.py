@@ -84,7 +84,8 @@ class PictureEmbedder(Embedder):
     def _describe(self, network: Transform, prepared: Tensor) -> NDArray[np.float32]:
         """What a network makes of pictures, in vectors of length 1."""
         batch = CPU_BATCH if self._device.type == "cpu" else len(prepared)
-        return np.concatenate(list(halving_batches(prepared, batch, partial(self._describe_batch, network))))
+        describe = partial(self._describe_batch, network)
+        return np.concatenate(list(halving_batches(prepared, batch, describe)))  # type: ignore[arg-type]
 
     @torch.inference_mode()
     def _describe_batch(self, network: Transform, prepared: Tensor) -> NDArray[np.float32]:
