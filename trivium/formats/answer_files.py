@@ -1,4 +1,4 @@
-"""Models' answers to questions, in the forms in which they are handed round; which one a file has shows by itself.
+"""Read models' answers to questions, in any of the forms below; a file's form is recognised by its content.
 
 - ours, one object a line: {"id", "prediction"}; trained readers and prompted models write it
 - SQuAD's evaluation: {id: answer, ...}; n-best lists {id: [{"text"}, ...], ...}, the first text
@@ -33,7 +33,7 @@ NO_TEXTS: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """What a model answered.
+    """Answers of a model to the questions of a set.
 
     Attributes:
         form: which of the forms the file has, in words.
@@ -92,7 +92,7 @@ Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there
 
 
 def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tuple[str, Pairs, str]:
-    """The form, what it holds, and what was left out."""
+    """Return the form in words, the answers, and a note on what was left out."""
     root = roots[0]
     if len(roots) == 1 and isinstance(root.value, dict) and isinstance(root.value.get("predictions"), list):
         root = root["predictions"]
@@ -135,14 +135,14 @@ def _plain(key: str) -> Read:
 
 
 def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
-    """The first output that has an answer; without any output the answer is empty, with others it is missing."""
+    """Return the first output with an answer: empty without any output, missing where no output has one."""
     outputs = [output.get("answer") for output in record["output"].items()]
     none = None if outputs else ""
     return record["id"].identifier(), next((answer.text() for answer in outputs if answer is not None), none)
 
 
 def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
-    """The first response; a task that also asks for a likelihood (squadv2) has it behind it."""
+    """Return the first response; a task that also asks for a likelihood (squadv2) has it behind it."""
     responses = list(record["filtered_resps"].items())
     if not responses:
         record["filtered_resps"].refuse("no response", expected="a text in a list")
@@ -162,7 +162,7 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
 
 
 def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
-    """The harness writes a record a filter of the task: those as they came, else the first filter's."""
+    """Choose the records of one filter of the task: the unfiltered ones, else those of the first filter."""
     of_filter = [None if (name := record.get("filter")) is None else name.text() for record in records]
     names = list(dict.fromkeys(of_filter))
     chosen = _NO_FILTER if _NO_FILTER in names else names[0]
@@ -180,12 +180,12 @@ _FORMS: tuple[tuple[str, str, Read], ...] = (
 
 
 def model_of(path: Path) -> str:
-    """A file is named as its model; `seed-0.jsonl`, or the harness' `samples_….jsonl`, as its folder."""
+    """Name the model of a file: its stem; of `seed-0.jsonl` and the harness' `samples_….jsonl` its folder."""
     return path.resolve().parent.name if path.stem.startswith(("seed-", "samples_")) else path.stem
 
 
 def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
-    """Files by model: `NAME=FILE`, or a file that names its model.
+    """Group files by model: `NAME=FILE`, or a file that names its model.
 
     Several are trainings of one model where all are given as NAME=FILE, or are the `seed-….jsonl` of one folder.
 
@@ -209,7 +209,7 @@ def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model answered to the questions asked for.
+    """A model's answers to given questions.
 
     Attributes:
         answers: an answer a question, in the order of the questions; "" where it is missing (it scores 0).

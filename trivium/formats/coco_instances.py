@@ -40,7 +40,7 @@ Outlined = tuple[str, list[float], Box, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Instances:
-    """What a file of instances holds.
+    """The content of a file of instances.
 
     Attributes:
         sizes: (width, height) in pixels of each picture, by COCO's picture id.
@@ -198,7 +198,7 @@ def check_size(size: tuple[int, int], path: Path, row: str) -> None:
 
 
 def _segmentation(annotation: dict[str, Any], size: tuple[int, int], counts: Counter[str], path: Path, row: str) -> Any:
-    """The polygons that are some, or the run-length mask if it has the picture's size; None where there is neither."""
+    """Return the valid polygons, or the run-length mask if it has the picture's size; None where there is neither."""
     shape = annotation.get("segmentation")
     if shape is None:
         return None

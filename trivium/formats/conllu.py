@@ -47,7 +47,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Syntax:
-    """What was read from a file: sentences by text id, and how many empty nodes were left out."""
+    """The content of a file: sentences by text id, and how many empty nodes were left out."""
 
     sentences: dict[str, list[Sentence]]
     empty_nodes: int
@@ -221,5 +221,5 @@ def _lines(sentence: Sentence, text: str) -> Iterator[str]:
 
 
 def _cell(value: str) -> str:
-    """A form may hold a space, but no tab or line break."""
+    """Replace tabs and line breaks, which a cell may not hold, by spaces."""
     return re.sub(r"[\t\r\n ]+", " ", value)

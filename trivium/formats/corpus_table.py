@@ -1,4 +1,4 @@
-"""A data set's pictures, objects and captions as one table, of which a stage reads the columns that it wants.
+"""A data set's pictures, objects and captions as one table, of which each stage reads the columns it needs.
 
 Stage `decorrelation-world` reads the public formats (`picture_corpora`) once, and writes this beside them.
 """
@@ -46,7 +46,7 @@ def load_corpus(folder: Path) -> Corpus:
 
 
 def load_captions(folder: Path) -> Corpus:
-    """`load_corpus`, but no picture has any objects: all that a training reads, in a third of the time."""
+    """Load the corpus without objects: all that a training reads, in a third of the time."""
     return _load(folder, list(_CAPTIONED))
 
 

@@ -59,7 +59,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Annotated:
-    """What Entities knows about one picture.
+    """Annotations of one picture.
 
     Attributes:
         size: width and height in pixels.
@@ -107,7 +107,7 @@ class EntitiesArchive:
         self._archive.close()
 
     def read(self, stem: str) -> Annotated:
-        """What there is about the picture `{stem}.jpg`.
+        """Read the annotations of the picture `{stem}.jpg`.
 
         Raises:
             BadInput: a member is missing or broken, a line's markup or a number cannot be read.
@@ -139,7 +139,7 @@ class EntitiesArchive:
     def _objects(
         self, root: Element, size: tuple[int, int], classes: dict[str, str], place: str
     ) -> tuple[list[Object], list[Box]]:
-        """One object a box and class; boxes of entities that are of none of our classes, which are counted nowhere."""
+        """Return one object for each box and class, and the boxes of entities of no class, which are not counted."""
         objects, others, uncounted = [], [], Counter[str]()
         for item in root.findall("object"):
             corners = item.find("bndbox")

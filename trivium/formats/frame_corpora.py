@@ -1,4 +1,4 @@
-"""Frame-annotated texts and the questions about them, as JSON lines (formats: `records.py`).
+"""Frame-annotated texts and the questions about them, as JSON lines (formats: `framed_texts.py`).
 
 Every record is checked as it is read, and an error names file, line and field. Frames may overlap, and so may elements
 of one frame; the same element twice at one place is an error. The stored text is never changed: `answer.text` may
@@ -28,7 +28,7 @@ from trivium.formats.json_fields import Field
 
 @dataclass(frozen=True)
 class ExampleSet:
-    """What was read from a file of questions.
+    """The content of a file of questions.
 
     Attributes:
         examples: in the order of the file.
@@ -193,7 +193,7 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
 
 
 def _to_antecedent(field: Field, text: AnnotatedText, elements: Sequence[Span], answer: Span) -> tuple[Span, ...]:
-    """The mentions from inside the answer element to the answer; none when the element is the answer."""
+    """Return the mentions from the answer element to the answer; none when the element is the answer."""
     mentions = tuple(mention.span(text.text) for mention in field.items())
     if not mentions:
         if not any(span.overlaps(answer) for span in elements):

@@ -26,7 +26,7 @@ PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "preposition", "other"
 
 
 def end_of(text: str, start: int, token: str) -> int | None:
-    """Where `token` ends in a stored text that should have it at `start`; None when something else stands there.
+    """Return where `token` ends in a stored text that should have it at `start`; None if it does not stand at it.
 
     What `fold` makes one does not count, so the stretch found may be longer or shorter than `token`; it never ends
     between a letter and its combining accent.
@@ -145,14 +145,14 @@ class Example:
 
 
 def skip_blank(text: str, cursor: int) -> int:
-    """Past white space and invisible characters (zero-width space, soft hyphen, byte order mark)."""
+    """Skip white space and invisible characters (zero-width space, soft hyphen, byte order mark)."""
     while cursor < len(text) and (text[cursor].isspace() or unicodedata.category(text[cursor]) == "Cf"):
         cursor += 1
     return cursor
 
 
 def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> Span:
-    """The stretch of the text that a token is.
+    """Find the stretch of the text that is a token.
 
     What `fold` makes one does not count; between tokens there may be white space only.
 

@@ -1,4 +1,4 @@
-"""What `import trivium` offers anybody who has ranked lists: measure, fuse, compare; thin over the room of measures.
+"""What `import trivium` offers for ranked lists: measure, fuse, compare; a thin layer over the room of measures.
 
 Judgements are `Qrels`, {query: {document: grade}}, {query: relevant documents}, the path of a TREC file, or a DataFrame
 with columns query, document and relevance. A run is a `Run`, {query: {document: score}}, the path of a TREC file, or a
@@ -32,7 +32,7 @@ Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one a system, by name or in a 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Several systems beside each other; printed, it is the table of a paper.
+    """A comparison of several systems; printed, it is the table of a paper.
 
     Attributes:
         systems: their names, lettered a, b, c, … in this order.
@@ -90,7 +90,7 @@ def fuse(
     depth: int | None = None,
     name: str = "fused",
 ) -> Run | dict[str, dict[str, float]]:
-    """One run of several.
+    """Fuse several runs into one.
 
     Args:
         runs: one a system; a query that one of them lacks has no document there.
@@ -189,7 +189,7 @@ def search_weights(
     depth: int | None = None,
     normalization: str = "z_score",
 ) -> dict[str, float]:
-    """The weights of `fuse` with the best mean of a measure, by name of the system; of equal ones the first.
+    """Search the weights of `fuse` with the best mean of a measure, by system; of equal ones the first.
 
     They belong on a validation set: on the questions that they were chosen on, they look better than they are.
 
@@ -231,7 +231,7 @@ def search_weights(
 def compare(
     qrels: Judgements, runs: Runs, measures: str | Iterable[str] = "mrr", *, level: float = 0.01, seed: int = 0
 ) -> Comparison:
-    """Measure several systems, and say which differences are more than chance.
+    """Measure several systems and test the differences between them.
 
     Args:
         qrels: judgements; every judged query counts.

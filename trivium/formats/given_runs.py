@@ -43,7 +43,7 @@ GRADE, SCORE = ("relevance", "rel", "label", "score"), ("score",)
 
 @dataclass(frozen=True)
 class Given:
-    """What was given together, over the same documents.
+    """Judgements and runs over the same documents.
 
     Attributes:
         qrels: the judgements; none at all where none were given.
@@ -70,7 +70,7 @@ class Given:
 
 
 def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]) -> Given:
-    """Read what was given.
+    """Read judgements and runs of any kind, and number their documents together.
 
     Args:
         qrels: judgements of any kind; a grade above 0 is relevant. None: there are none.
@@ -131,7 +131,7 @@ def _called(name: str, place: int) -> str:
 
 
 def _graded(judgements: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int, float]]:
-    """{query: {document: grade}}."""
+    """Read judgements as {query: {document: grade}}."""
     if isinstance(judgements, Qrels):
         return {
             query: dict(zip(_numbers(relevant, judgements.names, vocabulary).tolist(), grades.tolist(), strict=True))
@@ -205,7 +205,7 @@ def _run(source: Ranked, vocabulary: dict[str, int], name: str) -> Run:
 def _numbers(
     documents: NDArray[np.int64], names: Sequence[str] | None, vocabulary: dict[str, int]
 ) -> NDArray[np.int64]:
-    """Of documents of our objects: a number without name and its digits are the same name."""
+    """Number the documents of a `Run` or `Qrels`; a number without name is named by its digits."""
     numbers = [
         PADDING if document == PADDING else vocabulary.setdefault(name_of(document, names), len(vocabulary))
         for document in documents.tolist()
@@ -214,7 +214,7 @@ def _numbers(
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
-    """(query, document, grade or score); a query comes first without a document: it counts, whatever is there.
+    """Yield (query, document, grade or score); a query comes first without a document, so that an empty one counts.
 
     Args:
         table: a mapping, or a table of pandas.

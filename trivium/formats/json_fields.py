@@ -1,4 +1,4 @@
-"""JSON values that know where they stand, so that an error names file, line and field."""
+"""JSON values that know their place, so that an error names file, line and field."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from trivium.formats.framed_texts import Span
 
 @dataclass(frozen=True)
 class Field:
-    """A value inside a record.
+    """A value of a JSON record, with its place.
 
     Attributes:
         value: the value, of any JSON type.
@@ -38,28 +38,28 @@ class Field:
         return self.value.keys() if isinstance(self.value, dict) else ()
 
     def __getitem__(self, key: str) -> "Field":
-        """A field that must be there."""
+        """Return a field; `BadInput` if it is missing."""
         field = self.get(key)
         if field is None:
             self._at(f".{key}", None).refuse("missing", choices=self.value)
         return field
 
     def get(self, key: str) -> "Field | None":
-        """A field that may be absent or null."""
+        """Return a field, or None where it is absent or null."""
         if not isinstance(self.value, dict):
             self.refuse("not an object", expected="a JSON object")
         value = self.value.get(key)
         return None if value is None else self._at(f".{key}", value)
 
     def items(self) -> Iterator["Field"]:
-        """The members of a list."""
+        """Yield the members of a list."""
         if not isinstance(self.value, list):
             self.refuse("not a list", expected="a list")
         for number, value in enumerate(self.value):
             yield self._at(f"[{number}]", value)
 
     def text(self, *, empty: bool = True) -> str:
-        """A string."""
+        """Return the value, which must be a text."""
         if not isinstance(self.value, str):
             self.refuse("not a text", expected="a text")
         if not empty and not self.value.strip():
@@ -67,29 +67,29 @@ class Field:
         return self.value
 
     def texts(self) -> tuple[str, ...]:
-        """The strings of a list."""
+        """Return the value, which must be a list of texts."""
         if not isinstance(self.value, list | tuple) or not all(isinstance(text, str) for text in self.value):
             self.refuse("not a list of texts", expected="a list of texts")
         return tuple(self.value)
 
     def identifier(self) -> str:
-        """An id: a text, or a whole number, which some sets number their questions by."""
+        """Return an id, which is a text or a whole number, as a text."""
         return str(self.integer()) if isinstance(self.value, int) else self.text(empty=False)
 
     def name_of(self, choices: Collection[str]) -> str:
-        """One of these names."""
+        """Return the value, which must be one of these names."""
         if self.text() not in choices:
             self.refuse("unknown", choices=choices)
         return str(self.value)
 
     def integer(self) -> int:
-        """A whole number."""
+        """Return the value, which must be a whole number."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             self.refuse("not a whole number", expected="a whole number")
         return self.value
 
     def span(self, text: str) -> Span:
-        """`start` and `end` of a stretch of this text that is not empty."""
+        """Return the span of `start` and `end`, which must not be empty and must lie in this text."""
         span = Span(self["start"].integer(), self["end"].integer())
         if span.start == span.end:
             self.refuse("empty span", expected="start < end")
@@ -104,7 +104,7 @@ class Field:
 
 
 def read_json_or_lines(path: Path) -> list[Field]:
-    """The objects of a file with an object on each of several lines, else the one value of the file.
+    """Read the objects of a file of JSON lines, else the one value of the file.
 
     Raises:
         BadInput: neither (names the line).

@@ -89,7 +89,7 @@ def _annotation(annotation: Field, values: Mapping[str, str], others: bool) -> E
 
 
 def _annotator(field: Field) -> str:
-    """Label Studio gives a user's number, or the user with number and address."""
+    """Return a user's address or number; Label Studio gives the number, or the user with both."""
     value = field.value
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")

@@ -67,7 +67,7 @@ def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
 
 
 def run_lengths(counts: str) -> list[int]:
-    """The lengths, in pixels, that compressed run-length counts stand for; whether they can be is not looked at.
+    """The lengths, in pixels, that compressed run-length counts stand for; their sum is not checked.
 
     Raises:
         ValueError: not such counts.

@@ -25,7 +25,7 @@ SPLIT_NAMES: dict[str, Split] = {"train": "train", "restval": "train", "val": "v
 
 @dataclass(frozen=True)
 class SplitPicture:
-    """A picture as the split file knows it.
+    """A picture of the split file.
 
     Attributes:
         id: `imgid`.
@@ -94,7 +94,7 @@ def _once(record: Field, key: str, values: dict[str, set[Any]]) -> None:
 
 
 def read_corpus(folder: Path) -> Corpus:
-    """Read a raw folder; the images themselves are not looked at.
+    """Read a raw folder; the images themselves are not opened.
 
     Args:
         folder: holds `karpathy.json` with `instances.json` or `entities.zip`; with the latter, `entity_types.json` may

@@ -1,4 +1,4 @@
-"""The forms in which question sets about texts are handed round; which one a file has shows by itself.
+"""Read question sets about texts in any of the forms below; a file's form is recognised by its content.
 
 - SQuAD's tree (1.1, 2.0; FQuAD, PIAF, XQuAD): {"data": [{"title", "paragraphs": [{"context",
   "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
@@ -43,7 +43,7 @@ Record = tuple[str, str, Field, bool]  # title, context, the question's own reco
 
 
 def question_records(path: Path) -> tuple[str, Iterator[Record]]:
-    """The form, in words, and the records."""
+    """Return the form in words, and the records."""
     with open_file(path) as stream:
         start = stream.read(4)
     if start == b"PAR1":
@@ -72,7 +72,7 @@ def _form(records: Sequence[Field], file: str) -> tuple[str, Iterator[Record]]:
 
 
 def _refuse_others(records: Iterable[Field]) -> None:
-    """Name the form of a set that is handed round and not read here."""
+    """Refuse a set of another known form, by its name."""
     for record in records:
         name = next((name for field, name in _OTHERS.items() if field in record.keys), None)
         if name is not None and not isinstance(record.value.get("context"), str):

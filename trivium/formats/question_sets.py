@@ -41,7 +41,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """What was read from a file.
+    """The content of a file of questions.
 
     Attributes:
         form: which of the forms it has, in words.
@@ -60,12 +60,12 @@ class QuestionSet:
 
     @property
     def dropped(self) -> int:
-        """How many were left out."""
+        """The number of questions left out."""
         return sum(map(len, self.left_out.values()))
 
     @property
     def ids(self) -> list[str]:
-        """Of all questions, those left out too: a model may well have answered them."""
+        """The ids of all questions, including those left out: a model may have answered them."""
         own = [question.id for question in (*self.questions, *self.unanswerable)]
         return own + [identifier for ids in self.left_out.values() for identifier in ids]
 
@@ -142,7 +142,7 @@ def _impossible(field: Field, without: bool) -> bool:
 
 
 def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
-    """Texts with their first characters, None where it is not said; and whether any was given."""
+    """Return the answers as (text, first character or None), and whether there was any."""
     answers = field.get("answers")
     if answers is None:
         answers = field.get("answer")
@@ -162,7 +162,7 @@ def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
 
 
 def _plain(field: Field) -> str:
-    """A text that is no dictionary or list as Python, NumPy or JSON writes it into tables of CSV."""
+    """Return a text; refuse a dictionary or list written out as text, as tables of CSV hold it."""
     text = field.text()
     if WRITTEN_OUT.match(text):
         kind = "dictionary" if text.lstrip().startswith("{") else "list"
@@ -178,7 +178,7 @@ def _answer(field: Field) -> tuple[str, int | None]:
 
 
 def _start(field: Field) -> int | None:
-    """A place; some sets write -1, or null, for none."""
+    """Return the first character; None for -1 or null, as some sets write."""
     if field.value is None:
         return None
     start = field.integer()
@@ -186,7 +186,7 @@ def _start(field: Field) -> int | None:
 
 
 def _place(context: str, answer: str, start: int | None) -> tuple[Span | None, str]:
-    """Where an answer stands, and how that is known."""
+    """Return the span of an answer in its context, and how it was found."""
     end = None if start is None else end_of(context, start, answer)
     if start is not None and end is not None:
         return Span(start, end), "in place"

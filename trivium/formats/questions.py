@@ -1,4 +1,4 @@
-"""Questions as ViQuAE and TriviaQA bring them: one JSON object a line, in KILT's format."""
+"""Questions of ViQuAE and TriviaQA: one JSON object a line, in KILT's format."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -34,7 +34,7 @@ class SquadQuestion:
 
 @dataclass(frozen=True)
 class SquadSet:
-    """What was read from a file.
+    """The content of a file of questions.
 
     Attributes:
         questions: in the order of the file.
@@ -52,7 +52,7 @@ class SquadSet:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many questions were left out, by reason."""
+        """The number of questions left out, by reason."""
         return {reason: len(ids) for reason, ids in self.left_out.items()}
 
     @property
@@ -99,7 +99,7 @@ def read_squad(path: Path) -> SquadSet:
 
 
 def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
-    """The answers that stand in the context; how many do not, how many only up to Unicode form or kind of space."""
+    """Return the answers found in the context, and the numbers of those not found and found in another Unicode form."""
     placed, misplaced, differing = [], 0, 0
     answers = field.get("answers")
     for answer in () if answers is None else answers.items():
@@ -114,7 +114,7 @@ def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], i
 
 
 def _why_not(field: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
-    """Why a question cannot be used, one of REASONS."""
+    """Return why a question cannot be used, one of REASONS, or None."""
     impossible = field.get("is_impossible")
     if impossible is not None and not isinstance(impossible.value, bool):
         impossible.refuse("not true or false")
@@ -128,7 +128,7 @@ def _why_not(field: Field, question: str, answers: Sequence[tuple[str, int]]) ->
 
 
 def as_squad(example: Example) -> SquadQuestion:
-    """An example as a question with its one answer."""
+    """Convert an example to a question with one answer."""
     answer = (example.answer_text, example.answer.start)
     return SquadQuestion(example.id, example.text.title, example.text.text, example.question, (answer,))
 

@@ -60,7 +60,7 @@ def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
 
 
 def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
-    """The elements of the array "Data", decoded one after the other from a window on the file."""
+    """Yield the elements of the array "Data", decoded one at a time from a growing part of the file."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
 
     def read() -> str:

@@ -1,4 +1,4 @@
-"""Questions about pictures that other sets bring, and their pictures in a folder.
+"""Public sets of questions about pictures, and their pictures in a folder.
 
 InfoSeek (Chen et al., EMNLP 2023), whose test split has no answers and cannot be measured here:
 
@@ -45,7 +45,7 @@ class VisualQuestion:
 
 
 def pictures_by_name(folder: Path) -> Mapping[str, Path]:
-    """The pictures of a folder, at any depth, by their names without suffix.
+    """Find the pictures of a folder, at any depth, by their names without suffix.
 
     Raises:
         BadInput: no such folder, no picture in it, or two of one name.
@@ -68,7 +68,7 @@ _RANGE = 2
 
 
 def read_infoseek(path: Path) -> list[VisualQuestion]:
-    """Read a split of InfoSeek with answers; untold types are those of the answers, and a time counts as a text then.
+    """Read a split of InfoSeek with answers; without a file of types, a type follows from the answer.
 
     Raises:
         BadInput: a field is missing or of another type, a type that does not fit its answer, a question twice, or none.
@@ -112,7 +112,7 @@ def _infoseek_types(path: Path) -> dict[str, str]:
 
 
 def _infoseek_answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]:
-    """Texts, or the numbers that are right."""
+    """Return the valid texts, or the range of valid numbers."""
     members = [field] if isinstance(field.value, dict) else list(field.items())
     if not members:
         field.refuse("no answer")

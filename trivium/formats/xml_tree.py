@@ -1,4 +1,4 @@
-"""XML as a tree whose elements know their line, without entity tricks; names without their prefix."""
+"""Read XML as a tree with line numbers; entities are refused, and names lose their prefix."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -63,7 +63,7 @@ def open_picture(data: bytes) -> Image.Image:
 
 
 def _skip_texts(data: bytes) -> bytes:
-    """A PNG without the texts that nobody needs: Pillow refuses a picture with a text of more than a mebibyte."""
+    """Remove texts from a PNG: Pillow refuses a picture with a text of more than a mebibyte."""
     if not data.startswith(_PNG):
         return data
     kept, start, place = list[bytes](), 0, len(_PNG)
@@ -172,12 +172,12 @@ class Picture(NamedTuple):
 
     @property
     def flaws(self) -> tuple[str, ...]:
-        """Those of `FLAWS` that it has."""
+        """The members of `FLAWS` that apply to the picture."""
         return tuple(flaw for flaw in FLAWS if getattr(self, flaw))
 
 
 def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
-    """`decode_picture` where nobody counts flaws: to show a picture, say."""
+    """Decode a picture as `decode_picture` does, without its flaws."""
     return decode_picture(data, max_side=max_side, max_pixels=max_pixels).image
 
 

@@ -1,4 +1,4 @@
-"""The image encoders that there are: the modules of `trivium/vision/encoders/`, found by looking into the folder."""
+"""The registry of image encoders: the modules of `trivium/vision/encoders/`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -35,7 +35,7 @@ class Face:
 
 @dataclass(frozen=True)
 class Detection:
-    """What the detector says about one image.
+    """Faces found in one image.
 
     Attributes:
         faces: how many it found; None when the image was too small to search or the detector failed on it.
@@ -166,7 +166,7 @@ class FaceEncoder(Embedder):
         self.dimension = self._model.forward(np.zeros((1, 3, SIZE, SIZE), np.float32)).shape[1]
 
     def prepare(self, images: Sequence[NDArray[np.uint8]]) -> Sequence[NDArray[np.uint8]]:
-        """Aligned RGB crops (112, 112, 3) as they are."""
+        """Return aligned RGB crops (112, 112, 3) unchanged."""
         return images
 
     def embed(self, prepared: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:

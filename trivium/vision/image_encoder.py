@@ -32,7 +32,7 @@ class Embedder(ABC):
 
     @abstractmethod
     def prepare(self, images: Sequence[Any]) -> Any:
-        """Aligned crops of faces or RGB pictures, by its route, as its input: of pictures, ahead of a busy GPU."""
+        """Convert aligned crops of faces or RGB pictures, by its route, to its input."""
 
     @abstractmethod
     def embed(self, prepared: Any) -> NDArray[np.float32]:

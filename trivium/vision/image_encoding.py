@@ -1,4 +1,4 @@
-"""A frozen image encoder at work: images decoded, faces found where it looks at faces, embedded (kvqae.md §3)."""
+"""Decode images, detect faces if the encoder needs them, and embed (kvqae.md §3)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
 
 @dataclass(frozen=True)
 class Features:
-    """What one encoder makes of some images: a table row and a row of the matrix an image.
+    """One encoder's features of images: a row of the table and of the matrix for each image.
 
     Attributes:
         table: with `FACES`, or with `PICTURES` where the encoder looks at whole pictures.
@@ -88,7 +88,7 @@ class Features:
 
 
 class Prepared(NamedTuple):
-    """Images as an encoder wants them, which needs no GPU.
+    """Decoded images in the form of the encoder's input.
 
     Attributes:
         rows: of the table, one an image.

@@ -216,7 +216,7 @@ def _squares(vectors: Scores) -> Scores:
 
 
 def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[Ids, Ids, NDArray[np.bool_]]]:
-    """What could be among the k best, beside the k best so far (queries, k).
+    """Find rows that could be among the k best, given the k best scores so far (queries, k).
 
     Yields:
         some of the queries (n,), rows of the block for them (n, width), and which of these could be.

@@ -1,4 +1,4 @@
-"""ONNX Runtime as torch behaves: on the GPU that was asked for or not at all, and out of memory in one way only."""
+"""ONNX Runtime with torch's behaviour: no silent fallback to the CPU, and one error for lack of memory."""
 
 import ctypes
 import io
@@ -47,7 +47,7 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
 
 
 def _why_not() -> str:
-    """Which library cannot be loaded. Only after a session was opened: the provider asks ONNX Runtime when it loads."""
+    """Name the library that cannot be loaded; only after a session was opened, which loads the provider."""
     if CUDA not in onnxruntime.get_available_providers():
         return "it was built without CUDA"
     folder = Path(onnxruntime.__file__).parent / "capi"

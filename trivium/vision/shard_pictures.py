@@ -1,4 +1,4 @@
-"""Pictures of image shards, decoded when they are asked for: by a process that feeds a GPU, say."""
+"""Pictures of image shards, decoded on access."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -65,7 +65,7 @@ class PictureEmbedder(Embedder):
         return self._describe(self._network, prepared)
 
     def patches(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
-        """What the network says of each patch of RGB pictures, (n, rows, columns, width), each of length 1.
+        """Embed each patch of RGB pictures, (n, rows, columns, width), each of length 1.
 
         Raises:
             BadInput: a network without patches, or not as many in a column as in a row.
@@ -82,7 +82,7 @@ class PictureEmbedder(Embedder):
         return vectors.reshape(len(images), side, side, -1)
 
     def _describe(self, network: Transform, prepared: Tensor) -> NDArray[np.float32]:
-        """What a network makes of pictures, in vectors of length 1."""
+        """Run a network on pictures and scale its output to length 1."""
         batch = CPU_BATCH if self._device.type == "cpu" else len(prepared)
         describe = partial(self._describe_batch, network)
         return np.concatenate(list(halving_batches(prepared, batch, describe)))  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ class PictureEmbedder(Embedder):
 
 
 def _centre(image: Image.Image) -> Image.Image:
-    """The middle of a strip: scaling the short side of 1024×1 to 224 would make a row of 229 376 pixels."""
+    """Crop the middle of a strip: scaling the short side of 1024×1 to 224 would make a row of 229 376 pixels."""
     width, height = image.size
     longest = WIDEST * min(width, height)
     if max(width, height) <= longest:

@@ -17,14 +17,14 @@ WEIGHTS = "open_clip_model.safetensors"
 
 
 class OpenClipTower(ImageEncoder):
-    """Whole pictures, as a model of pictures and captions sees them."""
+    """Whole pictures, by a model of pictures and captions."""
 
     route = "whole"
     files = (CONFIG, WEIGHTS)
 
     @staticmethod
     def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """The image tower of an open_clip folder (`open_clip_config.json` and weights), with its own preprocessing.
+        """Load the image tower of an open_clip folder (configuration and weights), with its own preprocessing.
 
         Raises:
             BadInput: no such model, no weights, weights that do not fit (the layer is named); see `require_offline`.

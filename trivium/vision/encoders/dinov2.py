@@ -23,7 +23,7 @@ FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 
 
 class Dino(ImageEncoder):
-    """Whole pictures, as a network sees them that learned from pictures alone.
+    """Whole pictures, by a network trained on pictures alone.
 
     Attributes:
         kinds: `model_type` of the configurations that are its own.
@@ -35,7 +35,7 @@ class Dino(ImageEncoder):
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """A network of one of its kinds, with its own preparation.
+        """Load a network of one of its kinds, with its own preparation.
 
         Raises:
             BadInput: a network of another kind, or see `load_pretrained`.

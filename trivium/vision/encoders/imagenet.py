@@ -16,7 +16,7 @@ FILES = ("config.json", "model.safetensors")
 
 
 class ImageNet(ImageEncoder):
-    """Whole pictures, as a classifier of objects sees them."""
+    """Whole pictures, by a classifier of objects."""
 
     name, label, symbol, route = "imagenet", "ImageNet", "I", "whole"
     files = FILES

@@ -35,7 +35,7 @@ class Extractor:
 
 
 def read_kind(folder: Path) -> object:
-    """What a folder's `extractor.json` names: one of `KINDS` or `NONE`, or whatever else it holds."""
+    """Return the kind in a folder's `extractor.json`: one of `KINDS`, `NONE`, or an unknown value."""
     config = read_json(folder / CONFIG)
     return config.get("kind") if isinstance(config, dict) else None
 
@@ -49,7 +49,7 @@ def load_extractor(
     files: Path | None,
     shared: frozenset[str] = frozenset(),
 ) -> Extractor:
-    """The extractor of a folder.
+    """Load the extractor of a folder.
 
     Args:
         folder: with `extractor.json`.

@@ -33,7 +33,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Description:
-    """What an extractor says about one image.
+    """Features of one image.
 
     Attributes:
         overall: (g,) the global descriptor, of length 1.
