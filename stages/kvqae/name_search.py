@@ -45,11 +45,11 @@ def main(
     numbers, names = illustrated_names(articles)
     features = ImageFeatures.read(question_features)
     pictures = features.matrix(encoder)
-    tower = ClipText(parameters.model, pick_device())
+    tower = ClipText(parameters.settings.model, pick_device())
     width = tower.encode(names[:1], 1).shape[1]
     if width != pictures.shape[1]:
         raise BadInput("vectors of another model", file=question_features / encoder, got=pictures.shape[1],
-                       expected=f"{width}, as the text tower of {parameters.model} has")  # fmt: skip
+                       expected=f"{width}, as the text tower of {parameters.settings.model} has")  # fmt: skip
     with write_atomically(out_vectors) as target:
         target.mkdir(parents=True)
         with write_matrix(target / VECTORS, len(names), width) as matrix:

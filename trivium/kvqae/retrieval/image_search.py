@@ -24,6 +24,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.kvqae.retrieval.systems import NAMES
+from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 from trivium.vision.neighbours import exact_search
 
@@ -158,21 +159,15 @@ class NameSearchParameters(Parameters):
         "pictures": "kvqae.image_encoders.{encoder}",
     }
     depth: int = Field(ge=1, description="Articles, and passages, kept a question")
-    settings: dict[str, Path] = Field(description="`model`: the folder with both towers")
+    settings: TextEncoderParameters = Field(description="Its entry in `kvqae.name_encoders`: a folder with both towers")
     pictures: dict[str, Any] = Field(description="Of the encoder of pictures: its entry in `kvqae.image_encoders`")
     batch_size: int = Field(ge=1, description="Names a batch; halves itself when GPU memory runs out")
 
     @model_validator(mode="after")
     def _one_model(self) -> Self:
-        model = self.pictures.get("model")
-        if set(self.settings) != {"model"} or str(self.settings["model"]) != str(model):
-            raise ValueError(f"names and pictures need the two towers of one model: expected {{model: {model}}}")
+        if str(self.settings.model) != str(self.pictures.get("model")):
+            raise ValueError(f"names and pictures need the two towers of one model: {self.pictures.get('model')}")
         return self
-
-    @property
-    def model(self) -> Path:
-        """The folder with both towers."""
-        return self.settings["model"]
 
 
 def illustrated_names(articles: Path) -> tuple[NDArray[np.int64], Sequence[str]]:
