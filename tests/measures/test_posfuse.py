@@ -7,8 +7,7 @@ import pytest
 import ranx
 from ranx.fusion.posfuse import posfuse_train
 
-from trivium.measures.fusion import NORMALIZATIONS, gather, normalize
-from trivium.measures.posfuse import position_parts, position_probabilities
+from trivium.measures.fusion import NORMALIZATIONS, gather, normalize, position_parts, position_probabilities
 from trivium.measures.runs import Qrels, Run
 
 # Training: two systems on documents 1, 2, 3.

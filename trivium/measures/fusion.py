@@ -4,6 +4,11 @@
 normalising. A system that returned nothing at all for a query contributes 0 to all its candidates. That rule also
 carries the paper's routing `α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)`: where no face is found (F = 0) the face
 system's list is empty, where one is (F = 1) the lists of the systems on whole images are.
+
+PosFuse (Lillis et al., SIGIR 2010) fuses by the probability that a document at a position is relevant:
+`P(d) = Σ_s P_s(r_s(d))`, where `P_s(r)` is the share of the training queries whose document at rank r of system s is
+relevant, among those for which s returned that many documents. Only positions count: any normalisation that keeps the
+order of a list gives the same fused scores.
 """
 
 import math
@@ -13,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.runs import PADDING, Run, check_same_queries
+from trivium.measures.runs import PADDING, Qrels, Run, check_same_queries, relevance_matrix
 
 _FEW = 4096  # queries whose candidates are kept from the pass that measures scores to the one that scales them
 
@@ -267,3 +272,38 @@ def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int
     queries = tuple(query for run in runs for query in run.queries)
     documents = joined((run.documents for run in runs), PADDING)
     return Run(queries, documents, joined((run.scores for run in runs), np.nan), name)
+
+
+def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
+    """P(relevant | position) of one system, learned from the queries that have a list.
+
+    Args:
+        run: lists of the training queries.
+        qrels: relevant documents of the same queries.
+
+    Returns:
+        (depth,) shares, up to the longest list; nothing is smoothed.
+
+    Raises:
+        ValueError: run and qrels are about different queries.
+    """
+    returned = (run.documents != PADDING).sum(axis=0)
+    depth = np.count_nonzero(returned)
+    return relevance_matrix(run, qrels).sum(axis=0)[:depth] / returned[:depth]
+
+
+def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The probability of each candidate's position in each system's list, (systems, queries, n).
+
+    A system that did not return a document, or returned it beyond the positions it learned, gives 0.
+
+    Args:
+        candidates: of `gather`.
+        probabilities: one a system, of `position_probabilities`.
+    """
+    parts = np.zeros(candidates.ranks.shape)
+    for part, learned, ranks in zip(parts, probabilities, candidates.ranks, strict=True):
+        of_rank = np.zeros(1 + max(len(learned), ranks.max(initial=0)))  # rank 0: not returned
+        of_rank[1 : 1 + len(learned)] = learned
+        part[:] = of_rank[ranks]
+    return parts

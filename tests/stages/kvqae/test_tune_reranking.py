@@ -17,8 +17,7 @@ from trivium.kvqae.rerankers.fusion import (
     read_choice,
     systems_of,
 )
-from trivium.measures.fusion import gather, linear_fusion, normalize
-from trivium.measures.posfuse import position_parts, position_probabilities
+from trivium.measures.fusion import gather, linear_fusion, normalize, position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
 

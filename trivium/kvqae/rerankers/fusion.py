@@ -21,8 +21,16 @@ from pydantic import BaseModel, Field, TypeAdapter
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
-from trivium.measures.fusion import Candidates, Scale, gather, normalize, standardize, unit_sum
-from trivium.measures.posfuse import position_parts, position_probabilities
+from trivium.measures.fusion import (
+    Candidates,
+    Scale,
+    gather,
+    normalize,
+    position_parts,
+    position_probabilities,
+    standardize,
+    unit_sum,
+)
 from trivium.measures.runs import PADDING, Qrels, Run
 
 TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
