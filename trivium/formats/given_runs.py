@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +20,10 @@ from numpy.typing import NDArray
 from trivium.formats.trec import read_grades, read_run
 from trivium.measures.runs import PADDING, Qrels, Run, name_of
 
-
-class Table(Protocol):
-    """A DataFrame of pandas."""
-
-    @property
-    def columns(self) -> Any:  # noqa: D102
-        ...
-
-    def __getitem__(self, name: str, /) -> Any: ...
-
-
 # {query: {document: grade}} or {query: relevant documents}; a table has columns query, document and relevance.
-Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] | str | PathLike[str] | Table
+Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] | str | PathLike[str] | Any
 # {query: {document: score}}; a table has columns query, document and score.
-Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Table
+Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Any
 
 QUERY, DOCUMENT = ("query", "query_id", "q_id", "qid"), ("document", "doc_id", "docno", "docid")
 _LARGEST_EXACT = 2**53  # floats that are larger stand for several whole numbers

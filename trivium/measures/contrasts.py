@@ -28,12 +28,6 @@ class ContrastMean:
         half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
         return self.value - half, self.value + half
 
-    def smallest(self, risk: float = 0.05, power: float = 0.8) -> float:
-        """The smallest true mean that a two-sided test at this risk finds with this power (Bloom 1995)."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.freedom, 1 - risk / 2) + stdtrit(self.freedom, power)) * self.error
-
 
 def mean_contrast(worlds: Sequence[NDArray[np.float64]]) -> ContrastMean:
     """The mean over worlds, which weigh alike, of the mean over facts and trainings.
