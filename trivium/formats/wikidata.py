@@ -9,6 +9,7 @@ from typing import Any
 from trivium.core.errors import BadInput
 from trivium.core.reading import decode, is_packed, open_file, open_text
 from trivium.core.tables import parse_object
+from trivium.formats.json_fields import Field
 
 PROPERTIES = {
     "P18": "image",
@@ -76,47 +77,34 @@ def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: in
     Raises:
         BadInput: no valid id, or a claim that does not follow Wikidata's data model.
     """
-    identifier = record.get("id")
-    if not isinstance(identifier, str) or not identifier.startswith("Q"):
-        raise BadInput("not an item id", file=file, row=row, field="id", got=identifier, expected="such as 'Q12'")
+    item = Field(record, file or Path("Wikidata"), row)
+    identifier = item["id"].text()
+    if not identifier.startswith("Q"):
+        item["id"].refuse("not an item id", expected="such as 'Q12'")
     claims = {}
-    for name, statements in _mapping(record, "claims", file, row).items():
+    for name, statements in _mapping(item, "claims").value.items():
         if name in PROPERTIES:
             try:
                 claims[name] = tuple(_best_values(statements))
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 problem = f"claim outside Wikidata's data model ({error!r})"
                 raise BadInput(problem, file=file, row=row, field=f"{identifier}.{name}") from None
-    labels, aliases = (_mapping(record, name, file, row) for name in ("labels", "aliases"))
-    label = next((_value_of(labels[name], f"labels.{name}", file, row) for name in _LANGUAGES if name in labels), None)
+    labels, aliases = _mapping(item, "labels"), _mapping(item, "aliases")
+    label = next((labels[name]["value"].text() for name in _LANGUAGES if name in labels.keys), None)
     also = dict.fromkeys(
-        _value_of(alias, f"aliases.{name}", file, row)
-        for name in _LANGUAGES
-        for alias in _list(aliases.get(name, ()), f"aliases.{name}", file, row)
+        alias["value"].text() for name in _LANGUAGES if name in aliases.keys for alias in aliases[name].items()
     )
     return Entity(identifier, label, tuple(also), {name: values for name, values in claims.items() if values})
 
 
-def _mapping(record: Mapping[str, Any], field: str, file: Path | None, row: int | None) -> Mapping[str, Any]:
-    """An object that may be absent; where it is empty, Wikidata writes a list."""
-    value = record.get(field) or {}
-    if not isinstance(value, dict):
-        raise BadInput("not an object", file=file, row=row, field=field, got=value, expected="an object by name")
-    return value
-
-
-def _list(value: Any, field: str, file: Path | None, row: int | None) -> Sequence[Any]:
-    if not isinstance(value, list | tuple):
-        raise BadInput("not a list", file=file, row=row, field=field, got=value, expected="a list")
-    return value
-
-
-def _value_of(named: Any, field: str, file: Path | None, row: int | None) -> str:
-    """The text of a label or an alias."""
-    value = named.get("value") if isinstance(named, dict) else None
-    if not isinstance(value, str):
-        raise BadInput("not a text", file=file, row=row, field=field, got=named, expected='{"value": a text}')
-    return value
+def _mapping(item: Field, name: str) -> Field:
+    """Return an object that may be absent; where it is empty, Wikidata writes a list."""
+    field = item.get(name)
+    if field is None or not field.value:
+        return Field({}, item.file, item.row, name)
+    if not isinstance(field.value, dict):
+        field.refuse("not an object", expected="an object by name")
+    return field
 
 
 def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
