@@ -10,8 +10,8 @@ from trivium.core.tables import write_json
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.decorrelation.painting.inpainting import (
     InpaintParameters,
-    _images,
     load_filling,
+    open_images,
     paint_shard,
     shards,
     subsets,
@@ -65,15 +65,12 @@ def main(
     )
     waiting = [shard for subset, part in chosen.items() for shard in shards(subset, part, parameters.shard_size)]
     try:
-        processes, description = kind.processes(settings), f"in-painting, {filling}"
-        on_gpu = processes is not None and context.engine.has_gpu(_has_gpu)
-        engine = context.engine
-        painted = list(
-            engine.map(paint, waiting, description=description, on_gpu=on_gpu, processes=processes, out=work)
-        )
+        processes, engine, text = kind.processes(settings), context.engine, f"in-painting, {filling}"
+        on_gpu = processes is not None and engine.has_gpu(_has_gpu)
+        painted = list(engine.map(paint, waiting, description=text, on_gpu=on_gpu, processes=processes, out=work))
     finally:
-        for cache in (load_filling, _images):
-            cache.cache_clear()
+        load_filling.cache_clear()
+        open_images.cache_clear()
     with write_atomically(out) as path:
         path.mkdir()
         write_json(path / "filling.json", {"filling": filling, "counts": counts})

@@ -86,7 +86,8 @@ def shards(subset: Subset, removals: Sequence[Removal], size: int) -> Iterator[S
 
 
 @lru_cache(maxsize=1)
-def _images(folder: Path) -> Images:
+def open_images(folder: Path) -> Images:
+    """Open a folder of image shards, once a process."""
     return Images(folder)
 
 
@@ -98,7 +99,7 @@ def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list
     """
     name = removals[0].name
     try:
-        picture = np.asarray(decode(_images(images).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2))
+        picture = np.asarray(decode(open_images(images).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2))
     except Unreadable as problem:
         raise BadInput(f"unreadable picture, {problem}", file=images, field="name", got=name) from None
     height, width = picture.shape[:2]
@@ -145,7 +146,7 @@ def paint_shard(
         return written
     by_picture = [list(removals) for _, removals in groupby(chosen, key=lambda removal: removal.name)]
     filling = load_filling(name, settings, weights)
-    _images(images)  # opened once, before threads want it
+    open_images(images)  # opened once, before threads want it
 
     def finish(source: tuple[Pixels, Mask], painted: Pixels) -> bytes:
         picture, mask = source

@@ -85,7 +85,7 @@ class ShardedModel:
         encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
         folders = [path for part in self._map(encode, parts, name) for path in part]
         batches = [[rows[picture] for picture in pictures.names] for pictures in stored]
-        encoded = np.concatenate([read_matrix(each / _VECTORS) for each in folders])
+        encoded = np.concatenate([read_matrix(path / _VECTORS) for path in folders])
         vectors = np.empty_like(encoded)
         vectors[np.concatenate(batches)] = encoded
         return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))

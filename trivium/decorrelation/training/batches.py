@@ -45,19 +45,15 @@ class Draws:
     def __init__(self, pairs: TrainingPairs, batch_size: int, synthetic_share: float | None, seed: int) -> None:
         self._sources = (pairs.original, pairs.painted)
         self._batch_size, self._seed = batch_size, seed
-        self._pairs = pairs.original_pairs + pairs.painted_pairs
-        share = pairs.painted_pairs / self._pairs
+        total = pairs.original_pairs + pairs.painted_pairs
+        self.steps_an_epoch = math.ceil(total / batch_size)  # in which as many pairs are seen as there are
+        share = pairs.painted_pairs / total
         both = pairs.original and pairs.painted
         self._share = synthetic_share if both and synthetic_share is not None else share
         self._turns = [
             np.random.default_rng([seed, source, 0]).integers(0, 2**31, len(shown))
             for source, shown in enumerate(self._sources)
         ]
-
-    @property
-    def steps_an_epoch(self) -> int:
-        """Steps in which as many pairs are seen as there are in D and D'."""
-        return math.ceil(self._pairs / self._batch_size)
 
     def painted_before(self, step: int) -> int:
         """The number of pairs of D' that the steps before `step` (from 0) have seen."""
@@ -138,11 +134,7 @@ class Batches(Dataset[Batch]):
 
     def __init__(self, model: RetrievalModel, draws: Draws, pictures: Pictures, *, seed: int) -> None:
         self._model, self._draws, self._pictures, self._seed = model, draws, pictures, seed
-
-    @property
-    def steps_an_epoch(self) -> int:
-        """See `Draws`."""
-        return self._draws.steps_an_epoch
+        self.steps_an_epoch = draws.steps_an_epoch
 
     def __getitem__(self, step: int) -> Batch:
         pairs = self._draws.step(step)
