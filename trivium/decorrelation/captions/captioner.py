@@ -46,10 +46,7 @@ class Captioner:
         pipeline = Pipeline(
             pictures, batch, make=self._model.prepare, launch=launch, collect=collect, workers=feeders()
         )
-        captions = [text for texts in pipeline for text in texts]
-        if pipeline.workers:
-            print(f"pictures: captioning {pipeline}")
-        return captions
+        return [text for texts in pipeline for text in texts]
 
 
 class _Blip(nn.Module):

@@ -110,10 +110,7 @@ def encode_batches(
     def collect(scaled: Tensor, leaving: Leaving) -> tuple[Vectors, Scaled]:
         return leaving.arrived()[0].numpy(), scaled.numpy()
 
-    pipeline = Pipeline(batches, 1, make=make, launch=launch, collect=collect, workers=feeders())
-    yield from pipeline
-    if pipeline.workers:
-        print(f"{folder}: encoding {pipeline}")
+    yield from Pipeline(batches, 1, make=make, launch=launch, collect=collect, workers=feeders())
 
 
 def encode_pictures(model: RetrievalModel, images: Images, names: Sequence[str], batch_size: int) -> Vectors:
@@ -147,9 +144,6 @@ def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int
         vectors[list(made[0])] = leaving.arrived()[0].numpy()
 
     longest_first = np.argsort([-len(text) for text in texts], kind="stable").tolist()
-    pipeline = Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders())
-    for _ in pipeline:
-        pass
-    if pipeline.workers:
-        print(f"captions: encoding {pipeline}")
+    for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders()):
+        pass  # `collect` has put the vectors into their rows
     return vectors
