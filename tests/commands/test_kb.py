@@ -108,6 +108,22 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
     assert not (tmp_path / "base").exists()
 
 
+def test_kept_vectors_that_were_cut_are_named_and_cost_nothing(tmp_path, capsys):
+    museum = write_folder(tmp_path / "museum", 2)
+    write_clip(tmp_path / "clip")
+    make(tmp_path / "base", settings(tmp_path, museum))
+    capsys.readouterr()
+    before = (tmp_path / "base" / "base" / "base.json").read_bytes()
+    vectors = tmp_path / "base" / "vectors" / "vectors.sqlite"
+    vectors.write_bytes(vectors.read_bytes()[:5000])
+    status, _, complained = run(capsys, "--out", tmp_path / "base")
+    assert status == 1
+    assert complained.startswith(f"trivium kb: {vectors}: cannot be used; got 'database disk image is malformed'")
+    assert (tmp_path / "base" / "base" / "base.json").read_bytes() == before
+    vectors.unlink()
+    assert run(capsys, "--out", tmp_path / "base")[0] == 0
+
+
 def test_a_folder_that_may_not_be_read_costs_nothing(tmp_path, capsys, monkeypatch):
     museum = write_folder(tmp_path / "museum", 2)
     write_clip(tmp_path / "clip")

@@ -195,7 +195,10 @@ def run(arguments: Namespace) -> None:
             or (arguments.set is None and arguments.pictures is not None)
         ),
         "--entries needs --batch": arguments.entries is not None and not batch,
-        "--face needs --kb": alone and arguments.face is not None,
+        "--face needs --kb and --image": arguments.face is not None
+        and not batch
+        and (alone or arguments.image is None),
+        "--row is of the project's questions: a base of your own (--kb) has none": not alone and arguments.row != ROW,
         "--reader and --stand-ins need --kb": alone and (arguments.reader is not None or arguments.stand_ins),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
             batch and (arguments.image is not None or arguments.face is not None)

@@ -7,6 +7,7 @@ Without a source, the base is made again of what it was made of before. Vectors 
 describe. Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.
 """
 
+import sqlite3
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,6 +136,7 @@ def run(arguments: Namespace) -> None:
     """Make a base, or make it again."""
     from trivium.commands.kb_models import foreign
     from trivium.kvqae.asking.building import build
+    from trivium.kvqae.asking.encoding import FILE as VECTORS
     from trivium.kvqae.asking.models import models_of
 
     out = arguments.out
@@ -145,5 +147,9 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("options need the source: without it, the base is made again as it was made before")
     settings = read_settings(out) if arguments.source is None else settings_of(arguments)
     source = read_checked(settings, out)
-    build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))
+    try:
+        build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))
+    except sqlite3.DatabaseError as error:
+        damaged = "a whole SQLite file: delete this one, and all vectors are computed again"
+        raise BadInput("cannot be used", file=out / STORES / VECTORS, got=str(error), expected=damaged) from error
     print("\n".join(summary(out)))
