@@ -96,7 +96,8 @@ def test_a_set_is_asked_from_any_folder(project, tmp_path, monkeypatch, capsys):
     [
         (["--device", "tpu"], "no such device; got 'tpu'; expected cpu, cuda or cuda:N"),
         (["--device", "cuda:99"], "no such GPU here"),
-        (["--set", "nowhere.parquet"], "cannot be had from the hub"),
+        (["--set", "nowhere.parquet"], "field '--set': no such file; got 'nowhere.parquet'"),
+        (["--set", "nobody/nowhere"], "cannot be had from the hub"),
     ],
 )
 def test_devices_and_sets_that_are_not_there(project, arguments, message, monkeypatch, capsys):

@@ -91,6 +91,8 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("--questions should be at least 1")
     if bool(arguments.vlm) != bool(arguments.endpoint):
         arguments.refuse("--endpoint and --vlm belong together")
+    if arguments.set and Path(arguments.set).suffix == ".parquet" and not Path(arguments.set).is_file():
+        raise BadInput("no such file", field="--set", got=arguments.set)  # the hub has no such name
     if arguments.device:
         _choose_device(arguments.device)
     chosen = {name: getattr(arguments, name) for name in ("dataset", "filling")}
