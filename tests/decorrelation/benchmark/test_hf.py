@@ -71,7 +71,9 @@ def test_the_matching_head_has_its_say(tmp_path):
     both, alone = answer(asked, vectors, model), answer(asked, vectors)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"kind": "blip", "text_tokens": 24}))
-    graph = TrainedModel(folder).answer(asked)
+    trained = TrainedModel(folder)
+    graph = trained.answer(asked)
+    assert trained.encode_images(pictures(3, 20)).shape == (3, vectors.captions.shape[1])  # as `trivium kb` asks it
     assert (both.captions != alone.captions).any()
     np.testing.assert_allclose(both.pairs, graph.pairs, atol=1e-2)  # pictures are scaled by another library
     assert not np.allclose(both.pairs, alone.pairs)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from trivium.core.engine import LocalEngine
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
@@ -53,8 +54,13 @@ class TrainedModel:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        load_once(folder)
+        self._folder, self._model = folder, load_once(folder)
+
+    def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
+        """(n, d); `trivium kb` takes a trained model as an image encoder."""
+        pixels = torch.from_numpy(np.stack([self._model.plain.scaled(image) for image in images]))
+        device = next(self._model.module.parameters()).device
+        return self._model.encode_images(self._model.plain.standardised(pixels.to(device)))
 
     def answer(self, benchmark: BenchmarkSet) -> SetAnswers:
         """Answer a set with the settings of the graph's stage."""
