@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ContrastMean:
-    """A mean and how sure it is, in the unit of the contrasts.
+    """A mean with its standard error, in the unit of the contrasts.
 
     Attributes:
         value: the mean.

@@ -1,4 +1,4 @@
-"""By how much the examples that a factor calls hard score lower: δ (complexity.md §5).
+"""The difference δ in score between examples with and without a factor (complexity.md §5).
 
 Factors are coded as (factors, examples) of 1 (E_f, "yes"), 0 (Ē_f, "no") and -1 (in neither set).
 """
@@ -84,7 +84,7 @@ def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | Non
 
 @dataclass(frozen=True)
 class ClusteredDifference:
-    """δ and how sure it is; matrices are (models, factors), in points of 100, NaN where nothing can be told.
+    """δ with its standard error; matrices are (models, factors), in points of 100, NaN where nothing can be told.
 
     Attributes:
         delta: mean over E_f less mean over Ē_f.
@@ -98,7 +98,7 @@ class ClusteredDifference:
 
     @property
     def p(self) -> NDArray[np.float64]:
-        """Of δ = 0, two-sided t with (clusters - 1) degrees of freedom; 1 where nothing varies at all."""
+        """p of δ = 0, two-sided t with (clusters - 1) degrees of freedom; 1 where nothing varies at all."""
         from scipy.special import stdtr  # its import takes a fifth of a second
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,7 +116,7 @@ class ClusteredDifference:
 
     @property
     def p_above(self) -> NDArray[np.float64]:
-        """Of δ ≤ 0, one-sided: small where δ is above 0; NaN where nothing varies at all."""
+        """p of δ ≤ 0, one-sided: small where δ is above 0; NaN where nothing varies at all."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,7 +138,7 @@ class ClusteredDifference:
 def same_loss(
     scores: NDArray[np.float64], plain: NDArray[np.float64], factors: ArrayLike, clusters: ArrayLike, margin: float
 ) -> NDArray[np.float64]:
-    """Of a δ below 0: p that another one is not the same, up to a share of it (two one-sided tests, Schuirmann 1987).
+    """p that another δ differs from a δ below 0 by more than a share of it (two one-sided tests, Schuirmann 1987).
 
     `|δ - δ'| < margin · |δ|` is `(1 - margin) δ - δ' > 0` and `(1 + margin) δ - δ' < 0`, both of them δ of a weighted
     difference of scores; p is the larger one of theirs.

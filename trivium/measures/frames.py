@@ -1,4 +1,4 @@
-"""How well frames and syntax are found: F1 over sets of labelled spans and over placed words, tests of differences.
+"""Scores of frames and syntax: F1 over sets of labelled spans and over placed words, and tests of differences.
 
 Two dependency parses of a text may be tokenised differently, so a score of placed words is `2·right / (found + true)`,
 as in the CoNLL 2018 shared task.
@@ -15,7 +15,7 @@ _CHUNK = 1 << 22  # random bits drawn together
 
 @dataclass(frozen=True)
 class SetScore:
-    """Found against true: how many are right, found, and to be found."""
+    """Counts of a comparison of two sets: right, found and true members."""
 
     right: int
     found: int

@@ -25,7 +25,7 @@ _FEW = 4096  # queries whose candidates are kept from the pass that measures sco
 
 @dataclass(frozen=True)
 class Candidates:
-    """What any of the systems returned, aligned.
+    """The documents that any of the systems returned, aligned.
 
     Attributes:
         queries: query ids.

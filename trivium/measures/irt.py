@@ -1,4 +1,4 @@
-"""How hard is each question when several models answered it? Item response theory with random items.
+"""Item response theory with random items: the difficulty of each question from several models' answers.
 
 Few models answer many questions here, the other way round than pupils in a test, so that it is the questions that are
 drawn from a distribution (De Boeck 2008). With them integrated out there is one number a model and one or two for all

@@ -1,4 +1,4 @@
-"""ODmAP@k: do the sentences retrieved for a picture name what was removed from it? (decorrelation.md §3)
+"""ODmAP@k: whether the sentences retrieved for a picture name what was removed from it (decorrelation.md §3).
 
 Captions are rows of `named`, (captions, classes): whether a noun phrase of the caption matches the class. Rankings are
 (queries, depth) of such rows, best first.

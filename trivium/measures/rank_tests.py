@@ -34,7 +34,7 @@ _EXACT = 25  # most differences whose distribution is counted out, as SciPy and 
 
 
 def signed_rank(differences: ArrayLike) -> NDArray[np.float64]:
-    """Two-sided p of each row: are the differences centred on 0?
+    """Two-sided p of each row for differences that are centred on 0 (Wilcoxon's signed ranks).
 
     Zeros are dropped (Wilcoxon 1945). Of the n left, W = Σ ranks of |d| over d > 0 has mean n(n + 1)/4 and variance
     (n(n + 1)(2n + 1) - Σ(t³ - t)/2) / 24 with t ties. Up to 25 differences without ties p is exact: all 2ⁿ signs are as
@@ -72,7 +72,7 @@ class FrameLevel:
 
 
 def frame_level(scores: ArrayLike, factor: ArrayLike, frames: ArrayLike) -> FrameLevel:
-    """Does a factor matter when every frame counts once?
+    """Test a factor with every frame counted once.
 
     Where at least half of the counted examples belong to frames that have both sides, each such frame gives one
     difference of means, and Wilcoxon's signed-rank test asks whether they are centred on 0 ("within"). Else the frame

@@ -250,7 +250,7 @@ def number_names(documents: Iterable[Any]) -> tuple[str, ...] | None:
 
 
 def name_of(document: int, names: Sequence[str] | None) -> str:
-    """What a document is called."""
+    """The name of a document."""
     return str(document) if names is None else names[document]
 
 

@@ -1,4 +1,4 @@
-"""Are differences more than chance? Randomization test, Holm's correction, intervals of means."""
+"""Tests of differences: randomization test, Holm's correction, intervals of means."""
 
 import string
 

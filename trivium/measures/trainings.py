@@ -1,4 +1,4 @@
-"""Is a difference more than chance over trainings and items: hierarchical bootstrap, and the smallest effect it shows.
+"""Differences over trainings and items: hierarchical bootstrap, and the smallest effect that it shows.
 
 Items (questions, pictures, texts) are the same in every training, so both are resampled, crossed (Owen 2007, "The
 pigeonhole bootstrap").
@@ -15,7 +15,7 @@ from trivium.measures.significance import fisher_randomization
 
 @dataclass(frozen=True)
 class Sides:
-    """What is compared, each (trainings, items): sums of a measure's values, and of how many.
+    """The two sides of a comparison, each (trainings, items): sums of a measure's values, and their counts.
 
     Of a paired comparison both sides have the same counts; of a factor's δ an item is a text, whose questions stand on
     one side or the other.
@@ -28,7 +28,7 @@ class Sides:
 
     @property
     def trainings(self) -> int:
-        """How many there are."""
+        """The number of trainings."""
         return len(self.better)
 
     @property
@@ -37,13 +37,13 @@ class Sides:
         return bool((self.better_count == self.other_count).all())
 
     def differences(self) -> NDArray[np.float64]:
-        """(trainings,) of the two means."""
+        """The difference of the two means of each training, (trainings,)."""
         return self.better.sum(1) / self.better_count.sum(1) - self.other.sum(1) / self.other_count.sum(1)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of two systems over trainings and items.
+    """The difference of two systems over trainings and items.
 
     Attributes:
         value: mean over trainings of the difference of the two means.

@@ -15,7 +15,7 @@ _CHUNK = 1 << 16  # fused scores in flight: half a MiB stays in cache
 
 @dataclass(frozen=True)
 class WeightSearch:
-    """What a search tried and found.
+    """The weightings that a search tried, and their values.
 
     Attributes:
         weights: (weightings, systems), each row sums to 1.

@@ -1,4 +1,4 @@
-"""A model is exported as a folder with a card: what it is, from what it was made, how well it does."""
+"""Cards of exported models: what a model is, from what it was made, how well it does."""
 
 from collections.abc import Mapping
 from pathlib import Path

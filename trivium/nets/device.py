@@ -17,7 +17,7 @@ LENGTHS = range(64, 2**15, 16)  # measured with MKL's kernels for AVX2 and AVX-5
 
 
 def pick_device() -> torch.device:
-    """The first GPU, or the CPU, which is said aloud at a scale that wants a GPU."""
+    """The first GPU, else the CPU, with a warning at a scale that wants a GPU."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     warn_without_gpu()
@@ -45,7 +45,7 @@ def _cpu_bf16() -> Iterator[None]:
 
 
 def inference_dtype() -> torch.dtype:
-    """Of frozen weights too large for full precision: bf16 where `autocast` computes with it on a GPU."""
+    """The type of frozen weights too large for full precision: bf16 where `autocast` computes with it on a GPU."""
     return torch.bfloat16 if pick_device().type == "cuda" and not is_portable() else torch.float32
 
 
