@@ -98,7 +98,7 @@ class ClusteredDifference:
 
     @property
     def p(self) -> NDArray[np.float64]:
-        """p of δ = 0, two-sided t with (clusters - 1) degrees of freedom; 1 where nothing varies at all."""
+        """The p of δ = 0, two-sided t with (clusters - 1) degrees of freedom; 1 where nothing varies at all."""
         from scipy.special import stdtr  # its import takes a fifth of a second
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,7 +116,7 @@ class ClusteredDifference:
 
     @property
     def p_above(self) -> NDArray[np.float64]:
-        """p of δ ≤ 0, one-sided: small where δ is above 0; NaN where nothing varies at all."""
+        """The p of δ ≤ 0, one-sided: small where δ is above 0; NaN where nothing varies at all."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,7 +138,7 @@ class ClusteredDifference:
 def same_loss(
     scores: NDArray[np.float64], plain: NDArray[np.float64], factors: ArrayLike, clusters: ArrayLike, margin: float
 ) -> NDArray[np.float64]:
-    """p that another δ differs from a δ below 0 by more than a share of it (two one-sided tests, Schuirmann 1987).
+    """The p that another δ differs from a δ below 0 by more than a share of it (two one-sided tests, Schuirmann 1987).
 
     `|δ - δ'| < margin · |δ|` is `(1 - margin) δ - δ' > 0` and `(1 + margin) δ - δ' < 0`, both of them δ of a weighted
     difference of scores; p is the larger one of theirs.
