@@ -170,7 +170,7 @@ class Qrels:
 
     def __repr__(self) -> str:
         lists = (
-            (query, [f"{name_of(document, self.names)}: {grade}" for document, grade in zip(ids[:4], own, strict=False)])
+            (query, [f"{name_of(one, self.names)}: {grade}" for one, grade in zip(ids[:4], own, strict=False)])
             for query, ids, own in zip(self.queries, self.relevant, self.grades, strict=True)
         )
         return show_lists(f"Qrels: {len(self.queries)} queries, {sum(map(len, self.relevant))} relevant", lists)
