@@ -101,6 +101,7 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         ([museum, "--out", museum / "base", *encoder], "must not lie inside each other"),
         ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
         (["--out", tmp_path / "base"], "there is no base yet"),
+        ([museum, "--out", tmp_path / "base", *encoder, "--reader", museum], "no such reader"),
     ):
         status, _, complained = run(capsys, *arguments)
         assert status == 1
