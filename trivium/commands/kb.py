@@ -57,8 +57,8 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     if not arguments.source.exists():  # a wrong path is named before a missing encoder
         raise BadInput("no such folder or table", file=arguments.source)
     if arguments.reader and not (Path(arguments.reader) / "config.json").is_file():
-        raise BadInput("no such reader", field="--reader", got=arguments.reader,
-                       expected="a Hugging Face folder of BERT; `trivium ask --reader` takes an endpoint, too")  # fmt: skip
+        expected = "a Hugging Face folder of BERT; `trivium ask --reader` takes an endpoint, too"
+        raise BadInput("no such reader", field="--reader", got=arguments.reader, expected=expected)
     values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
     values |= {"version": VERSION, "source": str(arguments.source.resolve())}
     named = {
