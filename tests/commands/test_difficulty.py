@@ -134,6 +134,12 @@ def test_two_models_own_factors_and_parts(project, tmp_path, capsys, monkeypatch
     factors = json.loads(Path("out/difficulty.json").read_text("utf-8"))["factors"]
     assert factors["long"]["cut"] > 0
     assert "name_answer" in factors
+    assert "Not of this run" not in said
+    cli.run("difficulty", ["--questions", str(project / "data/complexity/evaluation.json"), "--out", "out", "--answers",
+          *answers, "--resamples", "20"])  # fmt: skip
+    assert "Not of this run, as it was not asked for them: comparison.csv, partitions.csv, partitions\n" in (
+        capsys.readouterr().out
+    )
 
 
 def test_models_may_be_called_as_columns_are_and_no_p_is_0(tmp_path):

@@ -84,4 +84,8 @@ def run(arguments: Namespace) -> None:
             print(f"{row['partition']}: {row['examples']} questions, mean {100 * row['score']:.1f}")
     if arguments.partitions and not parts:
         print("No factor makes most models worse: there are no partitions.")
+    unwritten = [] if comparison is not None else ["comparison.csv"]
+    unwritten += [] if arguments.partitions else ["partitions.csv", "partitions"]
+    if older := [name for name in unwritten if (arguments.out / name).exists()]:
+        print(f"Not of this run, as it was not asked for them: {', '.join(older)}")
     print(f"Page: {arguments.out / 'index.html'}")
