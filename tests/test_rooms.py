@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
@@ -35,6 +35,7 @@ LINES = 160  # of a stage
 # Outside stages/, whose modules are named as in the graph, each of these may name one module, if any.
 SAY_NOTHING = {"records", "cells", "data", "world", "statistics"}
 SAY_LITTLE = SAY_NOTHING | {"training", "pictures", "clip"}
+VAGUE = {"each", "found", "asked", "beside", "elsewhere", "heard", "told", "wanted"}
 
 
 @cache
@@ -183,3 +184,14 @@ def test_a_name_that_says_little_stands_for_one_thing():
             alike[file.stem].append(name)
     assert [names for names in alike.values() if len(names) > 1] == []
     assert alike.keys().isdisjoint(SAY_NOTHING)
+
+
+def test_hardly_a_name_is_vague():
+    """A value is a noun, a function a verb, by the field's words: each of these binds fewer than 30 names."""
+    count = Counter()
+    for file in modules().values():
+        for node in ast.walk(ast.parse(file.read_text())):
+            stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            name = node.id if stored else getattr(node, "arg" if isinstance(node, ast.arg) else "name", None)
+            count[name] += name in VAGUE
+    assert {name: times for name, times in count.items() if times >= 30} == {}
