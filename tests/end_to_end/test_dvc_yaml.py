@@ -15,7 +15,7 @@ from dvc.repo import Repo
 from tests import stage_paths
 from tests.page.parts import undeclared
 from tests.stage_paths import read_and_written
-from trivium.core.code.digest import Code
+from trivium.core.code.digest import OWN, Code
 from trivium.core.code.pipeline import Pipeline
 from trivium.core.parameters import Parameters
 from trivium.page.contents import ARTICLES, stage_of
@@ -50,6 +50,11 @@ def test_no_code_is_listed_by_hand():
             assert keys in ([f"{name}@${{key}}"], [f"{name}@${{item}}"])
         else:
             assert keys == [name]
+
+
+def test_the_stage_of_the_digests_runs_when_anything_that_they_cover_changes():
+    """Of packages, `uv.lock` has the versions; which stages there are, `params.yaml` says together with dvc.yaml."""
+    assert {*GRAPH["code"]["deps"]} == {*OWN, "uv.lock", "params.yaml"}
 
 
 def test_the_digests_have_dvcs_names(tmp_path):
