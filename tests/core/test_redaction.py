@@ -45,6 +45,15 @@ def test_what_an_address_gives_away_is_hidden(text, shown):
     assert redacted(text) == shown
 
 
+@pytest.mark.parametrize(
+    "address", [f"http://me:{PASSWORD}@h", f"postgresql//me:{PASSWORD}@h", f"db://me:{PASSWORD}@x@h"]
+)
+def test_the_password_of_an_address_in_the_environment_is_hidden_alone(monkeypatch, address):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    assert PASSWORD not in redacted(f"not a number: '{PASSWORD}'")
+    assert PASSWORD not in redacted(f"cannot parse '{address}'")
+
+
 def test_bad_input_shows_no_password_even_where_it_is_cut():
     address = f"http://me:{PASSWORD * 12}@host/"
     error = BadInput(f"fails: {address}", file=address, field=address, got=address, expected=address, choices=[address])

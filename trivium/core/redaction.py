@@ -1,11 +1,15 @@
 """Hiding the passwords of addresses, such as `MLFLOW_TRACKING_URI`, in files and messages."""
 
 import logging
+import os
 import re
 import sys
 from typing import Any, TextIO
+from urllib.parse import unquote
 
 HIDDEN = "[hidden]"
+_ADDRESSES = ("_URI", "_URL", "_ENDPOINT", "_PROXY")  # ends of the names of variables
+_SHORTEST = 4  # characters of a password that is hidden alone; a shorter one is in half of all words
 _USER = re.compile(
     r"(://)(?:[^\s/?#]*"  # RFC 3986 §3.2.1, and @ in a password
     r"|[^\s/?#@:]*:(?!\d{1,5}(?![^\s/?#'\"),;]))\S*)@"  # / ? # in a password, where it is not a port before a path
@@ -17,8 +21,22 @@ _QUERY = re.compile(
 
 
 def redacted(text: str) -> str:
-    """The text without user names, passwords and keys of the addresses in it."""
+    """The text without user names, passwords and keys of addresses, nor the passwords of those in the environment.
+
+    Libraries name a part of an address that they cannot parse, so that these are hidden alone, too.
+    """
+    for password in _environment_passwords():
+        text = text.replace(password, HIDDEN)
     return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
+
+
+def _environment_passwords() -> list[str]:
+    """The passwords of the addresses in the environment, as written and decoded, the longest first."""
+    addresses = [value for name, value in os.environ.items() if name.upper().endswith(_ADDRESSES) and "@" in value]
+    users = [part for value in addresses for part in (value.partition("@")[0], value.rpartition("@")[0])]
+    written = [user.partition("//")[2].partition(":")[2] for user in users]
+    passwords = {password for password in (*written, *map(unquote, written)) if len(password) >= _SHORTEST}
+    return sorted(passwords, key=len, reverse=True)
 
 
 class _Redacted:
