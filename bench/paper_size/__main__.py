@@ -71,7 +71,7 @@ def measure(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, float
         print(f"{part.name}: making {size} {part.unit}", flush=True)
         part.make(data / "in", size)
         trials: list[dict[str, float]] = []
-        while len(trials) < TRIALS and not any(trial_seconds["seconds"] > LONG for trial_seconds in trials):
+        while len(trials) < TRIALS and not any(run["seconds"] > LONG for run in trials):
             (data / "out").mkdir()
             trials.append(trial(part, data))
             shutil.rmtree(data / "out")

@@ -61,7 +61,7 @@ def verb_phrase(
 
 
 def sentence(root: Node, telling: Telling, fronted: tuple[str, Node] | None = None, **elements: Node) -> Telling:
-    """End a tree as a sentence, perhaps with something put to the front; it tells what `told` tells, and `elements`."""
+    """End a tree as a sentence, perhaps with something put to the front; it tells `telling` and `elements`."""
     if fronted is not None:
         root.open("punct", Node(",", "PUNCT")).open(*fronted)
     root.close("punct", Node(".", "PUNCT"))
