@@ -63,8 +63,8 @@ def main(
     for name, path in lists.items():
         blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
     left_out = is_left_out(landmarks)
-    missing = {"rrt"} - (set() if left_out else set(runs))
-    rows = {key: tuple(row for row in block.rows if row not in missing) for key, block in blocks.items()}
+    in_use = runs.keys() - ({"rrt"} if left_out else set())
+    rows = {key: tuple(row for row in block.rows if row in in_use) for key, block in blocks.items()}
     blocks = {key: replace(block, rows=rows[key]) for key, block in blocks.items()}
     metrics, tables, per_query = measure_blocks(blocks, by_level, qrels, subset, parameters)
     metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}

@@ -121,3 +121,9 @@ def test_without_a_list_there_is_no_split(files):
     metrics = main(PARAMETERS, None, **files)
     assert (metrics["landmarks_listed"], metrics["landmarks_known_questions"]) == (1, 0)
     assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
+
+
+def test_a_reranker_that_is_not_in_use_has_no_row(files):
+    main(PARAMETERS.model_copy(update={"rerankers": {"arcface": {}}}), None, **files)
+    assert not {"text", "rrt"} & {row for rows in rows_of(files).values() for row in rows}
+    assert rows_of(files)["persons_known"] == ["bm25_image", "initial", "image", "text_image"]
