@@ -123,7 +123,10 @@ def test_without_a_list_there_is_no_split(files):
     assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
 
 
-def test_a_reranker_that_is_not_in_use_has_no_row(files):
+def test_a_reranker_that_is_not_in_use_or_left_out_has_no_row(files):
     main(PARAMETERS.model_copy(update={"rerankers": {"arcface": {}}}), None, **files)
     assert not {"text", "rrt"} & {row for rows in rows_of(files).values() for row in rows}
     assert rows_of(files)["persons_known"] == ["bm25_image", "initial", "image", "text_image"]
+    (files["landmarks"] / "config.json").write_text('{"use": false}')
+    assert main(PARAMETERS, None, **files)["rrt_left_out"] == 1
+    assert rows_of(files)["landmarks_known"] == ["initial", "image", "text", "text_image"]
