@@ -9,6 +9,7 @@ import pytest
 from tests.end_to_end.conftest import Project
 from tests.end_to_end.test_graph import stages_run
 from tests.page.outline import PAGES
+from trivium.core.tables import read_json, write_json
 
 pytestmark = pytest.mark.slow
 
@@ -76,9 +77,14 @@ def grown(built: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pro
     project.run("dvc", "cache", "dir", "--local", str(built.folder / ".dvc" / "cache"))
     project.run("dvc", "checkout", "-q")
     params = project.folder / "params.yaml"
-    shutil.copytree(project.folder / "models/kvqae/base/text", project.folder / "models/plain")
-    (project.folder / "models/plain/1_Pooling").mkdir()
-    (project.folder / "models/plain/1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    plain = project.folder / "models/plain"
+    shutil.copytree(project.folder / "models/kvqae/base/text", plain)
+    (plain / "1_Pooling").mkdir()
+    pooling = {
+        "word_embedding_dimension": read_json(plain / "config.json")["hidden_size"],
+        "pooling_mode_mean_tokens": True,
+    }
+    write_json(plain / "1_Pooling/config.json", pooling)
     for file, text, before, line in ADDED.values():
         (project.folder / file).write_text(text.lstrip(), encoding="utf-8")
         changed, places = re.subn(
