@@ -42,7 +42,7 @@ def options(parser: ArgumentParser) -> None:
     group.add_argument("--precision", choices=PRECISIONS, default="float32", help="of networks (%(default)s)")
     text = "how many BLIP's matching head scores again (default: as in the graph; 0: none, which a CPU wants)"
     group.add_argument("--candidates", type=int, metavar="N", help=text)
-    group.add_argument("--cache", type=Path, metavar="FOLDER", help="pictures and answers (~/.cache/trivium/odmap)")
+    group.add_argument("--cache", type=Path, metavar="FOLDER", help="what is kept (~/.cache/trivium/odmap)")
     group = parser.add_argument_group("instead of asking")
     group.add_argument("--export", type=Path, metavar="SET", help="write the project's set as one file")
     text = "write the pictures and sentences to embed for npy:FOLDER"

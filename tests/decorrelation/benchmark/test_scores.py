@@ -1,13 +1,20 @@
 """Pairs, parts of the queries and values by query, by hand; what was asked once is not asked again."""
 
+import io
+import shutil
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face
+from tests.decorrelation.tiny_models import write_base
+from trivium.core.errors import BadInput
+from trivium.core.image_shards import Images, write_images
 from trivium.decorrelation.benchmark.answers import SetAnswers
-from trivium.decorrelation.benchmark.family import NamedModel
+from trivium.decorrelation.benchmark.family import FAMILIES, NamedModel
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.decorrelation.benchmark.scores import by_chance, by_stratum, query_rows, score, strata
 
@@ -79,13 +86,60 @@ def test_a_model_that_was_asked_is_not_asked_again_unless_its_files_or_the_preci
         return odmap([str(folder)], project, cache=tmp_path / "cache", **options).rows[0].scores
 
     first, second = ask(), ask()
-    assert len(list((tmp_path / "cache").glob("*/*.npz"))) == 1
+    assert len(loads) == 1
     assert {name: first.mean(name) for name in first.values} == {name: second.mean(name) for name in second.values}
     ask(precision="bfloat16")
-    assert len(list((tmp_path / "cache").glob("*/*.npz"))) == 2
+    assert len(loads) == 2
     (folder / "preprocessor_config.json").touch()
     ask()
-    assert len(list((tmp_path / "cache").glob("*/*.npz"))) == 3
+    assert len(loads) == 3
+    assert len(list((tmp_path / "cache/embeddings").iterdir())) == 3
+
+
+def test_texts_and_pictures_are_encoded_once(project, tmp_path, monkeypatch):
+    """Also where the model failed in between, with other candidates, and in another set that has them, too."""
+    encoded, fails = Counter(), [True]
+
+    class Counting(Words):
+        def encode_images(self, images):
+            if fails:
+                raise RuntimeError(fails.pop())
+            encoded["pictures"] += len(images)
+            return super().encode_images(images)
+
+        def encode_texts(self, texts):
+            encoded["texts"] += len(texts)
+            return super().encode_texts(texts)
+
+        def match(self, images, texts):
+            return [np.array([len(text) for text in own], np.float32) for own in texts]
+
+    monkeypatch.setitem(FAMILIES, "open_clip", replace(FAMILIES["open_clip"], load=lambda source: Counting()))
+    folder = write_base("clip", tmp_path / "clip")
+
+    def ask(project, **options):
+        encoded.clear()
+        return odmap([str(folder)], project, cache=tmp_path / "cache", **options).rows[0].scores
+
+    with pytest.raises(BadInput, match="no model could be asked"):
+        ask(project)
+    assert encoded.keys() == {"texts"}
+    both = ask(project)
+    assert encoded == {"pictures": 4 + 9}
+    alone = ask(project, candidates=0)
+    assert encoded == {}
+    for options, kept in (({}, both), ({"candidates": 0}, alone)):
+        anew = odmap({"m": Counting()}, project, **options).rows[0].scores
+        assert {name: kept.mean(name) for name in kept.values} == {name: anew.mean(name) for name in anew.values}
+    assert (both.chosen != alone.chosen).any()
+
+    other = shutil.copytree(project, tmp_path / "project")
+    names = Images(other / "data/decorrelation/painted/coco/cv2/test").names
+    blank = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(blank, "PNG")
+    write_images(other / "data/decorrelation/painted/coco/cv2/test", [(name, blank.getvalue()) for name in names])
+    ask(other)
+    assert encoded == {"pictures": 9}
 
 
 def test_correlation_over_three_models_or_none(project):

@@ -121,7 +121,7 @@ class BenchmarkSet:
 
 
 def cache_folder() -> Path:
-    """The default folder for pictures of sets and for answers."""
+    """The default folder for pictures of sets, embeddings and answers."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trivium" / "odmap"
 
 
@@ -156,7 +156,7 @@ def open_set(
         project: folder of the built project, where no set is given.
         released: see `find_set`.
         dataset, filling: of the project's; or which of several sets.
-        cache: folder for unpacked pictures and answers; None: see `cache_folder`.
+        cache: folder for unpacked pictures, embeddings and answers; None: see `cache_folder`.
 
     Raises:
         BadInput: see `find_set`, `export_set` and `read_set`.

@@ -9,8 +9,11 @@ An object of any class that has these two methods will do. Where a picture has s
 candidates are scored again (BLIP).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
@@ -20,8 +23,10 @@ from PIL import Image
 from torch.nn.functional import normalize
 from tqdm import tqdm
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
+from trivium.core.matrices import read_matrix
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
 from trivium.decorrelation.retrieval.ranking import PictureSet
@@ -64,12 +69,18 @@ class SetVectors:
 
 
 def embed(
-    model: Embedder, benchmark: BenchmarkSet, name: str, batch_size: int = 64, precision: Precision = "float32"
+    model: Embedder,
+    benchmark: BenchmarkSet,
+    name: str,
+    batch_size: int = 64,
+    precision: Precision = "float32",
+    kept: Path | None = None,
 ) -> SetVectors:
     """Encode a set in `precision`, `batch_size` pictures and eight times as many texts at a time.
 
     A batch is halved when GPU memory runs out. A text that comes twice is encoded once, so that equal sentences
-    tie; `name` is for messages.
+    tie; `name` is for messages. `kept` is a folder for the vectors of this model in this precision: what lies there,
+    of this set or of another one with the same texts or pictures, is not encoded again.
 
     Raises:
         BadInput: a model without a tower, a picture that cannot be decoded, or vectors that cannot be used.
@@ -78,11 +89,38 @@ def embed(
         if not callable(getattr(model, method, None)):
             raise BadInput(f"a model without {tower}", file=name, field=method, expected="both towers of one space")
     with torch.autocast(pick_device().type, getattr(torch, precision), enabled=precision != "float32"):
-        texts = _of_texts(model, [*benchmark.captions.texts, *benchmark.pairs.texts], name, 8 * batch_size)
-        pictures = _of_pictures(model, benchmark.pictures, f"{name}, pictures", batch_size)
-        painted = _of_pictures(model, benchmark.painted, f"{name}, painted pictures", batch_size)
+        sentences = [*benchmark.captions.texts, *benchmark.pairs.texts]
+        encode_texts = partial(_of_texts, model, sentences, name, 8 * batch_size)
+        texts = _keep(kept, (text.encode() for text in sentences), encode_texts)
+        pictures, painted = (
+            _keep(kept, _contents(part), partial(_of_pictures, model, part, f"{name}, {label}", batch_size))
+            for part, label in ((benchmark.pictures, "pictures"), (benchmark.painted, "painted pictures"))
+        )
     count = len(benchmark.captions.texts)
     return in_one_space(name, SetVectors(pictures, painted, texts[:count], texts[count:]))
+
+
+def _keep(folder: Path | None, inputs: Iterable[bytes], encode: Callable[[], Vectors]) -> Vectors:
+    """The vectors of these inputs that lie in the folder, or those that are encoded now, which are put there."""
+    if folder is None:
+        return encode()
+    digest = hashlib.sha256()
+    for data in inputs:
+        digest.update(hashlib.sha256(data).digest())
+    file = folder / f"{digest.hexdigest()[:16]}.npy"
+    if not file.is_file():
+        vectors = encode()
+        with write_atomically(file) as path:
+            np.save(path, vectors)
+    return read_matrix(file)
+
+
+def _contents(pictures: PictureSet) -> Iterator[bytes]:
+    """All that the vectors of pictures are made of: the order of the names, and each picture by its name."""
+    yield from map(str.encode, pictures.names)
+    for name, data in Images(pictures.folder).stream():
+        yield name.encode()
+        yield data
 
 
 def in_one_space(name: str, vectors: SetVectors) -> SetVectors:

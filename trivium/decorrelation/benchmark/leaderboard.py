@@ -224,7 +224,8 @@ def _ask(
 ) -> SetAnswers:
     """Ask a model; one that was chosen by its name answers from the cache where it has answered before.
 
-    `model` is an `Embedder` or what `find_model` found; see `embed` and `answer` for the rest.
+    Its vectors lie there, too, for other candidates and other sets. `model` is an `Embedder` or what `find_model`
+    found; see `embed` and `answer` for the rest.
 
     Raises:
         BadInput: see `embed` and `NamedModel.load`; or a damaged file in the cache.
@@ -232,8 +233,8 @@ def _ask(
     if not isinstance(model, NamedModel):
         return answer(benchmark, embed(model, benchmark, name, batch_size, precision), model, batch_size, candidates)
     parts_kept = [field.name for field in fields(SetAnswers)]  # other ones in a later version
-    key = hashlib.sha256(json.dumps([model.identity(), precision, candidates, parts_kept]).encode()).hexdigest()[:16]
-    file = benchmark.kept / f"{key}.npz"
+    encoder = _digest(model.identity(), precision)
+    file = benchmark.kept / f"{_digest(encoder, candidates, parts_kept)}.npz"
     if file.is_file():
         try:
             with np.load(file, allow_pickle=False) as parts:
@@ -244,10 +245,16 @@ def _ask(
     if hasattr(loaded, "answer"):  # a model of a graph, or vectors that another tool has made
         answers: SetAnswers = loaded.answer(benchmark)
     else:
-        answers = _ask(loaded, benchmark, name, batch_size, precision, candidates)
+        kept = benchmark.kept.parent / "embeddings" / encoder
+        vectors = embed(loaded, benchmark, name, batch_size, precision, kept)
+        answers = answer(benchmark, vectors, loaded, batch_size, candidates)
     with write_atomically(file) as path, path.open("wb") as stream:
         np.savez(stream, **asdict(answers))
     return answers
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def rank(
