@@ -101,6 +101,7 @@ def test_siglip_2_scales_pictures_as_its_folder_says(tmp_path):
             "ViT-B-16-siglip2/webli",
             r"no such configuration of open_clip; got 'ViT-B-16-siglip2' \(choices: ViT-B-16-Sig",
         ),
+        ("vitb32/openai", r"got 'vitb32' \(choices: ViT-B-32, "),
         ("ViT-B-32/laion", r"no such weights of this configuration; got 'laion'.*\(choices: openai, "),
         ("ViT-B-32", r"no such weights of this configuration; got ''.*expected open_clip:ViT-B-32/TAG"),
     ],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -36,7 +36,6 @@ from trivium.vision.decoding import read_rgb
 T = TypeVar("T")
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
 Precision = Literal["float32", "bfloat16", "float16"]
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 class Embedder(Protocol):

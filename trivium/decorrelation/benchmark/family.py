@@ -66,9 +66,10 @@ def _check_open_clip(source: str) -> None:
             raise BadInput("no weights", file=folder, expected="open_clip_model.safetensors")
         return
     configuration, _, tag = source.partition("/")
-    names = open_clip.list_models()
-    if configuration not in names:
-        choices = get_close_matches(configuration, names, n=5, cutoff=0.5) or names
+    names = {name.lower(): name for name in open_clip.list_models()}
+    if configuration not in names.values():
+        near = get_close_matches(configuration.lower(), names, n=5, cutoff=0.5)
+        choices = [names[name] for name in near or names]
         raise BadInput("no such configuration of open_clip", field="--model", got=configuration, choices=choices)
     tags = open_clip.list_pretrained_tags_by_model(configuration)
     if tag not in tags:
