@@ -132,8 +132,9 @@ def _from_label_studio(
         counts["unjudged_tasks"] += not task.annotations
         counts["skipped_annotations"] += task.cancelled
         question, code = task.data.get("id"), task.data.get("answer_id")
-        if not isinstance(code, str):
-            raise BadInput("missing or not a text", file=path, row=task.row, field="data.answer_id", got=code)
+        if not isinstance(question, str) or not isinstance(code, str):
+            raise BadInput("missing or not a text", file=path, row=task.row, field="data",
+                           got={"id": question, "answer_id": code})  # fmt: skip
         if task.annotations and question not in ids:
             raise BadInput("unknown question", file=path, row=task.row, field="data.id", got=question)
         for annotation in task.annotations:
@@ -142,8 +143,7 @@ def _from_label_studio(
                 got, field = chosen[0] if len(chosen) == 1 else chosen, f"{annotation.field}.result"
                 raise BadInput("not one verdict", file=path, row=task.row, field=field, got=got, choices=VERDICTS)
             if code in models:
-                judged = Judgement(code, str(question), tuple(models[code]), annotation.annotator, chosen[0])
-                yield task.row, judged
+                yield task.row, Judgement(code, question, tuple(models[code]), annotation.annotator, chosen[0])
             else:
                 counts["stale"] += 1
 

@@ -54,7 +54,9 @@ def test_columns_of_a_file_are_factors_and_numbers_are_cut_as_the_papers(tmp_pat
         f"age (above {cut:.3g})",
     )
     assert {row["factor"] for row in found.rows} >= {"has_picture", "age", "long_answer"}
-    assert not [note for note in notes if "my.csv" in note]
+    assert [note for note in notes if "my.csv" in note] == [
+        "my.csv: questions with an empty cell are in neither set: has picture 1 of 40, age 1 of 40."
+    ]
 
 
 def test_what_a_file_lacks_is_said(tmp_path):
@@ -131,6 +133,12 @@ def test_functions_are_factors(tmp_path, monkeypatch):
         analyse(lambda asked: asked.question)
     with pytest.raises(BadInput, match="both yes/no and numbers"):
         analyse(lambda asked: True if asked.id == "s0" else 2)
+    write(tmp_path / "fails_of_test.py", "def second(asked):", "    return asked.answers[1]")
+    message = (
+        r"fails_of_test\.py:2: field 'factors': the function second fails for the question 's0': IndexError: tuple"
+    )
+    with pytest.raises(BadInput, match=message):
+        analyse("fails_of_test:second")
 
 
 def asks(found):

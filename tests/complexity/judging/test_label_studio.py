@@ -6,6 +6,7 @@ import pytest
 from defusedxml import ElementTree
 
 from trivium.complexity.judging import VERDICTS, answer_code, labelling_config, make_task, read_judgements
+from trivium.core.errors import BadInput
 
 HOSTILE = '<script>alert(1)</script> & "l\'or" $question ]]> \u202e\n{{x}}'
 
@@ -70,3 +71,11 @@ def test_export_is_read(tmp_path):
         ("q4", "4", "incorrect"),
     ]
     assert counts == {"stale": 0, "unjudged_tasks": 2, "skipped_annotations": 1}
+
+
+@pytest.mark.parametrize("identifier", [None, 5, ["q1"]])
+def test_a_question_is_named_by_a_text(identifier, tmp_path):
+    task = exported(annotation())
+    task["data"]["id"] = identifier
+    with pytest.raises(BadInput, match="e.json:1: field 'data': missing or not a text; got {'answer_id': '"):
+        read_judgements(write(tmp_path / "e.json", [task]), {"q1"}, {"m": {"q1": "Lens"}})

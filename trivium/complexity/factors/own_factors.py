@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,11 +159,11 @@ def add_factors(
         texts: their contexts, read.
         language: of the set.
         ids: of all questions of the set, with those that are not analysed.
-        note: told which questions a file does not name, and which of its ids the set does not have.
+        note: told which questions a file does not name or leaves empty, and which of its ids the set does not have.
 
     Raises:
         BadInput: a name that is taken, a file whose ids are not the set's, a cell or value of another kind, a module or
-            function that is not there.
+            function that is not there, a function that fails.
     """
     for source in sources:
         if callable(source) or _FUNCTION.fullmatch(str(source)):
@@ -203,7 +204,12 @@ def _of_function(function: Callable[[AskedQuestion], Any], questions: Sequence[A
     label = next(iter((function.__doc__ or "").strip().splitlines()), "").rstrip(".") or name.replace("_", " ")
     values: list[Value] = []
     for question in questions:
-        value = function(question)
+        try:
+            value = function(question)
+        except Exception as error:
+            line = extract_tb(error.__traceback__, 2)[-1]  # of the function
+            problem = f"the function {name} fails for the question {question.id!r}: {type(error).__name__}: {error}"
+            raise BadInput(problem, file=line.filename, row=line.lineno, field="factors") from error
         if isinstance(value, np.generic):
             value = value.item()
         if value is not None and (not isinstance(value, bool | int | float) or not np.isfinite(value)):
@@ -240,7 +246,7 @@ def _of_file(
     names = next(iter(cells.values()))[1]
     if not names:
         raise BadInput("no columns but the ids", file=path, expected="columns of yes and no, or of numbers")
-    columns = {}
+    columns, empty = {}, {}
     for column in names:
         name = re.sub(r"\W+", "_", column).strip("_") or "factor"  # it names folders, too
         cells_of = {identifier: (row, record[column].strip().lower()) for identifier, (row, record) in cells.items()}
@@ -249,6 +255,9 @@ def _of_file(
         if name in columns:
             raise BadInput("two columns of one name", file=path, field=column, got=names)
         columns[name] = Column(column.replace("_", " "), [read.get(question.id) for question in questions])
+        empty[column] = sum(read.get(question.id, False) is None for question in questions)
+    if counts := [f"{column} {count} of {len(questions)}" for column, count in empty.items() if count]:
+        note(f"{path.name}: questions with an empty cell are in neither set: {', '.join(counts)}.")
     return columns
 
 
