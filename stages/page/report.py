@@ -57,9 +57,11 @@ def main(
         if claims := claims_html(judged, thorough, name):
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)
-            article["claim"] = f"{article['claim'] or ''}{front_html(judged, name)}" or None
+            sentence = article["claim"] or ""
+            article["claim"] = f"{sentence}{front_html(judged, name, sentence)}" or None
         if (dated := thorough / f"{name}.json").exists():
-            html = render("thorough.html", result=read_json(dated))
+            shown = {section["id"] for section in article["sections"]}  # a kept one may have left the page since
+            html = render("thorough.html", result=read_json(dated), shown=shown)
             article["sections"].append({"id": f"{name}-thorough", "title": "Thorough", "html": html, "folded": True})
     cells, log_, texts = read_cells(published), read_log(log), real_texts.html(real)
     for name, text in pages(articles, cells, log_, parameters.portable, texts).items():

@@ -10,6 +10,7 @@ from trivium.claims.evidence import kept
 from trivium.claims.verdicts import judge
 from trivium.measures.trainings import over_trainings
 from trivium.page import thorough
+from trivium.page.thorough import COSTLY, claim_html
 
 ROOT = Path(__file__).parents[2]
 TAGS = re.compile("<[^>]+>")
@@ -25,8 +26,8 @@ def claims_html(folder, pipeline):
     return thorough.claims_html(list(judge(pipeline, kept(folder, pipeline))), folder, pipeline)
 
 
-def front_html(folder, pipeline):
-    return thorough.front_html(judge(pipeline, kept(folder, pipeline)), pipeline)
+def front_html(folder, pipeline, sentence=""):
+    return thorough.front_html(judge(pipeline, kept(folder, pipeline)), pipeline, sentence)
 
 
 def rows_of(html):
@@ -72,10 +73,11 @@ def test_the_sentence_that_stands_first_has_the_worlds_verdict(tmp_path):
         keep(tmp_path, "decorrelation", evidence("decorrelation", {"clip_keeps": -lost}), worlds=(4,))
         keep(tmp_path, "decorrelation", evidence("decorrelation"), worlds=(3, 5))
         assert TAGS.sub("", front_html(tmp_path, "decorrelation")).strip().startswith(said)
-    keep(tmp_path, "complexity", evidence("complexity", usual=-0.5))
-    assert "does not hold" in front_html(tmp_path, "complexity")
     keep(tmp_path, "complexity", evidence("complexity", {"f5_costs": 0.5}, usual=-0.5))
-    assert "does not hold" not in front_html(tmp_path, "complexity"), "one factor is enough"
+    for factor, said in (("f4", "does not hold"), ("f5", "holds")):
+        html = front_html(tmp_path, "complexity", claim_html(COSTLY[factor], "holds"))
+        assert TAGS.sub("", html).strip() == f"{said} in 3 other worlds together, with 3 trainings each"
+    assert front_html(tmp_path, "complexity", claim_html("No factor costs readers.")) == ""
     keep(tmp_path, "complexity", evidence("complexity"), worlds=(3,), trainings=(1,))
     (tmp_path / "complexity" / "6-0.parquet").unlink()
-    assert front_html(tmp_path, "complexity") == ""
+    assert front_html(tmp_path, "complexity", COSTLY["f4"]) == ""

@@ -60,9 +60,9 @@ def _sums(file: Path, source: Rows, training: int, side: Mapping[str, str]) -> l
     table = read_table(file, [*fields, source.item, source.value])
     for name, text in fields.items():
         table = table.filter(pc.equal(pc.cast(table[name], pa.string()), text))
-    if not table.num_rows:
-        raise BadInput("no such row", file=file, got=fields)
     values = np.array(table[source.value].to_numpy(), dtype=np.float64)
+    if not len(values) or not np.isfinite(values).all():
+        raise BadInput("no such row, or a value that is no number", file=file, field=source.value, got=fields)
     if source.top is not None:
         values = (values <= source.top).astype(np.float64)
     names, member = np.unique(pc.cast(table[source.item], pa.string()).to_numpy(), return_inverse=True)

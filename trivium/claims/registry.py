@@ -105,7 +105,8 @@ _CELLS: tuple[tuple[str, str, str, Expected, tuple[str, str, str, int | None]], 
     ("control_gains_nothing", "Where nothing usually stands together, it gains nothing.",
      "ODmAP@1", "none", ("control_clip", "synthetic", "odmap@1", None)),
 )  # fmt: skip
-READERS = ("camembert", "camembert_deep")  # of complexity's claims, named before they were run
+# Of complexity's claims, named before they were run, and what they are called.
+READERS = {"camembert": "CamemBERT", "camembert_deep": "CamemBERT, deeper"}
 _COSTS = {
     "f0": "the frame is rare in what readers learned from",
     "f1": "a pronoun stands for the answer's name",

@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from trivium.claims.evidence import kept
-from trivium.claims.registry import TRAININGS, WORLDS
+from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.core.atomic import write_atomically
@@ -49,7 +49,7 @@ def _said(row: Judged) -> str:
     readers = []
     for reader, mean in row.readers.items():
         low, high = mean.interval()
-        readers.append(f"{reader} {points(mean.value)} [{points(low)}, {points(high)}]")
+        readers.append(f"{READERS[reader]} {points(mean.value)} [{points(low)}, {points(high)}]")
     return ": ".join([row.verdict, "; ".join(readers)] if readers else [row.verdict])
 
 

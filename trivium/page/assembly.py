@@ -14,8 +14,8 @@ from trivium.page.reproduction import PIPELINES, Cell, last_signed, tables
 
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
-    "intel": "On processors these numbers are the same to the bit wherever an Intel processor has AVX-512.",
-    "x86": "On processors these numbers are the same to the bit wherever an Intel or AMD processor has AVX2.",
+    "intel": "Without a GPU, these numbers are the same to the bit on every Intel processor that has AVX-512.",
+    "x86": "Without a GPU, these numbers are the same to the bit on every Intel or AMD processor that has AVX2.",
     False: "They were computed as fast as their machine can, and differ in their last digits on another.",
 }
 

@@ -1,24 +1,30 @@
 """What `make thorough` found beyond the default run: claims in several worlds, and more seeds."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Verdict
+from trivium.claims.registry import READERS, TRAININGS, WORLDS, Verdict
 from trivium.claims.verdicts import Judged
 from trivium.core.tables import read_json
 from trivium.page.html import interval, percent, render
 
 ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "facts"}  # what is resampled
-# What stands first on a pipeline's page, as claims here: all of them, or (of factors) any.
-FRONT: dict[str, tuple[Callable[[Iterable[bool]], bool], frozenset[str]]] = {
-    "kvqae": (all, frozenset({"image_adds"})),
-    "decorrelation": (all, frozenset({"clip_looks", "clip_keeps"})),
-    "complexity": (any, frozenset(claim.name for claim in CLAIMS["complexity"] if claim.expected == "costs")),
+# What one says of a factor that costs every reader, to somebody who has not read the paper.
+COSTLY = {
+    "f0": "Readers answer worse about kinds of events that they have seldom read of.",
+    "f1": "Readers answer worse where the text says “he” or “they” instead of a name.",
+    "f2": "Readers answer worse where the text tells of an event by a noun, not by a verb.",
+    "f3": "Readers answer worse where question and text call an event by different words.",
+    "f4": "Readers answer worse where the answer stands far from the word for the event.",
+    "f5": "Readers answer worse where a sentence says little besides.",
+    "f6": "Readers answer worse about events that are told in many words.",
 }
+# The claims here behind what stands first on a pipeline's page; that of complexity names a factor in these words.
+FRONT = {"kvqae": {"image_adds"}, "decorrelation": {"clip_looks", "clip_keeps"}}
 
 
 @dataclass(frozen=True)
@@ -106,22 +112,22 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
         trainings=len(TRAININGS),
         complete=judged[0].complete,
         items=ITEMS[pipeline],
+        labels=READERS,
         dates=sorted({result["date"] for result in results}),
         commits=sorted({result["commit"][:8] for result in results}),
     )
 
 
-def front_html(judged: Iterable[Judged], pipeline: str) -> Markup:
-    """The verdict of all worlds on the sentence that stands first; empty where not all runs are there."""
-    enough, names = FRONT[pipeline]
+def front_html(judged: Iterable[Judged], pipeline: str, sentence: str) -> Markup:
+    """The verdict of all worlds on what stands first, HTML with that sentence; empty where not all runs are there."""
+    names = FRONT.get(pipeline) or {f"{factor}_costs" for factor, said in COSTLY.items() if said in sentence}
     first = [row for row in judged if row.claim.name in names]
-    if not all(row.complete for row in first):
+    if not first or not all(row.complete for row in first):
         return Markup()
-    holds = enough(row.verdict == "holds" for row in first)
-    against = [row.verdict == "does not hold" for row in first]
-    refuted = any(against) if enough is all else all(against)
-    said: Verdict = "holds" if holds else "does not hold" if refuted else "cannot tell"
-    return render("claim_in_worlds.html", verdict=said, worlds=WORLDS[pipeline], trainings=len(TRAININGS))
+    verdicts = {row.verdict for row in first}
+    said = first[0].verdict if len(verdicts) == 1 else "does not hold" if "does not hold" in verdicts else "cannot tell"
+    return render("claim_in_worlds.html", verdict=said, worlds=WORLDS[pipeline], trainings=len(TRAININGS),
+                  together=bool(first[0].readers))  # fmt: skip
 
 
 def verdict(difference: float, p: float, level: float) -> Verdict:

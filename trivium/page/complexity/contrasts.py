@@ -13,7 +13,7 @@ from trivium.formats.facts import FACTORS, sides
 from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.page.complexity.material import Material
 from trivium.page.html import render
-from trivium.page.thorough import claim_html
+from trivium.page.thorough import COSTLY, claim_html
 
 COSTS = "costs every reader"
 MARGIN = 2.0  # points up to which a cost counts as none, as in the claims
@@ -26,18 +26,6 @@ VERSIONS = {
     "f4": ("answer two arcs and more from the event’s word", "answer next to it"),
     "f5": ("two elements", "four elements"),
     "f6": ("after learning many words for such events", "after learning one"),
-}
-
-
-# What one says of a factor that costs every reader, to somebody who has not read the paper.
-FOUND = {
-    "f0": "Readers answer worse about kinds of events that they have seldom read of.",
-    "f1": "Readers answer worse where the text says “he” or “they” instead of a name.",
-    "f2": "Readers answer worse where the text tells of an event by a noun, not by a verb.",
-    "f3": "Readers answer worse where question and text call an event by different words.",
-    "f4": "Readers answer worse where the answer stands far from the word for the event.",
-    "f5": "Readers answer worse where a sentence says little besides.",
-    "f6": "Readers answer worse about events that are told in many words.",
 }
 
 
@@ -91,10 +79,8 @@ def claim_of(contrasts: Contrasts) -> Markup:
                           "No factor costs every reader of this run for sure.")  # fmt: skip
     hardest = contrasts.hardest
     lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in contrasts.means[hardest].items())
-    numbers = (
-        f"Of 100 points {lost} ({hardest}), on the same facts with the same answers; the example is one of them, twice."
-    )
-    return claim_html(FOUND[hardest], "holds", numbers)
+    numbers = f"Of 100 points {lost} (factor {hardest}), on the same facts with the same answers; the example is one of them, twice."
+    return claim_html(COSTLY[hardest], "holds", numbers)
 
 
 def picture_html(contrasts: Contrasts) -> Markup:

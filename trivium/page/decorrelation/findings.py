@@ -108,10 +108,10 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     if said == "holds" and abs(cost["difference"]) > margin:
         said = "does not hold"
     numbers = (
-        f"Where something was painted out, CLIP’s first sentence is about what is still there for "
+        f"Where something was painted out, the first sentence of CLIP so trained is about what is still there for "
         f"{percent(gain['value'])} % of pictures, and for {percent(gain['other_value'])} % after usual training "
         f"(p {probability(gain['p'])}). A caption of a whole picture comes first for {percent(cost['value'])} % and "
-        f"{percent(cost['other_value'])} %. Trainings each: {gain['seeds']} and {gain['other_seeds']}; "
+        f"{percent(cost['other_value'])} %. Trainings: {gain['seeds']} and {gain['other_seeds']}; "
         f"{gain['queries']} queries."
     )
     return claim_html(sentence, said, numbers)
