@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines
-from trivium.commands.visual_sets import answer_set, questions_of
+from trivium.commands.visual_sets import answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking.answer import Answer
@@ -31,10 +31,10 @@ def saying(answers: dict[str, str]):
     return answered
 
 
-def run(name: str, path: Path, pictures: Path, answers: dict[str, str]) -> tuple[dict[str, float], list]:
+def run(name: str, path: Path, pictures: Path, answers: dict[str, str], judge=None) -> tuple[dict[str, float], list]:
     questions, rows = questions_of(name, path, pictures)
     out = path.parent / "answers.csv"
-    scores = answer_set(saying(answers), name, questions, rows, out)
+    scores = answer_set(saying(answers), name, questions, rows, judge, out)
     header, *lines = [columns for _, columns in read_csv(out)]
     return scores, [dict(zip(header, line, strict=True)) for line in lines]
 
@@ -59,13 +59,23 @@ def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path, pictures: P
     assert read_json(tmp_path / "answers.json")["measure"] == "InfoSeek accuracy"
 
 
-def test_encyclopedic_vqa_says_that_its_authors_measure_more(tmp_path: Path, pictures: Path) -> None:
+def test_encyclopedic_vqa_says_whether_bem_judged(tmp_path: Path, pictures: Path) -> None:
     path = tmp_path / "val.csv"
     path.write_text(ENCYCLOPEDIC + "What?,oak tree,l,a1,templated,\nWho?,owl&&fox,inat,7,multi_answer,\n")
     answers = {"What?": "an oak", "Who?": "fox and owl"}
     scores, _ = run("encyclopedic_vqa", path, pictures, answers)
     assert (scores["accuracy_templated"], scores["accuracy_multi_answer"]) == (0, 1)
     assert "no BEM" in read_json(tmp_path / "answers.json")["measure"]
+    asked = []
+
+    def judge(triples):
+        asked.extend(triples)
+        return [0.5 for _ in triples]
+
+    scores, _ = run("encyclopedic_vqa", path, pictures, answers, judge)
+    assert asked == [("What?", "oak tree", "an oak")]  # what matches exactly is not judged
+    assert scores["accuracy"] == 1
+    assert read_json(tmp_path / "answers.json")["measure"] == "exact match or BEM"
 
 
 def test_search_results_stand_in_for_pictures(tmp_path: Path) -> None:
@@ -78,7 +88,7 @@ def test_search_results_stand_in_for_pictures(tmp_path: Path) -> None:
         return Answer("Ur", 0.5, [], None, [], 0.1)
 
     name = questions[0].picture
-    scores = answer_set(answered, "infoseek", questions, rows, tmp_path / "answers.csv", {name: {"Ur": 1.0}})
+    scores = answer_set(answered, "infoseek", questions, rows, None, tmp_path / "answers.csv", {name: {"Ur": 1.0}})
     assert seen == [(None, {"Ur": 1.0})]
     assert scores["problems"] == 0
 
@@ -87,6 +97,8 @@ def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> 
     path = write_lines(tmp_path / "a.jsonl", [SEEK | {"image_id": "oven_9"}])
     with pytest.raises(BadInput, match="no question's picture is there; expected such as oven_9.jpg"):
         questions_of("infoseek", path, pictures)
+    with pytest.raises(BadInput, match="field '--bem': this set is not judged by BEM"):
+        load_judge("infoseek", tmp_path)
     path = write_lines(tmp_path / "a.jsonl", [SEEK])
     with pytest.raises(BadInput, match="no question could be answered, the first: nobody knows"):
         run("infoseek", path, pictures, {})

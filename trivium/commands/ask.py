@@ -105,6 +105,7 @@ def options(parser: ArgumentParser) -> None:
     add("--out", type=Path, metavar="CSV", help="for the answers of --batch")
     add("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
     add("--pictures", type=Path, metavar="FOLDER", help="with the pictures of --set, named by their ids")
+    add("--bem", type=Path, metavar="FOLDER", help="a model that judges answers of Encyclopedic-VQA")
     results = "search results or embeddings of somebody else's, in place of looking at the pictures of --batch"
     add("--entries", type=Path, metavar="FILE", help=results)
     add_models(parser, own)
@@ -154,7 +155,7 @@ def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tup
 def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
     from trivium.commands.ask_batch import answer_all, read_entries, read_questions
-    from trivium.commands.visual_sets import SETS, answer_set, questions_of
+    from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
 
     entries = None if arguments.entries is None else read_entries(arguments.entries)
     # What is wrong with the questions is said before anything is loaded.
@@ -162,13 +163,14 @@ def _ask_table(arguments: Namespace) -> None:
         read_questions(arguments.batch)
     else:
         questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
+        judge = load_judge(arguments.set, arguments.bem)
     with open_base(arguments.kb, arguments) as asker:
         if arguments.set is None:
             count, failed = answer_all(asker.ask, arguments.batch, arguments.out, entries)
             print(f"{arguments.out}: {count} questions, {failed} of them could not be answered")
             return
-        scores = answer_set(asker.ask, arguments.set, questions, rows, arguments.out, entries)
-    print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure}")
+        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out, entries)
+    print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 
@@ -195,6 +197,7 @@ def run(arguments: Namespace) -> None:
             or (arguments.set is None and arguments.pictures is not None)
         ),
         "--entries needs --batch": arguments.entries is not None and not batch,
+        "--bem needs --set": arguments.bem is not None and arguments.set is None,
         "--face needs --kb and --image": arguments.face is not None
         and not batch
         and (alone or arguments.image is None),

@@ -19,7 +19,10 @@ from trivium.formats.visual_questions import (
 from trivium.measures.answers import exact_match
 from trivium.measures.visual_answers import in_range, lists_match, matches_encyclopedic
 
+Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
 OWN = ("id", "kind", "split", "expected", "right")
+EQUIVALENT = 0.5  # probability from which BEM's verdict counts
+JUDGED = "encyclopedic_vqa"  # the set whose answers BEM judges
 UNSEEN = "unseen_"  # in the names of InfoSeek's splits
 
 
@@ -42,14 +45,31 @@ class VisualSet(NamedTuple):
     label: str  # for people
     read: Callable[[Path], list[VisualQuestion]]
     score: Callable[[VisualQuestion, str], float]  # of an answer, in [0, 1]
-    measure: str  # its name
+    called: str  # name of that measure
+
+    def measure(self, judge: Judge | None) -> str:
+        """The name of the measure."""
+        return self.called if judge is None else "exact match or BEM"
 
 
 SETS = {
     "infoseek": VisualSet("InfoSeek", read_infoseek, _infoseek, "InfoSeek accuracy"),
-    "encyclopedic_vqa": VisualSet("Encyclopedic-VQA", read_encyclopedic_vqa, _encyclopedic,
+    JUDGED: VisualSet("Encyclopedic-VQA", read_encyclopedic_vqa, _encyclopedic,
                       "exact match (no BEM: not the published measure)"),
 }  # fmt: skip
+
+
+def _judged(
+    questions: Sequence[VisualQuestion], answers: Sequence[str], right: Sequence[float], judge: Judge
+) -> list[float]:
+    """Scores in which BEM judges what does not match exactly, as its authors do."""
+    scores = list(right)
+    doubtful = [place for place, value in enumerate(right) if not value and answers[place].strip()]
+    pairs = [(place, reference) for place in doubtful for reference in questions[place].answers]
+    triples = [(questions[place].text, ref.replace(ENCYCLOPEDIC_PARTS, ","), answers[place]) for place, ref in pairs]
+    for (place, _), equivalent in zip(pairs, judge(triples), strict=True):
+        scores[place] = max(scores[place], float(equivalent >= EQUIVALENT))
+    return scores
 
 
 def _summary(questions: Sequence[VisualQuestion], right: Sequence[float]) -> dict[str, float]:
@@ -67,6 +87,18 @@ def _summary(questions: Sequence[VisualQuestion], right: Sequence[float]) -> dic
     if len(parts) > 1:
         means["score"] = 2 * parts[0] * parts[1] / sum(parts) if any(parts) else 0.0
     return means
+
+
+def load_judge(name: str, folder: Path | None) -> Judge | None:
+    """Load BEM from its folder; None without one; `BadInput` for a set that is not judged by it."""
+    if folder is None:
+        return None
+    if name != JUDGED:
+        raise BadInput("this set is not judged by BEM", field="--bem", got=name, choices=[JUDGED])
+    from trivium.nets.answer_equivalence import AnswerEquivalence
+    from trivium.nets.device import pick_device
+
+    return AnswerEquivalence(folder, pick_device())
 
 
 def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[VisualQuestion], list[AskedRow]]:
@@ -96,6 +128,7 @@ def answer_set(
     name: str,
     questions: Sequence[VisualQuestion],
     rows: Sequence[AskedRow],
+    judge: Judge | None,
     out: Path,
     entries: Entries | None = None,
 ) -> dict[str, float]:
@@ -111,7 +144,9 @@ def answer_set(
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
     right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
+    if judge is not None:
+        right = _judged(questions, answers, right, judge)
     write_csv(out, [*OWN, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
     scores = _summary(questions, right) | {"questions": float(len(lines)), "problems": float(problems)}
-    write_json(out.with_suffix(".json"), {"set": name, "measure": SETS[name].measure, **scores})
+    write_json(out.with_suffix(".json"), {"set": name, "measure": SETS[name].measure(judge), **scores})
     return scores
