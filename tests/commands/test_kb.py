@@ -12,6 +12,7 @@ from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import cli, kb
 from trivium.commands.kb_models import foreign, from_checkout, image_encoder, is_stand_in, reader_of, text_encoder
 from trivium.core.errors import BadInput
+from trivium.decorrelation.benchmark.family import find_model
 from trivium.kvqae.asking.endpoints import EndpointReader
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 
@@ -41,6 +42,22 @@ def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
     assert own.digest != other.digest
     picture = [Image.open(tmp_path / "museum" / "tower_00.png").convert("RGB")]
     assert own.load().embed(picture) == pytest.approx(other.load().embed(picture), abs=1e-6)
+
+
+@pytest.mark.parametrize("model", ["open_clip:ViT-B-32/openai", "hf:owner/clip", "sentence_transformers:clip"])
+def test_new_weights_under_an_old_name_make_another_model(tmp_path, monkeypatch, model):
+    weights = tmp_path / "snapshot" / "model.safetensors"
+    weights.parent.mkdir()
+    monkeypatch.setattr("open_clip.download_pretrained", lambda _: str(weights))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(weights.parent))
+    entry = NamedEncoder.model_validate(image_encoder(f"mine={model}")[1])
+    digests, identities = [], []
+    for content in (b"old", b"newer", b"old"):
+        weights.write_bytes(content)
+        digests.append(foreign("mine", entry).digest)
+        identities.append(find_model(model).identity())
+    assert digests[0] == digests[2] != digests[1]
+    assert identities[0] != identities[1]  # kept answers of `trivium odmap`
 
 
 @pytest.mark.parametrize(

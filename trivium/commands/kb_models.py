@@ -16,7 +16,7 @@ from trivium.core.tables import read_json
 from trivium.kvqae.asking.answer import WOULD_READ
 from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
-from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, PictureModel, digest_of, digest_of_folder
+from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, PictureModel, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
@@ -152,12 +152,11 @@ class NamedEmbedder(Embedder):
 
 
 def foreign(name: str, entry: NamedEncoder) -> PictureModel:
-    """A model that no registry knows, by its folder's files, or by its name."""
-    kind, _, place = entry.model.partition(":")
-    if Path(place).is_dir():
-        digest = digest_of_folder(Path(place), LIMITS | {"kind": kind})
-    else:
-        digest = digest_of(LIMITS | {"model": entry.model})
+    """A model that no registry knows; a name may come to stand for other weights, so that its files tell it, too."""
+    from trivium.decorrelation.benchmark.family import find_model
+
+    model = find_model(entry.model)
+    digest = digest_of_folder(model.files(), LIMITS | {"kind": model.family})
     return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
 
 

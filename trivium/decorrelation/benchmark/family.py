@@ -97,6 +97,17 @@ def _load_open_clip(source: str) -> Any:
     return OpenClipModel(network, prepare, tokenize, source)
 
 
+def _open_clip_weights(source: str) -> Path:
+    """The file of released weights, downloaded where it is not there yet."""
+    import open_clip
+
+    name, _, tag = source.partition("/")
+    try:
+        return Path(open_clip.download_pretrained(open_clip.get_pretrained_cfg(name, tag)))
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"cannot be had from open_clip: {error}", got=source) from None
+
+
 def _load_hf(source: str) -> Any:
     from trivium.decorrelation.benchmark.libraries import load_hugging_face
 
@@ -171,12 +182,16 @@ class NamedModel:
         """See `Family.load`."""
         return FAMILIES[self.family].load(self.source)
 
+    def files(self) -> Path:
+        """The model's folder, or its file of weights; downloaded where they are not there yet."""
+        if self.family == "open_clip" and not Path(self.source).is_dir():
+            return _open_clip_weights(self.source)
+        return model_folder(self.source, _OWNERS.get(self.family, ""))
+
     def identity(self) -> list[Any]:
         """What tells this model from any other: its files, the revision on the hub, versions of libraries."""
-        folder = Path(self.source)
-        if not folder.is_dir() and self.family in ("hf", "sentence_transformers"):
-            folder = model_folder(self.source, _OWNERS.get(self.family, ""))
-        files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+        place = self.files()
+        files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
         states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
         return [self.family, self.source, states, [version(name) for name in _LIBRARIES]]
 

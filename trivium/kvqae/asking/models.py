@@ -88,20 +88,17 @@ Foreign = Callable[[str, NamedEncoder], PictureModel]  # makes a model that no r
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
-    """A digest of a folder's files and of settings; `BadInput` where there is no such folder, or nothing in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
+    """A digest of a folder's files, or of one file, and of settings; `BadInput` where there is none."""
+    inside = [folder] if folder.is_file() else folder.rglob("*")
+    files = sorted(path for path in inside if path.is_file() and path.suffix != ".md")
     if not files:
         raise BadInput("no model", file=folder, expected="a folder with weights")
     hashes = {}
     for path in files:
         with open_file(path) as stream:
             hashes[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return digest_of({"files": hashes, **settings})
-
-
-def digest_of(value: Any) -> str:
-    """A digest of JSON, and of this code's version."""
-    return hashlib.sha256(json.dumps([VERSION, value], sort_keys=True).encode()).hexdigest()[:32]
+    decisive = json.dumps([VERSION, {"files": hashes, **settings}], sort_keys=True)
+    return hashlib.sha256(decisive.encode()).hexdigest()[:32]
 
 
 def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:
