@@ -186,8 +186,8 @@ def test_a_base_is_made_and_made_again_and_asked(tmp_path, capfd, monkeypatch):
 
 def test_an_endpoint_reads_and_is_asked_once(tmp_path):
     with Loopback(lambda number, payload: said("basel.")) as server:
-        for _ in range(2):
-            reader = EndpointReader(server.address, "tiny", None, tmp_path / "answers")
+        readers = [EndpointReader(server.address, "tiny", None, tmp_path / "answers") for _ in range(2)]
+        for reader in readers:  # the second one has looked for kept answers before the first one asked
             found = reader.read("Where is beer?", {7: 2.0, 9: 1.0}, TEXTS, "Inn")
         assert len(server.requests) == 1
         told = server.requests[0][0]["messages"][0]["content"]

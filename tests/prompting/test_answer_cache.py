@@ -3,18 +3,20 @@
 import json
 import resource
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
 
 from tests import tiny_project
 from tests.complexity.tiny_readers import questions
-from tests.prompting.loopback_endpoint import Loopback, failed
+from tests.prompting.loopback_endpoint import Loopback, failed, said
 from tests.stages.complexity.test_prompt import INSTRUCTION, MODEL, example, reader
 from trivium.complexity.prompting import JOURNAL
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
 from trivium.prompting.answer_cache import FILE, AnswerCache, Reply
+from trivium.prompting.asking import EndpointModel, ask_all
 
 
 def test_the_cache_survives_a_line_cut_short(tmp_path):
@@ -82,6 +84,24 @@ def test_answers_of_two_folders_are_joined(tmp_path):
     assert (len(copied), copied.broken) == (3, 0)
     assert [copied.get(key) for key in "abc"] == [cache.get(key) for key in "abc"]
     assert kept.read_bytes() == before
+
+
+def test_runs_at_once_pay_once_and_hold_up_nobody_else(tmp_path):
+    chats = {key: [{"role": "user", "content": key}] for key in "abcd"}
+    pace = {"requests_per_minute": 60000, "parallel": 2, "timeout_s": 5, "backoff_s": 0.01, "key_variable": None}
+    with Loopback(lambda *_: said("yes", delay=0.1)) as server:
+        model = EndpointModel(label="Tiny", endpoint=server.address, model="tiny", **pace)
+        caches = [AnswerCache(tmp_path) for _ in range(3)]
+        with AnswerCache(tmp_path).alone("another model"), ThreadPoolExecutor(3) as pool:
+            runs = list(pool.map(lambda cache: ask_all(model, chats, cache), caches))
+        assert [{key: reply.content for key, reply in replies.items()} for replies, _ in runs] == [
+            dict.fromkeys(chats, "yes")
+        ] * 3
+        assert sorted(counts["cached"] for _, counts in runs) == [0, 4, 4]
+        assert server.answered == 4
+        with AnswerCache(tmp_path).alone("tiny"):
+            ask_all(model, chats, caches[0])  # nothing is missing: nothing is waited for
+    assert [cache.broken for cache in caches] == [0, 0, 0]
 
 
 @pytest.fixture

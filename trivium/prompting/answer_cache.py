@@ -77,9 +77,8 @@ class AnswerCache:
         self._replies: dict[str, Reply] = {}
         self._lines: dict[str, bytes] = {}
         self.broken = 0
-        with self._locked() as file:
-            content = file.read()
-        self._take(content)
+        self._size = 0  # bytes that were read
+        self._refresh()
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -106,6 +105,30 @@ class AnswerCache:
         """Make another folder hold these answers and no other; its file is replaced, as DVC may have linked it."""
         with write_atomically(folder / FILE) as draft:
             draft.write_bytes(b"".join(line + b"\n" for line in self._lines.values()))
+
+    @contextmanager
+    def alone(self, model: str, waiting: str = "") -> Iterator[None]:
+        """Let no other run ask a model meanwhile, and take the answers that others have kept before.
+
+        `waiting` is printed where another run asks the model just now.
+        """
+        name = hashlib.sha256(model.encode()).hexdigest()[:16]
+        with self._path.with_name(f"{name}.lock").open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if waiting:
+                    print(waiting, flush=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            self._refresh()
+            yield
+
+    def _refresh(self) -> None:
+        with self._locked() as file:
+            file.seek(self._size)
+            content = file.read()
+        self._size += len(content)
+        self._take(content)
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:

@@ -77,25 +77,31 @@ class EndpointModel(Parameters):
 def ask_all(model: EndpointModel, chats: Chats, cache: AnswerCache) -> tuple[dict[str, Reply], Counter[str]]:
     """Replies to the chats (by key), from the cache or from the endpoint; and counts.
 
-    Only a reply that is final goes into the cache; what a filter withheld may be asked again.
+    Only a reply that is final goes into the cache; what a filter withheld may be asked again. Of several runs that miss
+    answers of one model, one asks at a time, and the others then find its answers.
 
     Raises:
         BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
     """
-    missing = [key for key in chats if cache.get(key) is None]
+    replies, requests = dict[str, Reply](), Counter[str]()
+    if missing := _missing(chats, cache):
+        with cache.alone(model.model, f"{model.label}: another run asks this model; waiting for its answers"):
+            if missing := _missing(chats, cache):
+                replies, requests = _ask(model, chats, missing, cache)
     counts = Counter(cached=len(chats) - len(missing))
-    replies: dict[str, Reply] = {}
-    if missing:
-        replies, requests = _ask(model, chats, missing, cache, before=counts["cached"])
-        counts.update(requests)
+    counts.update(requests)
     kept = ((key, replies.get(key) or cache.get(key)) for key in chats)
     return {key: reply for key, reply in kept if reply is not None}, counts
 
 
+def _missing(chats: Chats, cache: AnswerCache) -> list[str]:
+    return [key for key in chats if cache.get(key) is None]
+
+
 def _ask(
-    model: EndpointModel, chats: Chats, missing: Sequence[str], cache: AnswerCache, *, before: int
+    model: EndpointModel, chats: Chats, missing: Sequence[str], cache: AnswerCache
 ) -> tuple[dict[str, Reply], Counter[str]]:
-    """The endpoint's replies to the missing ones, by key, and its counts; `before`: answered in an earlier run."""
+    """The endpoint's replies to the missing ones, by key, and its counts."""
     # Its client is slow to import, and most runs ask nothing.
     from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 
@@ -103,6 +109,7 @@ def _ask(
     endpoint = Endpoint(str(model.endpoint), model.model, key, **model.model_dump(include=_PACE))
     replies: dict[str, Reply] = {}
     refused: list[str] = []
+    before = len(chats) - len(missing)  # answered in an earlier run
 
     def ask(key: str) -> None:
         try:

@@ -12,7 +12,7 @@ from trivium.kvqae.asking.answer import Read
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate, ask_which, choice_of
 from trivium.kvqae.reader.prompted import chat_of
-from trivium.prompting.answer_cache import AnswerCache, key_of
+from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.prompting.asking import Chat, EndpointModel
 
 PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
@@ -46,12 +46,16 @@ class PaidModel:
         Raises:
             BadInput: it cannot be reached, or refuses.
         """
+        return (self._cache.get(key) or self._pay(key, chat)).content.strip()
+
+    def _pay(self, key: str, chat: Chat) -> Reply:
         from trivium.prompting.endpoint import RefusedError
 
-        reply = self._cache.get(key)
-        if reply is None:
-            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
-                raise self._failed[1]  # a table of questions would wait for each
+        if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
+            raise self._failed[1]  # a table of questions would wait for each
+        with self._cache.alone(self.settings.model):
+            if (reply := self._cache.get(key)) is not None:  # another run has asked it
+                return reply
             try:
                 reply = self._endpoint.ask(chat, self.settings.sampling)
             except RefusedError as error:
@@ -61,7 +65,7 @@ class PaidModel:
                 raise
             if reply.final:
                 self._cache.put(key, reply, model=self.settings.model)
-        return reply.content.strip()
+        return reply
 
 
 class EndpointReader(PaidModel):
