@@ -13,7 +13,7 @@ from trivium.kvqae.asking import endpoints
 from trivium.kvqae.asking.answer import Answer, Recognised, Support
 
 
-def answered(question, image, entries):
+def answered(question, image, entries, file):
     if not question.strip():
         raise BadInput("the question is empty")
     entries = [] if image is None else [Recognised(image.decode(), 2.0, 0.75, True)]

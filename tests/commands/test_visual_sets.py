@@ -23,7 +23,7 @@ def pictures(tmp_path: Path) -> Path:
 def saying(answers: dict[str, str]):
     """Answers by the question's text; unknown ones fail."""
 
-    def answered(question: str, image: bytes | None, entries: dict[str, float] | None) -> Answer:
+    def answered(question: str, image: bytes | None, entries: dict[str, float] | None, file: Path | None) -> Answer:
         if question not in answers:
             raise BadInput("nobody knows")
         return Answer(answers[question], 0.5, [], None, [], 0.1, entries=[])
@@ -83,7 +83,7 @@ def test_search_results_stand_in_for_pictures(tmp_path: Path) -> None:
     questions, rows = questions_of("infoseek", path, None)
     seen = []
 
-    def answered(question: str, image: bytes | None, entries: dict[str, float]) -> Answer:
+    def answered(question: str, image: bytes | None, entries: dict[str, float], file: Path | None) -> Answer:
         seen.append((image, entries))
         return Answer("Ur", 0.5, [], None, [], 0.1)
 

@@ -183,7 +183,8 @@ def _ask_one(arguments: Namespace) -> None:
     else:
         asker = open_base(arguments.kb, arguments)
     with asker:
-        answer = asker.ask(arguments.question, image, rerank=not arguments.no_rerank, face=arguments.face)
+        rerank, face = not arguments.no_rerank, arguments.face
+        answer = asker.ask(arguments.question, image, rerank=rerank, face=face, file=arguments.image)
         print("\n".join(lines(answer)))
 
 

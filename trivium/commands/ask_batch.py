@@ -104,7 +104,7 @@ def _answer(ask: Ask, folder: Path, row: AskedRow, entries: Entries | None) -> d
             path = None  # who has searched for it has seen it
         picture = None if path is None else read_bytes(path, LARGEST_IMAGE)
         scores = None if entries is None else entries.get(key_of_picture(row.image), {})
-        answer = ask(row.question, picture, entries=scores)
+        answer = ask(row.question, picture, entries=scores, file=path)
     except BadInput as error:
         return line | {"problem": str(error)}
     line |= {"answer": answer.text, "answer_probability": answer.score}

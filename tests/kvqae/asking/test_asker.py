@@ -119,6 +119,13 @@ def test_what_never_reaches_the_pipeline(asker, question, image, message):
     assert asker.base.asked == []
 
 
+def test_a_picture_that_cannot_be_read_is_named_by_its_file(asker):
+    with pytest.raises(BadInput, match=r"^photos/a.jpg: this is not an image"):
+        asker.ask("who?", b"", file=Path("photos/a.jpg"))
+    with pytest.raises(BadInput, match=r"^photos/a.jxl: a picture of a kind that is not read .JPEG XL."):
+        asker.ask("who?", b"", file=Path("photos/a.jxl"))
+
+
 def test_the_pipeline_gets_the_decoded_picture_without_loss_and_so_does_who_shows_it(asker):
     answer = asker.ask("who?", b"123")
     shown = Image.open(io.BytesIO(answer.picture))

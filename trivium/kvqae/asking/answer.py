@@ -14,7 +14,7 @@ from trivium.vision.decoding import Reason
 from trivium.vision.encoder_registry import ENCODERS
 
 QUERY = "question"  # the only query of a run
-IMAGE = "the picture"  # what messages call it: a file name may hold anything
+IMAGE = "the picture"  # what messages call one without a file
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": f"this is not an image that can be read ({KINDS})",
     "corrupt": "the image is broken",

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
@@ -109,8 +110,9 @@ class Asker:
         rerank: bool = True,
         face: int | None = None,
         entries: Mapping[str, float] | None = None,
+        file: Path | None = None,
     ) -> Answer:
-        """Answer a question about a picture; see `Base.look` and `Base.use_entries`.
+        """Answer a question about a picture, which messages call `file`; see `Base.look` and `Base.use_entries`.
 
         Raises:
             BadInput: no question, a picture that cannot be read, no such face, or the base was made anew since.
@@ -118,16 +120,17 @@ class Asker:
         if not question.strip():
             raise BadInput("the question is empty")
         if image is not None and len(image) > MAX_BYTES:
-            raise BadInput("the image file is too large", got=f"{len(image)} bytes", expected=f"at most {MAX_BYTES}")
-        picture = None if image is None else self._decode(image)
+            expected = f"at most {MAX_BYTES}"
+            raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
+        picture = None if image is None else self._decode(image, file or IMAGE)
         return self._thread.submit(self._answer, question, picture, rerank, face, entries).result()
 
-    def _decode(self, image: bytes) -> bytes:
+    def _decode(self, image: bytes, name: Path | str) -> bytes:
         """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
         try:
             picture = decode(image, **self.base.limits)
         except Unreadable as problem:
-            raise BadInput(unread_picture("", image[:32]) or PROBLEMS[problem.reason], field=IMAGE) from None
+            raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
         out = io.BytesIO()
         picture.save(out, "BMP")
         return out.getvalue()
