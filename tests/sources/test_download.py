@@ -42,11 +42,12 @@ def test_cut_connection_resumes_where_it_stopped(ask, hub, tmp_path):
     assert (tmp_path / "folder" / "file").read_bytes() == DATA
 
 
-def test_later_call_goes_on_with_what_a_digest_can_check(ask, hub, tmp_path):
+def test_later_call_goes_on_with_what_a_digest_can_check(ask, hub, tmp_path, capsys):
     hub.cut["/file"] = [300_000, *[0] * 20]
     with pytest.raises(BadInput, match=r"gave up after 2 tries.*run again to go on.*300000 bytes"):
         ask(sha256=DIGEST)
     assert left(tmp_path) == ["file.part"]
+    assert capsys.readouterr().err.count("trying again") == 2  # once after the bytes that came, once of two tries
     hub.cut.clear()
     ask(sha256=DIGEST)
     assert hub.asked("/file")[-1]["Range"] == "bytes=300000-"
@@ -157,6 +158,13 @@ def test_slow_answer_is_tried_again(ask, hub):
     hub.slow["/file"] = [1.0]
     assert ask().sha256 == DIGEST
     assert len(hub.asked("/file")) == 2
+
+
+def test_nothing_is_tried_again_where_the_hub_is_switched_off(ask, hub, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(BadInput, match=r"test: /file at revision abc: .*unset the `HF_HUB_OFFLINE`"):
+        ask()
+    assert not hub.asked("/file")
 
 
 def test_full_disk_is_seen_before_the_body(ask, monkeypatch, tmp_path):

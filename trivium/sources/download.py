@@ -120,9 +120,14 @@ def _receive(request: Request, part: Path, target: Path) -> None:
             reason = f"the server answered {status}"
         except HTTP_ERROR as error:
             reason = str(error) or type(error).__name__
+        except OSError as error:
+            if error.errno is not None:  # of the disk
+                raise
+            raise BadInput(f"{request.name}: {error}", got=request.url) from None  # HF_HUB_OFFLINE, another length
         failures = 0 if _length(part) > length else failures + 1
-        print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
-        time.sleep(PAUSE * 2 ** max(failures - 1, 0))
+        if failures < ATTEMPTS:
+            print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
+            time.sleep(PAUSE * 2 ** max(failures - 1, 0))
     raise BadInput(
         f"{request.name}: gave up after {failures} tries without a new byte ({reason}); what came is kept, run again "
         "to go on",
