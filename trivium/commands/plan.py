@@ -126,6 +126,7 @@ def show(costs: Sequence[Cost], free: float, cores: int) -> Iterator[str]:
     yield f"free on this disk: {free:.0f} GB" + ("" if needed <= free else f", {needed - free:.0f} GB too few")
     yield "Outputs count once: DVC links them to its cache where the disk can (.dvc/config), elsewhere it copies them."
     yield "Estimates, right within a factor of two or three: how they are made stands in trivium/commands/plan.yaml."
+    yield "Files of your own (`local`) are not looked at: they count as many and as large as the public ones."
 
 
 def _line(name: str, costs: Sequence[Cost], cores: int) -> str:
