@@ -107,7 +107,8 @@ trained on {figures["trained_questions"]} of them, asked {figures["asked_questio
 about {figures["asked_articles"]} other articles. The paper's tokenizer mangles {mangled:.1f} % of the reference
 answers. Answers that do not stand at their offset: {figures["wrong_offset_answers"]}, of the questions
 {", ".join(figures["wrong_offset_ids"])}.
-After so short a training the reader beats the sentence with most question words in {" and ".join(better) or "nothing"}."""
+After so short a training the reader beats the sentence with most question words in
+{" and ".join(better) or "nothing"}."""
     return Measured("French questions (PIAF)", text, ["", *READING.values()], rows)
 
 

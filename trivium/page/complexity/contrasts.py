@@ -79,7 +79,10 @@ def claim_of(contrasts: Contrasts) -> Markup:
                           "No factor costs every reader of this run for sure.")  # fmt: skip
     hardest = contrasts.hardest
     lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in contrasts.means[hardest].items())
-    numbers = f"Of 100 points {lost} (factor {hardest}), on the same facts with the same answers; the example is one of them, twice."
+    numbers = (
+        f"Of 100 points {lost} (factor {hardest}), on the same facts with the same answers; the example is one of "
+        "them, twice."
+    )
     return claim_html(COSTLY[hardest], "holds", numbers)
 
 
