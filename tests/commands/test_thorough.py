@@ -11,12 +11,12 @@ from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
 from trivium.commands import cli, thorough
-from trivium.commands.lineage import behind
+from trivium.commands.lineage import behind, value_in
 from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import Code, code_root
 from trivium.core.code.pipeline import Pipeline
-from trivium.core.parameters import read_parameters
+from trivium.core.parameters import flatten, read_parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 STAGE = """stages:
@@ -189,6 +189,9 @@ def test_every_run_is_a_pipeline_that_can_be_run(wanted):
     assert {key: value for key, value in tree.items() if key != wanted.pipeline} == {
         key: value for key, value in read_parameters(ROOT / "params.yaml").items() if key != wanted.pipeline
     }
+    scale = read_parameters(ROOT / "scales" / "claims.yaml")[wanted.pipeline]
+    larger = flatten({key: value for key, value in scale.items() if key != "cells"})
+    assert [key for key, value in larger if value_in(tree[wanted.pipeline], key) != value] == []
     if wanted.pipeline == "decorrelation":
         cells = tree["decorrelation"]["cells"]
         assert cells

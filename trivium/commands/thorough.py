@@ -94,19 +94,19 @@ class Result:
         """
         if self.training is None:
             return {self.pipeline: read_parameters(root / SCALE).get(self.pipeline) or {}}
-        world = {"world": {"seed": self.world}}
-        if self.pipeline == "complexity":
-            scale = read_parameters(root / CLAIMS_SCALE)["complexity"]
+        pipeline = self.pipeline
+        scale = read_parameters(root / CLAIMS_SCALE)[pipeline]
+        scale = scale | {"world": scale.get("world", {}) | {"seed": self.world}}
+        if pipeline == "complexity":
             contrasts = {"readers": list(READERS), "seeds": [self.training]}
-            return {"complexity": {"world": scale["world"] | world["world"], "contrasts": contrasts}}
-        scale = read_parameters(root / CLAIMS_SCALE)[self.pipeline]
-        if self.pipeline == "kvqae":
+            return {pipeline: scale | {"contrasts": contrasts}}
+        if pipeline == "kvqae":
             seed = {"seed": self.training} if self.training else {}  # 0 is the default
             trained = {stage: scale.get(stage, {}) | seed for stage in TRAINED if seed or stage in scale}
-            return {"kvqae": {**scale, **world, **trained, "read": {"seeds": [self.training]}}}
+            return {pipeline: scale | trained | {"read": {"seeds": [self.training]}}}
         mine = {name: cell for name, cell in scale["cells"].items() if name.endswith(f"_{self.training}")}
         cells = dict.fromkeys(read_parameters(root / "params.yaml")["decorrelation"]["cells"]) | mine
-        return {"decorrelation": {**scale, **world, "cells": cells}}
+        return {pipeline: scale | {"cells": cells}}
 
     def parameters(self, root: Path) -> dict[str, Any]:
         """The parameters that it is made with."""
