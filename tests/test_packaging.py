@@ -168,7 +168,7 @@ def test_an_empty_environment_measures_and_explains_difficulty(wheel, empty, tmp
     ("extra", "modules"),
     [
         ("kvqae", ["trivium.commands.kb", "trivium.commands.kb_models", "trivium.commands.ask_page", "trivium.kvqae.asking.own_base"]),
-        ("decorrelation", ["trivium.commands.odmap", "trivium.decorrelation.benchmark.leaderboard"]),
+        ("decorrelation", ["trivium.commands.odmap", "trivium.decorrelation.benchmark.leaderboard", "trivium.prompting.endpoint"]),
         ("complexity", ["trivium.commands.difficulty", "trivium.complexity.readers.interface"]),
         ("ray", ["trivium.core.ray_engine"]),
     ],

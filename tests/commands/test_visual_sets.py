@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines
-from trivium.commands.visual_sets import answer_set, load_judge, questions_of
+from trivium.commands.visual_sets import _summary, answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
+from trivium.formats.visual_questions import VisualQuestion
 from trivium.kvqae.asking.answer import Answer
 
 
@@ -57,6 +58,15 @@ def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path, pictures: P
     assert scores["score"] == pytest.approx(2 / (2 + 3))
     assert (scores["accuracy"], scores["accuracy_numerical"], scores["problems"]) == (2 / 5, 1 / 2, 2)
     assert read_json(tmp_path / "answers.json")["measure"] == "InfoSeek accuracy"
+
+
+@pytest.mark.parametrize(("question", "entity", "score"), [(12.74, 12.28, 12.51), (8.89, 7.38, 8.06)])
+def test_infoseek_has_the_scores_that_its_authors_print(question: float, entity: float, score: float) -> None:
+    """BLIP2's on the validation set, in the README of infoseek_eval."""
+    asked = [VisualQuestion("1", "?", "1", "string", f"val_unseen_{name}", ("a",)) for name in ("question", "entity")]
+    right = [float(place < 100 * share) for share in (question, entity) for place in range(10_000)]
+    scores = _summary([each for each in asked for _ in range(10_000)], right)
+    assert round(100 * scores["score"], 2) == score
 
 
 def test_encyclopedic_vqa_says_whether_bem_judged(tmp_path: Path, pictures: Path) -> None:

@@ -64,7 +64,8 @@ def test_lists_by_half_of_their_parts() -> None:
         ("William and Mary Menger", "the Menger family", False),  # the authors' example: BEM alone says yes
         ("the Baker family", "the Menger family", False),
         ("The answer is: three\u2019s!", "3s", False),
-        ("The answer is three", "a 3", True),
+        ("The answer\nis three", "a 3", True),
+        ("The answer  is three", "a 3", False),  # two spaces
         ("<extra_id_0> true", "Yes.", True),
         ("None", "zero", True),
         ("isn't", "ISNT", True),

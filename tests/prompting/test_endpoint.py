@@ -90,6 +90,7 @@ def test_an_endpoint_that_never_answers_is_given_up():
     [
         (failed(401, "wrong key"), "401.*wrong key"),
         (failed(404, "no model tiny"), "404.*no model tiny"),
+        (Response(b'{"detail": "pinned to huge"}', 404), "404.*pinned to huge"),
         (failed(429, "spent", code="insufficient_quota"), "429.*spent"),
         (failed(429, "later", headers={"Retry-After": "7200"}), "asks to wait for 7200 seconds"),
     ],

@@ -56,7 +56,7 @@ def normalize_encyclopedic(text: str) -> str:
     The contractions that the authors write with an apostrophe stay without: both sides lose it, and nothing else falls
     together.
     """
-    text = " ".join(text.lower().split())
+    text = text.lower().replace("\n", " ").replace("\t", " ").strip()
     text = text.replace(_SPAN, "") if text.startswith(_SPAN) else text
     bare = "".join(character for character in text if character not in _MARKS)
     return " ".join(_SAME.get(word, word) for word in _FILLERS.sub(" ", bare).split())

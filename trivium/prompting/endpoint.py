@@ -125,7 +125,10 @@ class Endpoint:
         return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
 
     def _said(self, error: BaseException) -> str:
-        text = redacted(str(error))
+        text = str(error)
+        if isinstance(error, openai.APIStatusError) and error.body and " - " not in text:
+            text = f"{text} - {error.body}"  # not in OpenAI's own form: the client leaves it out
+        text = redacted(text)
         if self._key:  # some endpoints repeat it
             text = text.replace(self._key, "[key]")
         return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -191,8 +191,8 @@ def endpoint_model(address: str, name: str, key_variable: str | None, requests_p
     Raises:
         BadInput: no address, or no name of an environment variable.
     """
-    values = {
-        "label": name, "endpoint": address, "model": name, "max_tokens": 512, "parallel": 8, "timeout_s": 120.0,
+    values = {  # a local server may answer one at a time: the eighth waits for seven
+        "label": name, "endpoint": address, "model": name, "max_tokens": 512, "parallel": 8, "timeout_s": 600.0,
         "requests_per_minute": requests_per_minute, "backoff_s": 1.0, "key_variable": key_variable,
     }  # fmt: skip
     return validate(EndpointModel, values, "--endpoint", Path("--"))

@@ -15,7 +15,7 @@ from trivium.kvqae.reader.prompted import chat_of
 from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.prompting.asking import Chat, EndpointModel
 
-PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 120.0, "retries": 3, "backoff_s": 1.0}
+PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 600.0, "retries": 3, "backoff_s": 1.0}
 PAUSE = 60.0  # seconds that an endpoint which fails is left alone
 PICTURES = {"max_side": 512, "max_pixels": 100_000_000}  # that are sent
 ENTITIES = 5  # that a model chooses among
