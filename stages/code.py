@@ -5,14 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.core.code.digest import code_root
-from trivium.core.code.pipeline import CODE_YAML, read_digests, stage_parts, write_code
+from trivium.core.code.digest import CODE_YAML, Code, code_root, digest_of, read_digests, stage_parts, write_code
 from trivium.core.errors import BadInput
 
 
 def changed_stages(folder: Path, root: Path) -> list[str]:
     """The stages whose digest is not what `code.yaml` has."""
-    now = {name: parts.digest for name, parts in stage_parts(folder, root).items()}
+    now = {name: digest_of(parts) for name, parts in stage_parts(folder, Code(root)).items()}
     before = read_digests(folder / CODE_YAML)
     return sorted(name for name in {*now, *before} if now.get(name) != before.get(name))
 
@@ -42,14 +41,14 @@ def _run(why: str | None, check: bool) -> int:
     if why is None:
         write_code(folder, root)
         return 0
-    stages = stage_parts(folder, root)
+    stages = stage_parts(folder, Code(root))
     chosen = [name for name in stages if name == why or name.startswith(f"{why}@")]
     if not chosen:
         raise BadInput("no such stage that runs code of the project", got=why, choices=stages)
     for name in chosen:
-        parts = stages[name]
-        others = [f"{part} {parts[part]}" for part in sorted(parts) if " " in part]
-        print("\n  ".join([f"{name} {parts.digest}", *parts.paths, *others]))
+        parts = sorted(stages[name].items(), key=lambda part: (" " in part[0], part))  # packages last, with versions
+        lines = [f"{part} {entry}" if " " in part else part for part, entry in parts]
+        print("\n  ".join([f"{name} {digest_of(stages[name])}", *lines]))
     return 0
 
 

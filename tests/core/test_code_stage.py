@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from stages.lib import {name}
-from trivium.core.code.pipeline import running_digest
+from trivium.core.code.digest import running_digest
 
 running_digest(os.environ["DVC_STAGE"])
 meddle = Path("meddle.txt")
@@ -38,7 +38,7 @@ FILES = {
     "dvc.yaml": """
 stages:
   code:
-    cmd: python -c "from pathlib import Path; from trivium.core.code.pipeline import *; write_code(Path(), Path())"
+    cmd: python -c "from pathlib import Path; from trivium.core.code.digest import *; write_code(Path(), Path())"
     deps: [stages, params.yaml]
     outs:
     - code.yaml: {cache: false}

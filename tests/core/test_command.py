@@ -4,7 +4,7 @@ import pytest
 
 from stages import code as command
 from stages.code import changed_stages, main
-from trivium.core.code.pipeline import stage_parts, write_code
+from trivium.core.code.digest import Code, stage_parts, write_code
 from trivium.core.errors import BadInput
 
 FILES = {
@@ -67,4 +67,4 @@ def test_bad_input_is_one_line_and_exit_code_1(project, capsys):
     (project / "dvc.yaml").unlink()
     assert ended(capsys)[0] == 1
     with pytest.raises(BadInput, match=r"dvc\.yaml: no such"):
-        stage_parts(project, project)
+        stage_parts(project, Code(project))

@@ -89,7 +89,7 @@ def test_work_of_other_code_is_not_resumed(folder, monkeypatch):
     arguments = ["--lines", "in.txt", "--extra", "in.txt"]
     works = []
     for digest in ("a", "b", "a"):
-        monkeypatch.setattr(stage, "digest_of", lambda _, digest=digest: digest)
+        monkeypatch.setattr(stage, "parts_of", lambda _, digest=digest: {"code": digest})
         with pytest.raises(BadInput):
             execute(main, "toy.count", CountParameters, arguments)
         works.append(main.work)

@@ -21,9 +21,9 @@ from pkgutil import iter_modules
 import pytest
 
 from tests.end_to_end.conftest import ROOT, Project
-from trivium.core.code.digest import OWN, Code
-from trivium.core.code.pipeline import Pipeline, stage_parts
+from trivium.core.code.digest import OWN, Code, digest_of, read_stages, stage_parts
 from trivium.core.code.syntax import is_showing, read_facts
+from trivium.core.parameters import read_parameters
 
 SEED, DRAWN = 17, 16
 FAMILIES = {
@@ -55,7 +55,7 @@ def copy(built: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def covered(copy: Path) -> dict[str, set[str]]:
     """By stage the modules, files and packages in its digest."""
-    return {name: set(parts) for name, parts in stage_parts(copy, copy).items()}
+    return {name: set(parts) for name, parts in stage_parts(copy, Code(copy)).items()}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def changed(copy: Path) -> Changed:
     """The stages whose digest is another one where files have other texts."""
 
     def digests() -> dict[str, str]:
-        return {name: parts.digest for name, parts in stage_parts(copy, copy).items()}
+        return {name: digest_of(parts) for name, parts in stage_parts(copy, Code(copy)).items()}
 
     def of(texts: Mapping[str, str]) -> set[str]:
         originals = {path: (copy / path).read_text() for path in texts}
@@ -93,8 +93,8 @@ def changed(copy: Path) -> Changed:
 
 def starts(folder: Path) -> dict[str, str]:
     """By stage the module that its command starts."""
-    cells = Pipeline(folder).cells
-    return {name: cell.command.split("-m ", 1)[1].split()[0] for name, cell in cells.items() if name != "code"}
+    stages = read_stages(folder, read_parameters(folder / "params.yaml"))
+    return {name: command.split("-m ", 1)[1].split()[0] for name, command, _ in stages if name != "code"}
 
 
 @pytest.fixture(scope="module")
@@ -312,10 +312,10 @@ def test_significance_leaves_encoders_and_trainings_alone(copy, changed):
 
 
 def test_another_torch_runs_trainings_again_and_not_tables(copy, changed, monkeypatch):
-    before = stage_parts(copy, copy)
+    before = stage_parts(copy, Code(copy))
     monkeypatch.setattr("trivium.core.code.digest.installed_version", lambda name: "99" if name == "torch" else "1")
     packages = {name: "package torch" in parts for name, parts in before.items()}
-    after = {name for name, parts in stage_parts(copy, copy).items() if parts.get("package torch") == "99"}
+    after = {name for name, parts in stage_parts(copy, Code(copy)).items() if parts.get("package torch") == "99"}
     assert after == {name for name, has in packages.items() if has}
     assert any(stage.startswith("decorrelation-train@") for stage in after)
     assert {"kvqae-dpr_pretrain", "kvqae-reader_pretrain@zero_shot"} <= after

@@ -14,7 +14,7 @@ from dvc.repo import Repo
 
 from trivium.commands.repro import CONSTRUCTION, PIPELINES
 from trivium.core.atomic import write_atomically
-from trivium.core.code.pipeline import OWN_STAGE
+from trivium.core.code.digest import OWN_STAGE
 
 
 def stages_of(graph: nx.DiGraph, pipeline: str) -> nx.DiGraph:

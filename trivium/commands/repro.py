@@ -33,8 +33,7 @@ from dvc.repo import Repo
 from dvc.rwlock import SCHEMA, Invalid
 
 from trivium.commands.compare import BASELINE, KEEP
-from trivium.core.code.digest import code_root
-from trivium.core.code.pipeline import OWN_STAGE, write_code
+from trivium.core.code.digest import OWN_STAGE, code_root, write_code
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git

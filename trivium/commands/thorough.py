@@ -29,8 +29,7 @@ from trivium.commands.lineage import behind, read_lock, value_in
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
-from trivium.core.code.digest import Code, code_root
-from trivium.core.code.pipeline import Pipeline
+from trivium.core.code.digest import Code, code_root, digest_of, read_stages, stage_parts
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json, write_table
@@ -164,8 +163,8 @@ def make_result(root: Path, copy: Path, result: Result) -> None:
         call(sys.executable, "-m", "stages.code", cwd=copy)
         call("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
         write_table(root / RESULTS / f"{result.file}.parquet", gather(copy, pipeline, result.training))
-    cells = Pipeline(copy).cells
-    lock = {name: entry for name, entry in read_lock(copy).items() if name in cells}
+    stages = {name for name, *_ in read_stages(copy, read_parameters(copy / "params.yaml"))}
+    lock = {name: entry for name, entry in read_lock(copy).items() if name in stages}
     if result.training is None:
         targets = [name for name in lock if re.match(rf"{pipeline}-(?!page_)", name)]
     else:
@@ -209,22 +208,19 @@ def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str
     return {"code": code, "parameters": parameters}
 
 
-def outdated(kept: Mapping[str, Any], pipeline: Pipeline, tree: Mapping[str, Any], code: Code) -> list[str]:
+def outdated(kept: Mapping[str, Any], digests: Mapping[str, str], tree: Mapping[str, Any]) -> list[str]:
     """What has changed since results were made, in words; nothing where they would come out again.
 
     Args:
         kept: the results, with what `record` gave.
-        pipeline: the graph, as the results would be made with now.
+        digests: of the stages' code, as the results would be made with now.
         tree: the parameters, likewise.
-        code: the project's code as it is now.
     """
-    changes = []
-    for stage, digest in kept["code"].items():
-        parts = pipeline.parts(code, stage) if stage in pipeline.cells else None
-        if parts is None:
-            changes.append(f"{stage} is no more")
-        elif digest != parts.digest:
-            changes.append(f"the code of {stage}")
+    changes = [
+        f"the code of {stage}" if stage in digests else f"{stage} is no more"
+        for stage, digest in kept["code"].items()
+        if digests.get(stage) != digest
+    ]
     return changes + [key for key, value in kept["parameters"].items() if value_in(tree, key) != value]
 
 
@@ -238,7 +234,8 @@ def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Result, list[str]]
         why = ["never run" if not kept else "of unknown code"]
         if "code" in kept:
             tree = result.parameters(root)
-            why = outdated(kept, Pipeline(root, tree), tree, code)
+            digests = {name: digest_of(parts) for name, parts in stage_parts(root, code, tree).items()}
+            why = outdated(kept, digests, tree)
         if why:
             reasons[result] = why
     return reasons

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from trivium.core.arithmetic import PORTABLE, SETTINGS
 from trivium.core.atomic import write_atomically
-from trivium.core.code.digest import OWN, code_root, module_of, module_parts
+from trivium.core.code.digest import OWN, code_root, parts_of
 from trivium.core.engine import WORKER
 from trivium.core.errors import BadInput
 from trivium.core.parcels import SCRATCH, Place, dumps, fetch, loads, put, run_shard
@@ -129,10 +129,10 @@ class _Run:
         self.waiting: deque[tuple[Any, Path]] = deque()
         self._out, self._kept = out, engine.work / "ray"
         self._storage = engine.storage or ("" if engine.address else str(engine.work.absolute() / "storage"))
-        self._name = f"{module_of(inner)}.{inner.__qualname__} to {out}".encode()
+        self._name = f"{inner.__module__}.{inner.__qualname__} to {out}".encode()
         self._function = ray.put(dumps(function, self._place))
-        parts = module_parts(module_of(inner))  # packages must be the same wherever the function runs
-        self._versions = {name.removeprefix("package "): entry for name, entry in parts.items() if " " in name}
+        parts = parts_of(inner).items()  # packages must be the same wherever the function runs
+        self._versions = {name.removeprefix("package "): entry for name, entry in parts if " " in name}
         self._run = ray.remote(run_shard).options(max_retries=ATTEMPTS - 1, num_cpus=1, num_gpus=share)
 
     def send(self, shard: object) -> None:

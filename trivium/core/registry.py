@@ -1,7 +1,7 @@
 """Registries: a family's members are the modules of one package, found by looking into its folder; nothing lists them.
 
 Adding a file adds a member: the class of the module whose `name` is the module's. The module that makes a registry says
-`FAMILY = "its.package"` beside it, as the digests ask for (`code/closure.py`).
+`FAMILY = "its.package"` beside it, as the digests ask for (`code/digest.py`).
 """
 
 import re

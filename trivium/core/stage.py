@@ -21,8 +21,7 @@ import numpy as np
 
 from trivium.core.arguments import fill_paths, inputs_of, is_output, parser_of
 from trivium.core.arithmetic import PORTABLE, remember
-from trivium.core.code.digest import digest_of
-from trivium.core.code.pipeline import running_digest
+from trivium.core.code.digest import digest_of, parts_of, running_digest
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine, all_workers
 from trivium.core.errors import BadInput, how_to_install
@@ -126,7 +125,7 @@ def execute(
 
     arguments = vars(parser_of(main, section, metrics, curves).parse_args(argv))
     name = os.environ.get("DVC_STAGE", "").rpartition("dvc.yaml:")[2]
-    digest = running_digest(name) if name else digest_of(main)
+    digest = running_digest(name) if name else digest_of(parts_of(main))
     parameter_file = arguments.pop("params")
     del arguments["section"]
     tree = read_parameters(parameter_file)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 def environment() -> Environment:
     """Jinja with escaping on, undefined names refused, filters for numbers in words, and the page's tables."""
     made = Environment(
-        loader=PackageLoader("trivium.page"),
+        loader=PackageLoader("trivium.page", "templates"),
         autoescape=True,
         extensions=["jinja2.ext.do"],
         undefined=StrictUndefined,

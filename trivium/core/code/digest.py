@@ -1,4 +1,4 @@
-"""Which modules, files and packages a module reaches, and the digest of them all.
+"""Which modules, files and packages a stage reaches, the digest of them all, and `code.yaml`.
 
 **Modules**: every import statement, also inside functions, but not under `if TYPE_CHECKING:`; with the `__init__` of
 each package above. A string constant that is the dotted name of a module of the project, or the name of a Python file
@@ -6,153 +6,196 @@ beside the module (`"worker.py"`), counts as an import of it. What only shows (`
 
 **Files**: a string constant that is the path of a file or of a folder without modules, seen from the module's own
 folder, from a package that another constant names, or (where the module says `__file__`) from a folder above it. A
-folder counts with all in it; `PackageLoader` means `"templates"`; the lock of a script, `worker.py.lock`, comes with
-`worker.py`.
+folder counts with all in it, and a script with its lock, `worker.py.lock`.
 
 **Packages** of others count by the installed version of those that a module names itself.
 
 **Declarations**, module-level literals that are read without importing:
 
-- `FAMILY = "trivium.complexity.readers"` in the module that loads members of this package by name: by itself, or by a
-  `Registry`. All modules of the package but this one and its `__init__` are members. Whoever asks may say which count.
+- `FAMILY = "trivium.complexity.readers"` in a module that loads modules of this package, its members, by name.
+- `LOADS = {family: "complexity.finetune.models.${item.name}.kind"}` in a stage whose cells load one member: where
+  `params.yaml` has its name, or the name itself. One that is no member restricts nothing: the stage says what is wrong.
 - `LAZY = {"fuse": "trivium.kvqae.fuse"}` in an `__init__` that imports when asked for a name (PEP 562).
   `from trivium import fuse` brings this one module, `import trivium` and `import *` bring all.
-- `LOADS` in the module of a stage: see `pipeline.py`.
 """
 
 import hashlib
 import inspect
+import json
 import os
+import re
 import sys
+import time
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from contextlib import suppress
+from functools import cache, reduce
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
+from itertools import accumulate, product
 from pathlib import Path
+from typing import Any
 
-from trivium.core.code.syntax import Facts, is_showing, read_facts
+from trivium.core.atomic import write_atomically
+from trivium.core.code.syntax import is_showing, read_facts
 from trivium.core.errors import BadInput
+from trivium.core.parameters import flatten, read_parameters, value_at
 
 OWN = ("stages", "trivium", "sample")
 RECORDED = "pins.lock.yaml"  # the one file beside the code that runs write
+CODE_YAML, PARAMS = Path("code.yaml"), Path("params.yaml")
+OWN_STAGE = "code"  # has no digest
 _NO_PACKAGE = {*OWN, *sys.stdlib_module_names, "__main__"}
-
-
-class Parts(dict[str, str]):
-    """Everything that a digest covers.
-
-    Path of a module below the root to the digest of its syntax tree, path of another file to the digest of its bytes,
-    `package NAME` to its version, and `setting NAME` to its value.
-    """
-
-    @cached_property
-    def digest(self) -> str:
-        """Sixteen hexadecimal digits."""
-        lines = "".join(f"{name}\t{entry}\n" for name, entry in sorted(self.items()))
-        return hashlib.sha256(lines.encode()).hexdigest()[:16]
-
-    @property
-    def paths(self) -> list[str]:
-        """Modules and files, below the root."""
-        return [name for name in sorted(self) if " " not in name]
+_COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
+_REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
+_distributions = cache(packages_distributions)
 
 
 class Code:
-    """The project's packages on disk at one moment, and what their modules reach.
-
-    Args:
-        root: folder that holds the packages.
+    """The project's packages in a folder at one moment, and what their modules reach.
 
     Attributes:
-        modules: dotted name to path below the root, with slashes.
-        files: the paths of all other files, but for hidden ones and what runs write.
-        folders: path of each folder that holds no module, at any depth, to the files in it.
+        modules: dotted name to path below the folder, with slashes.
+        files: path of any other file to what names it: itself, and the folders without modules above it.
+        facts: what a module says, by its dotted name; see `read_facts`.
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
         paths = code_files(root)
-        modules = [path for path in paths if path.endswith(".py")]
-        self.modules = {path[:-3].removesuffix("/__init__").replace("/", "."): path for path in modules}
-        self.files = {*paths} - {*modules}
-        with_modules = {folder for path in modules for folder in _above(path)}
-        self.folders: dict[str, list[str]] = {}
-        for path in self.files:
-            for folder in {*_above(path)} - with_modules:
-                self.folders.setdefault(folder, []).append(path)
-        self._facts: dict[str, Facts] = {}
-        self._imports: dict[str, set[str]] = {}
-        self._digests: dict[str, str] = {}
+        self.modules = {p[:-3].removesuffix("/__init__").replace("/", "."): p for p in paths if p.endswith(".py")}
+        with_modules = {folder for path in self.modules.values() for folder in _prefixes(path, "/")}
+        self.files = {path: {*_prefixes(path, "/")} - with_modules for path in paths if not path.endswith(".py")}
+        self.facts = cache(lambda module: read_facts((root / self.modules[module]).read_bytes(), self.modules[module]))
+        self._reach, self._root = cache(self._reach_from), root
 
-    def facts(self, module: str) -> Facts:
-        """What a module says; `BadInput` as `read_facts`."""
-        if module not in self._facts:
-            path = self.modules[module]
-            self._facts[module] = read_facts((self.root / path).read_bytes(), path)
-        return self._facts[module]
+    def parts(self, modules: Sequence[str], members: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+        """Everything that modules reach at any depth, themselves included; of a family its `members`, where it has any.
 
-    def parts(self, modules: Sequence[str], members: Mapping[str, Sequence[str]] | None = None) -> Parts:
-        """All that modules reach at any depth, themselves included.
-
-        Args:
-            modules: dotted names, such as `["stages.kvqae.fuse"]`.
-            members: of a family, which of its members may be loaded; of a family that is not in it, all.
-
-        Raises:
-            BadInput: no such module, or one that cannot be read.
+        Returns digests of syntax trees and of files' bytes by path, and versions by `package NAME`. `BadInput` where a
+        module cannot be read.
         """
-        parts, reached, todo = Parts(), set[str](), list(modules)
+        parts, todo = dict[str, str](), list(modules)
         while todo:
             module = todo.pop()
-            if module in reached:
-                continue
-            if module not in self.modules:
-                raise BadInput("no such module", got=module, expected=f"a module of {', '.join(OWN)}")
-            reached.add(module)
-            facts = self.facts(module)
-            parts[self.modules[module]] = facts.form
-            parts |= {path: self._digest_of(path) for path in self.files_of(module)}
-            others = {name.partition(".")[0] for name, _ in facts.imports} - _NO_PACKAGE
-            parts |= {f"package {name}": installed_version(name) for name in others}
-            if module not in self._imports:
-                self._imports[module] = self._imported(module)
-            todo += self._imports[module]
-            if family := facts.declared.get("FAMILY"):
-                loaded = self.members(family, module)
-                todo += [loaded[name] for name in (members or {}).get(family, loaded)]
+            if self.modules[module] not in parts:
+                own, imported = self._reach(module)
+                parts |= own
+                todo += imported
+                if family := self.facts(module).declared.get("FAMILY"):
+                    todo += [f"{family}.{name}" for name in (members or {}).get(family, self.members(family))]
         return parts
 
-    def members(self, family: str, owner: str = "") -> dict[str, str]:
-        """The members of a family by name: the modules of its package, without `owner`, the one that declares it."""
-        inside = (module for module in self.modules if module.rpartition(".")[0] == family and module != owner)
-        return {module.rpartition(".")[2]: module for module in inside}
+    def members(self, family: str) -> set[str]:
+        """The names of a family's members: the modules of its package."""
+        return {name.rpartition(".")[2] for name in self.modules if name.rpartition(".")[0] == family}
 
     def files_of(self, module: str) -> set[str]:
         """The files that a module names."""
-        facts, own = self.facts(module), self.modules[module].rpartition("/")[0]
-        folders = {own, *(text.replace(".", "/") for text in facts.texts if text.partition(".")[0] in OWN)}
-        if facts.says_file:
-            folders |= {*_above(own)}
-        named = {f"{folder}/{text}" for folder in folders for text in facts.texts} | {f"{self.modules[module]}.lock"}
-        return named & self.files | {path for folder in named & self.folders.keys() for path in self.folders[folder]}
+        texts, own = self.facts(module).texts, self.modules[module].rpartition("/")[0]
+        folders = {own, *(text.replace(".", "/") for text in texts if text.partition(".")[0] in OWN)}
+        if "__file__" in texts:
+            folders |= {*_prefixes(own, "/")}
+        named = {f"{folder}/{text}" for folder in folders for text in texts} | {f"{self.modules[module]}.lock"}
+        return {path for path, names in self.files.items() if not named.isdisjoint(names)}
 
-    def _imported(self, module: str) -> set[str]:
-        """The modules that a module imports, or names by a text; members of its family are chosen elsewhere."""
-        facts, package = self.facts(module), self.modules[module].rpartition("/")[0].replace("/", ".")
-        scripts = {f"{package}.{text[:-3]}" for text in facts.texts if text.endswith(".py")}
-        texts = {text for text in facts.texts if "." in text} | scripts
-        named = texts.difference(self.members(facts.declared.get("FAMILY", ""), module).values())
+    def _reach_from(self, module: str) -> tuple[dict[str, str], set[str]]:
+        """A module's own parts, and the modules that it imports or names, but for members of its family."""
+        facts, path = self.facts(module), self.modules[module]
+        parts = {name: hashlib.sha256((self._root / name).read_bytes()).hexdigest() for name in self.files_of(module)}
+        packages = {name.partition(".")[0] for name, _ in facts.imports} - _NO_PACKAGE
+        parts |= {path: facts.form} | {f"package {package}": installed_version(package) for package in packages}
+        package = path.rpartition("/")[0].replace("/", ".")
+        texts = {f"{package}.{text[:-3]}" if text.endswith(".py") else text for text in facts.texts if "." in text}
+        names = {text for text in texts if text.rpartition(".")[0] != facts.declared.get("FAMILY")}
         for imported, name in facts.imports:
-            named |= {*_prefixes(imported), f"{imported}.{name}"}
             lazy = self.facts(imported).declared.get("LAZY", {}) if imported in self.modules else {}
             wanted = [lazy[name]] if name in lazy else lazy.values() if name in ("", "*") else ()
-            named |= {target.partition(":")[0] for target in wanted}
-        return {name for name in {*named, *_prefixes(module)} & self.modules.keys() if not is_showing(name)}
+            names |= {target.partition(":")[0] for target in wanted}
+            names |= {f"{imported}.{name}", *_prefixes(imported, ".")}
+        names |= {*_prefixes(module, ".")}
+        return parts, {name for name in names & self.modules.keys() if not is_showing(name)}
 
-    def _digest_of(self, path: str) -> str:
-        if path not in self._digests:
-            self._digests[path] = hashlib.sha256((self.root / path).read_bytes()).hexdigest()
-        return self._digests[path]
+
+def read_stages(folder: Path, parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(DVC's name, command as written, what `item` and `key` mean there) of each stage of a folder's `dvc.yaml`.
+
+    DVC itself is not asked: importing it takes a second. What is understood is what the project's `dvc.yaml` uses:
+    plain stages, `foreach` over a list of names or a mapping, `matrix` of names, and `${a.b.c}` in these two.
+    """
+
+    def resolve(value: Any) -> Any:
+        reference = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        return value_at(parameters, PARAMS, reference[1]) if reference else value
+
+    def text(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    for name, stage in (read_parameters(folder / "dvc.yaml").get("stages") or {}).items():
+        try:
+            command = str((stage.get("do") or stage).get("cmd", ""))
+            axes, items = resolve(stage.get("matrix")), resolve(stage.get("foreach"))
+            if axes is not None:
+                rows = [dict(zip(axes, row, strict=True)) for row in product(*map(resolve, axes.values()))]
+                items = {"-".join(map(text, row.values())): row for row in rows}
+            elif isinstance(items, list):
+                items = {text(item): item for item in items}
+            for key, item in ({"": None} if items is None else items).items():
+                yield f"{name}@{text(key)}" if key else name, command, {"item": item, "key": text(key)}
+        except (BadInput, TypeError, AttributeError) as error:
+            raise BadInput(f"cannot be read: {error}", file="dvc.yaml", field=f"stages.{name}") from None
+
+
+def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = None) -> dict[str, dict[str, str]]:
+    """What each stage of a folder's `dvc.yaml` reaches, with `run.portable`; `parameters` replace its `params.yaml`."""
+    if parameters is None:
+        parameters = read_parameters(folder / PARAMS) if (folder / PARAMS).exists() else {}
+    stages, run = {}, parameters.get("run")
+    setting = {"setting run.portable": str(run.get("portable") if isinstance(run, dict) else None)}
+    for name, command, values in read_stages(folder, parameters):
+        members: dict[str, list[str]] = {}
+        starts = [module for module in _COMMAND.findall(command) if module in code.modules and name != OWN_STAGE]
+        for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
+            with suppress(BadInput):
+                filled = _REFERENCE.sub(lambda key, values=values: str(value_at(values, PARAMS, key[1])), text)
+                member = value_at(parameters, PARAMS, filled) if "." in filled else filled
+                members |= {family: [member]} if member in code.members(family) else {}
+        if starts:
+            stages[name] = code.parts(starts, members) | setting
+    return stages
+
+
+def write_code(folder: Path, root: Path) -> None:
+    """Write `code.yaml`: the digest of every stage, as DVC reads it; its time of change is when the code was read.
+
+    DVC takes a dot in the name of a parameter for a step down, so a stage `answer@a-0.5` stands under `answer@a-0` and
+    `5`. Digests are quoted: YAML takes some, such as `12e4567890123456`, for numbers.
+    """
+    started = time.time()
+    tree: dict[str, Any] = {}
+    for name, parts in sorted(stage_parts(folder, Code(root)).items()):
+        *above, last = name.split(".")
+        reduce(lambda node, part: node.setdefault(part, {}), above, tree)[last] = digest_of(parts)
+    with write_atomically(folder / CODE_YAML) as file:
+        file.write_text(json.dumps(tree, indent=1) + "\n")  # JSON is YAML
+        os.utime(file, (started, started))
+
+
+def read_digests(file: Path) -> dict[str, str]:
+    """Stage to digest; empty if there is no such file."""
+    return {name: str(digest) for name, digest in flatten(read_parameters(file))} if file.exists() else {}
+
+
+def running_digest(stage: str, folder: Path = Path()) -> str:
+    """The digest that `code.yaml` has for a stage that DVC runs; `BadInput` where its code was changed since."""
+    file, root = folder / CODE_YAML, code_root()
+    written = read_digests(file).get(stage)
+    if written and max((root / path).stat().st_mtime for path in code_files(root)) < file.stat().st_mtime:
+        return written
+    now = digest_of(stage_parts(folder, Code(root)).get(stage, {}))
+    if written and now != written:
+        expected = "run it again while the code stays as it is; work kept by the same code is resumed"
+        raise BadInput(f"the code of {stage} was changed: nothing was published", file=file, expected=expected)
+    return now
 
 
 def code_files(root: Path) -> list[str]:
@@ -173,9 +216,6 @@ def installed_version(package: str) -> str:
     return " ".join(sorted(provided)) or "absent"
 
 
-_distributions = cache(packages_distributions)
-
-
 def code_root() -> Path:
     """The folder that Python imports the stages from."""
     spec = find_spec("stages")
@@ -184,37 +224,20 @@ def code_root() -> Path:
     return Path(next(iter(spec.submodule_search_locations))).parent
 
 
-def digest_of(main: Callable[..., object]) -> str:
-    """The digest of all that a function's module reaches."""
-    return module_parts(module_of(main)).digest
-
-
-def module_of(function: Callable[..., object]) -> str:
-    """The dotted name of the module that a function stands in, also where that module is run as a script."""
-    module = inspect.getmodule(function)
-    return getattr(getattr(module, "__spec__", None), "name", "") or inspect.getfile(function)
-
-
 @cache
-def module_parts(module: str) -> Parts:
-    """All that a module reaches; of one outside the project, such as a test's, its file alone.
-
-    Args:
-        module: its dotted name, or its file where it has none.
-    """
-    code = Code(code_root())
-    if module in code.modules:
-        return code.parts([module])
-    spec = None if module.endswith(".py") else find_spec(module)
-    file = Path(spec.origin if spec and spec.origin else module)
-    return Parts({file.name: hashlib.sha256(file.read_bytes()).hexdigest()})
+def parts_of(function: Callable[..., object]) -> dict[str, str]:
+    """What the module of a function reaches; nothing for one outside the project, such as a test's."""
+    code, module = Code(code_root()), inspect.getmodule(function)
+    name = getattr(getattr(module, "__spec__", None), "name", "")  # also where the module is run as a script
+    return code.parts([name]) if name in code.modules else {}
 
 
-def _above(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
+def digest_of(parts: Mapping[str, str]) -> str:
+    """The digest of what `Code.parts` returns, of sixteen hexadecimal digits."""
+    lines = "".join(f"{name}\t{entry}\n" for name, entry in sorted(parts.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def _prefixes(name: str) -> Iterator[str]:
-    return (part.replace("/", ".") for part in (*_above(name.replace(".", "/")), name))
+def _prefixes(name: str, separator: str) -> list[str]:
+    """`a`, `a.b` and `a.b.c` of `a.b.c`."""
+    return [*accumulate(name.split(separator), lambda above, part: f"{above}{separator}{part}")]

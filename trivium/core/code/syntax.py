@@ -1,18 +1,15 @@
 """What one module's source says of the code and files that it uses, and the digest of its syntax tree.
 
-The digest leaves out how something is written (comments, docstrings, line numbers) and what only shows something, which
-this module declares for the whole project: the wording of errors, progress bars, tracking, printing. `ast.dump` prints
-what a version of Python has; here a node is its class and its non-empty fields by name, so that the same source has the
-same digest in Python 3.11 to 3.14.
+The digest leaves out how something is written (comments, docstrings, line numbers), what type checkers alone read, and
+what only shows something, which this module declares for the whole project: the wording of errors, progress bars,
+tracking, printing. A node is its class and its non-empty fields by name: the same in Python 3.11 to 3.14.
 """
 
 import ast
 import builtins
 import hashlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from trivium.core.errors import BadInput
 
@@ -20,12 +17,9 @@ SHOWING = ("tqdm.", "mlflow.", "ray.", "trivium.core.code.", "trivium.core.error
            "trivium.core.tracking.")  # fmt: skip
 """Packages and modules that only show, track, watch or distribute: neither they nor their versions count."""
 
-_SHOWN_BY = {  # name of an object: its methods that only show, as in `context.tracker.log(…)`
-    "bar": {"update"},
-    "logging": {"disable_progress_bar", "info", "set_verbosity_error", "warning"},
-    "progress": {"update"},
-    "tracker": {"log", "send"},
-}
+# Calls that only show, by their last two names, as in `context.tracker.log(…)`.
+_SHOWN = {"print", "bar.update", "progress.update", "tracker.log", "logging.disable_progress_bar",
+          "logging.set_verbosity_error"}  # fmt: skip
 # Errors whose texts are for readers. Others, such as `Unreadable("corrupt")`, may be counted or compared by theirs.
 _ERRORS = {"BadInput"} | {name for name, value in vars(builtins).items()
                           if isinstance(value, type) and issubclass(value, BaseException)}  # fmt: skip
@@ -34,59 +28,42 @@ _PURE = {"abs", "float", "int", "len", "max", "min", "repr", "round", "str", "su
 _ACTING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
 _SPELLING = {"ctx", "kind", "type_comment", "type_ignores"}
 _NAME = re.compile(r"\w[\w.\-]{0,99}(/\w[\w.\-]*)*", re.ASCII)  # of a module, a file or a folder
-_FINDERS = {"import_module", "__import__", "find_spec"}
-_DECLARED = ("FAMILY", "LAZY", "LOADS")
+_DECLARED = {"FAMILY", "LAZY", "LOADS"}
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a module says; the same for the same source, wherever it lies.
+class Facts(NamedTuple):
+    """What a module says; the same for the same source, wherever it lies."""
 
-    Attributes:
-        form: digest of the syntax tree.
-        imports: (module, name) for each name of every import statement; the name is empty for `import module`.
-        texts: string constants that could name a module, a file or a folder.
-        says_file: whether it says `__file__`.
-        declared: the literals `FAMILY`, `LAZY` and `LOADS` (see `digest.py`), where it makes them.
-    """
-
-    form: str
-    imports: set[tuple[str, str]]
-    texts: set[str]
-    says_file: bool
-    declared: dict[str, Any]
+    form: str  # digest of the syntax tree
+    imports: set[tuple[str, str]]  # (module, name) for each name of every import statement; "" for `import module`
+    texts: set[str]  # string constants that could name a module, a file or a folder; "__file__" where it says that
+    declared: dict[str, Any]  # the literals `FAMILY`, `LAZY` and `LOADS` (see `digest.py`), where it makes them
 
 
 def read_facts(source: bytes, path: str) -> Facts:
-    """Read the facts of a module from its source.
-
-    Raises:
-        BadInput: not Python, or a declaration that is no literal.
-    """
+    """Read the facts of a module; `BadInput` where it is not Python, or a declaration is no literal."""
+    declared: dict[str, Any] = {}
     try:
         tree = _WithoutShown().visit(ast.parse(source))
-        declared = {name: ast.literal_eval(value) for name, value in _declarations(tree)}
+        for statement in tree.body:
+            if isinstance(statement, _ASSIGNMENTS) and statement.value is not None:
+                declared |= {name: ast.literal_eval(statement.value) for name in _bound(statement) & _DECLARED}
     except (SyntaxError, ValueError) as error:
         raise BadInput(f"cannot be read: {error}", file=path, row=getattr(error, "lineno", None)) from None
-    words: list[str] = []
-    _write_words(tree, words)
     imports: set[tuple[str, str]] = set()
     texts: set[str] = set()
-    says_file = False
-    for node in _executed(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             imports |= {(node.module or "", alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
             imports |= {(alias.name, "") for alias in node.names}
-        elif isinstance(node, ast.Call) and _last_name(node.func) in _FINDERS:
-            imports |= {(str(name.value), "") for name in node.args[:1] if isinstance(name, ast.Constant)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
-            texts.add(node.value)
-        elif isinstance(node, ast.Name):
-            says_file |= node.id == "__file__"
-            texts |= {"templates"} if node.id == "PackageLoader" else set()
-    form = hashlib.sha256("".join(words).encode()).hexdigest()
-    return Facts(form, imports, texts, says_file, declared)
+        elif isinstance(node, ast.Call) and _last_name(node.func) in ("find_spec", "import_module"):
+            imports |= {(str(name.value), "") for name in node.args if isinstance(name, ast.Constant)}
+        elif isinstance(node, ast.Constant | ast.Name):
+            text = node.value if isinstance(node, ast.Constant) else node.id if node.id == "__file__" else None
+            texts |= {text} if isinstance(text, str) and _NAME.fullmatch(text) else set()
+    form, lazy = hashlib.sha256(_form(tree).encode()).hexdigest(), declared.get("LAZY", {})
+    return Facts(form, imports, texts.difference(lazy, lazy.values()), declared)
 
 
 def is_showing(module: str) -> bool:
@@ -95,10 +72,23 @@ def is_showing(module: str) -> bool:
 
 
 class _WithoutShown(ast.NodeTransformer):
-    """Takes docstrings and what is only shown out of a tree."""
+    """Takes docstrings, what is only shown, and what only type checkers read out of a tree."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) or _only_shows(node.value) else self.generic_visit(node)
+        """Remove docstrings, and calls that print, track or move a progress bar, and do nothing else."""
+        call = node.value
+        if not isinstance(call, ast.Call):
+            return None if isinstance(call, ast.Constant) else self.generic_visit(node)
+        name = ".".join(ast.unparse(call.func).split(".")[-2:])
+        files = [key for key in call.keywords if key.arg == "file" and _last_name(key.value) != "stderr"]
+        inside = [inner for part in (*call.args, *call.keywords) for inner in ast.walk(part)]
+        pure = all(_last_name(inner.func) in _PURE for inner in inside if isinstance(inner, ast.Call))
+        only = name in _SHOWN and not files and pure and not any(isinstance(inner, _ACTING) for inner in inside)
+        return None if only else self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        return node.orelse if _last_name(node.test) == "TYPE_CHECKING" else node
 
     def visit_Import(self, node: ast.Import) -> ast.AST | None:
         return None if all(is_showing(alias.name) for alias in node.names) else node
@@ -107,53 +97,33 @@ class _WithoutShown(ast.NodeTransformer):
         return None if is_showing(node.module or "") else node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        parts: list[ast.expr] = []
-        for part in node.values:  # neighbouring texts are one: versions of Python cut them differently
-            if parts and isinstance(part, ast.Constant) and isinstance(parts[-1], ast.Constant):
-                parts[-1] = ast.Constant(str(parts[-1].value) + str(part.value))
-            else:
-                parts.append(part)
-        node.values = [part for part in parts if not isinstance(part, ast.Constant) or part.value]
+        """One text, with `{}` for each value: versions of Python cut the texts between values differently."""
+        texts = [str(part.value).replace("{", "{{") if isinstance(part, ast.Constant) else "{}" for part in node.values]
+        values = [part for part in node.values if not isinstance(part, ast.Constant)]
+        node.values = [ast.Constant("".join(texts)), *values]
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        _remove_told(node)
+        """Empty the texts of local names that only errors tell, as in `problem = "…"; raise BadInput(problem)`."""
+        nodes = list(ast.walk(node))
+        errors = (inner for inner in nodes if isinstance(inner, ast.Call) and _last_name(inner.func) in _ERRORS)
+        in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
+        names = [inner for inner in nodes if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)]
+        told = {name.id for name in names} - {name.id for name in names if id(name) not in in_errors}
+        for statement in nodes:
+            if isinstance(statement, _ASSIGNMENTS) and statement.value is not None and _bound(statement) <= told:
+                _remove_wording(statement.value)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if _last_name(node.func) == "tqdm":
-            node.keywords = []
+        name = _last_name(node.func)
+        if name == "tqdm":
             if node.args:  # `for item in tqdm(items, …)` is `for item in items`
                 return self.visit(node.args[0])
-        if _last_name(node.func) in _ERRORS:
+            node.keywords = []
+        if name in _ERRORS:
             _remove_wording(node)
         return self.generic_visit(node)
-
-
-def _only_shows(node: ast.expr) -> bool:
-    """Whether a statement's expression prints, tracks or moves a progress bar, and does nothing else."""
-    if not isinstance(node, ast.Call):
-        return False
-    shows = _last_name(node.func) == "print" and all(
-        key.arg != "file" or _last_name(key.value) == "stderr" for key in node.keywords
-    )
-    if isinstance(node.func, ast.Attribute):
-        shows = node.func.attr in _SHOWN_BY.get(_last_name(node.func.value), ())
-    told = [inner for part in (*node.args, *node.keywords) for inner in ast.walk(part)]
-    pure = all(_last_name(inner.func) in _PURE for inner in told if isinstance(inner, ast.Call))
-    return shows and pure and not any(isinstance(inner, _ACTING) for inner in told)
-
-
-def _remove_told(function: ast.FunctionDef) -> None:
-    """Empty the texts of local names that nothing but errors tell, as in `problem = "…"; raise BadInput(problem)`."""
-    nodes = list(ast.walk(function))
-    errors = (node for node in nodes if isinstance(node, ast.Call) and _last_name(node.func) in _ERRORS)
-    in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
-    used = [node for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
-    told = {name.id for name in used} - {name.id for name in used if id(name) not in in_errors}
-    for node in nodes:
-        if isinstance(node, _ASSIGNMENTS) and node.value is not None and told.issuperset(_targets(node)):
-            _remove_wording(node.value)
 
 
 def _remove_wording(node: ast.AST) -> None:
@@ -165,52 +135,21 @@ def _remove_wording(node: ast.AST) -> None:
             inner.values = [part for part in inner.values if isinstance(part, ast.FormattedValue)]
 
 
-def _write_words(node: Any, words: list[str]) -> None:
-    if isinstance(node, ast.Constant):
-        # `ascii` rather than `repr`: which characters are printable differs between versions.
-        words.append(f"{type(node.value).__name__}:{node.value!a} ")
-    elif isinstance(node, ast.AST):
-        words.append(f"({type(node).__name__} ")
-        for name in sorted({*node._fields} - _SPELLING):
-            value = getattr(node, name, None)
-            if value is not None and value != []:
-                words.append(f"{name}=")
-                _write_words(value, words)
-        words.append(")")
-    elif isinstance(node, list):
-        words.append("[")
-        for item in node:
-            _write_words(item, words)
-        words.append("]")
-    else:
-        words.append(f"{node!a} ")
-
-
-def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but what stands under `if TYPE_CHECKING:`, and the table of a lazy `__init__`."""
-    todo = [tree]
-    while todo:
-        for child in ast.iter_child_nodes(todo.pop()):
-            is_for_types = isinstance(child, ast.If) and _last_name(child.test) == "TYPE_CHECKING"
-            if not is_for_types and "LAZY" not in _targets(child):
-                yield child
-                todo.append(child)
+def _form(node: Any) -> str:
+    """A tree as text, in ASCII: which characters are printable differs between versions."""
+    if isinstance(node, ast.AST):
+        fields = [(name, getattr(node, name, None)) for name in node._fields if name not in _SPELLING]
+        shown = [f"{name}={_form(value)}" for name, value in fields if value is not None and value != []]
+        return f"({type(node).__name__} {' '.join(shown)})"
+    return f"[{' '.join(map(_form, node))}]" if isinstance(node, list) else f"{type(node).__name__}:{node!a}"
 
 
 def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _targets(statement: ast.AST) -> list[str]:
+def _bound(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     """The names that an assignment binds; an empty one for anything else that it binds."""
-    if not isinstance(statement, _ASSIGNMENTS):
-        return []
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    return [part.id if isinstance(part, ast.Name) else "" for part in parts]
-
-
-def _declarations(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    for statement in tree.body:
-        if isinstance(statement, _ASSIGNMENTS) and statement.value is not None:
-            yield from ((name, statement.value) for name in _targets(statement) if name in _DECLARED)
+    return {part.id if isinstance(part, ast.Name) else "" for part in parts}
