@@ -30,12 +30,8 @@ ALLOWED = {
         "the option is given where transformers reads the tokenizer; open_clip's own does not know it"
     ),
     **{
-        (f"trivium/core/{file}.py", f"pickle.{name}"): "between the driver of a cluster and its own workers"
-        for file, names in {
-            "parcels": ("Unpickler",),
-            "ray_engine": ("dumps", "loads"),
-        }.items()
-        for name in names
+        ("trivium/core/ray_engine.py", f"pickle.{name}"): "between the driver of a cluster and its own workers"
+        for name in ("Unpickler", "dumps", "loads")
     },
     **{
         (f"sample/{file}.py", "PIL.Image.open"): "a picture that the sample has just drawn itself"

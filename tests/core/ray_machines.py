@@ -82,7 +82,7 @@ class Machines:
         theirs = [*folders, ROOT, self.folder / "driver"]
         shared = [Path(sys.prefix), ROOT / ".venv"]  # installed packages
         opened = {path for machine in self.all for path in machine.opened()}
-        assert any(path.name == "parcels.py" for path in opened)
+        assert any(path.name == "ray_engine.py" for path in opened)
         return sorted(
             path
             for path in opened - {ROOT}  # Python lists the folder that .venv's trivium.pth names, and opens none in it

@@ -17,12 +17,11 @@ import pytest
 from ray.cloudpickle import register_pickle_by_value
 
 from tests.core.ray_machines import ROOT, Machines, serve
-from trivium.core import parcels
+from trivium.core import ray_engine
 from trivium.core.engine import in_worker
 from trivium.core.errors import BadInput
 from trivium.core.matrices import MatrixRows, write_matrix
-from trivium.core.parcels import dumps, loads, run_shard
-from trivium.core.ray_engine import ATTEMPTS, RayEngine
+from trivium.core.ray_engine import ATTEMPTS, RayEngine, dumps, loads, run_shard
 
 pytestmark = pytest.mark.timeout(600)  # a cluster starts in ten seconds to a minute
 register_pickle_by_value(sys.modules[__name__])  # workers have no tests
@@ -40,7 +39,7 @@ def engine(machines, tmp_path) -> RayEngine:
 
 
 def tell(shard: int) -> tuple[int, bool, str, str]:
-    return shard * shard, in_worker(), parcels.__file__, str(Path.cwd())
+    return shard * shard, in_worker(), ray_engine.__file__, str(Path.cwd())
 
 
 def test_results_come_in_order_from_workers_to_which_ray_brought_the_code(engine, machines):
@@ -196,7 +195,7 @@ def test_functions_for_a_gpu_go_where_one_is(engine, machines):
 
 
 def test_another_version_of_a_package_names_it_and_both(tmp_path, monkeypatch):
-    monkeypatch.setattr(parcels, "installed_version", lambda name: "1.0")
+    monkeypatch.setattr(ray_engine, "installed_version", lambda name: "1.0")
     with pytest.raises(
         BadInput, match=r"a worker has another numpy; got '1\.0'; expected 2\.0, as where the stage runs"
     ):

@@ -1,8 +1,8 @@
 """Curves of trainings as a small table, which DVC keeps and `dvc plots` draws.
 
-What a stage logs is kept in its work folder as it comes, one line a call, and becomes a table when the stage succeeds.
-A training that was killed goes on from its last checkpoint and logs some steps a second time. A step counts once, and
-a line that the kill has cut off does not count, so that the table is the same as without a kill.
+What a stage logs is kept in its work folder, a line a call, and becomes a table when the stage succeeds. A training
+that was killed goes on from its last checkpoint and logs some steps again: a step counts once, and a line that was cut
+off does not count, so that the table is the same as without a kill.
 """
 
 import json
@@ -12,19 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COLUMNS = ("curve", "step", "value")
-MOST = 100
-"""Points of a curve in the table; a small figure shows no more."""
-
+MOST = 100  # points of a curve in the table; a small figure shows no more
 Point = tuple[int, float]
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The points of curves, in one file.
-
-    Attributes:
-        file: gets a JSON array a line, the step and the values by name. It need not exist.
-    """
+    """The points of curves in a file, which need not exist: a JSON array a line, the step and the values by name."""
 
     file: Path
 
@@ -55,15 +49,7 @@ class Curves:
 
 
 def thinned(points: Sequence[Point], most: int = MOST) -> list[Point]:
-    """Make a long curve short: each k = ⌈n / most⌉ points in a row become one, their mean at the last one's step.
-
-    The last group may be smaller. Which points share a group follows from their order alone, not from when they were
-    logged.
-
-    Args:
-        points: (step, value), in the order of their steps.
-        most: how many points the curve may have.
-    """
-    size = math.ceil(len(points) / most)
-    groups = [points[start : start + size] for start in range(0, len(points), size or 1)]
+    """Make ⌈n / most⌉ points (step, value) in a row one: their mean, at the last one's step."""
+    size = math.ceil(len(points) / most) or 1
+    groups = [points[start : start + size] for start in range(0, len(points), size)]
     return [(group[-1][0], math.fsum(value for _, value in group) / len(group)) for group in groups]

@@ -48,8 +48,7 @@ def connect() -> Iterator["MlflowClient"]:
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")  # no training waits for a server that is away
     from mlflow import MlflowClient
 
-    database = project_root() / "mlflow.db"
-    address = os.environ.get("MLFLOW_TRACKING_URI")
+    address, database = os.environ.get("MLFLOW_TRACKING_URI"), project_root() / "mlflow.db"
     with database.with_suffix(".db.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         new = not address and not database.exists()
@@ -59,20 +58,18 @@ def connect() -> Iterator["MlflowClient"]:
         yield client
 
 
-def open_run(client: "MlflowClient") -> str:
-    """The run of this `dvc repro` or experiment: that of its name, project and baseline, unless it has finished."""
-    name = os.environ.get("DVC_EXP_NAME", "")
-    tags = {
-        "dvc.experiment": name,
-        "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or git("rev-parse", "HEAD"),
-        "trivium.project": hashlib.sha256(f"{socket.gethostname()}:{project_root()}".encode()).hexdigest()[:16],
-    }
-    dirty = bool(git("status", "--porcelain", "--untracked-files=no"))
-    return _run_with(client, name or "repro", tags, {"git.dirty": str(dirty)})
-
-
-def _run_with(client: "MlflowClient", name: str, tags: Mapping[str, str], others: Mapping[str, str]) -> str:
-    """The run of this name and these tags that has not finished; a new one gets the other tags as well."""
+def open_run(client: "MlflowClient", name: str = "", tags: Mapping[str, str] | None = None) -> str:
+    """The run of a name and tags that has not finished; by default that of this `dvc repro` or experiment."""
+    others = {}
+    if tags is None:
+        name = os.environ.get("DVC_EXP_NAME", "")
+        tags = {
+            "dvc.experiment": name,
+            "git.baseline": os.environ.get("DVC_EXP_BASELINE_REV") or git("rev-parse", "HEAD"),
+            "trivium.project": hashlib.sha256(f"{socket.gethostname()}:{project_root()}".encode()).hexdigest()[:16],
+        }
+        others = {"git.dirty": str(bool(git("status", "--porcelain", "--untracked-files=no")))}
+    name = name or "repro"
     existing = client.get_experiment_by_name(EXPERIMENT)
     place = (project_root() / "mlartifacts").as_uri()
     experiment = existing.experiment_id if existing else client.create_experiment(EXPERIMENT, place)
@@ -85,14 +82,11 @@ def _run_with(client: "MlflowClient", name: str, tags: Mapping[str, str], others
 
 
 def log_values(client: "MlflowClient", run: str, parameters: Mapping[str, Any], points: Sequence[Point]) -> None:
-    """Log parameters, and at most 1000 points."""
+    """Log parameters and points."""
     from mlflow.entities import Metric, Param
 
-    shown = [Param(key, redacted(str(value))[:6000]) for key, value in parameters.items()]
-    for first in range(0, len(shown), 100):  # MLflow takes no more at once, and no @ in names of metrics
-        client.log_batch(run, params=shown[first : first + 100])
-    metrics = [Metric(name.replace("@", "_at_"), value, time, step) for name, value, time, step in points]
-    client.log_batch(run, metrics=metrics)
+    metrics = [Metric(name.replace("@", "_at_"), value, time, step) for name, value, time, step in points]  # as it must
+    client.log_batch(run, metrics, [Param(key, redacted(str(value))[:6000]) for key, value in parameters.items()])
 
 
 class Tracker:
@@ -116,12 +110,11 @@ class Tracker:
         """One point of one or more curves; values that are not finite are left out."""
         if self.curves is not None:
             self.curves.keep(step, values)
-        if not self.stage:
-            return
-        now = int(time.time() * 1000)
-        self._points += [(name, float(value), now, step) for name, value in values.items() if math.isfinite(value)]
-        if time.monotonic() - self._sent > INTERVAL or len(self._points) > 500:
-            self._flush()
+        if self.stage:
+            now = int(time.time() * 1000)
+            self._points += [(name, float(value), now, step) for name, value in values.items() if math.isfinite(value)]
+            if time.monotonic() - self._sent > INTERVAL or len(self._points) > 500:
+                self._flush()
 
     def __enter__(self) -> "Tracker":
         return self
@@ -137,12 +130,10 @@ class Tracker:
                 with connect() as self._client:
                     self._parent = open_run(self._client)
                     tags = {"mlflow.parentRunId": self._parent, "trivium.work": self.work}
-                    self._run = _run_with(self._client, self.stage, tags, {})
+                    self._run = open_run(self._client, self.stage, tags)
             log_values(self._client, self._run, self.parameters, self._points)
-            if status is not None:
-                self._client.set_terminated(self._run, status)
-            if status == "FAILED":
-                self._client.set_terminated(self._parent, status)
+            for run in (self._run, self._parent)[: 2 if status == "FAILED" else 1] if status else ():
+                self._client.set_terminated(run, status)
         except Exception as error:  # MLflow's, its database's, its server's: the table has the curves all the same
             print(redacted(f"tracking: not tracked from here on: {error}"), file=sys.stderr)
             self.stage, self._client = "", None
