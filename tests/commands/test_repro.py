@@ -14,7 +14,9 @@ from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
 from trivium.commands import repro
-from trivium.commands.repro import CONSTRUCTION, LAST, heal, is_refused, kept_seconds, progress_line, stages_of
+from trivium.commands.healing import heal, is_refused
+from trivium.commands.lineage import CONSTRUCTION, LAST, stages_of
+from trivium.commands.repro import kept_seconds, progress_line
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 

@@ -5,11 +5,9 @@ keep them apart. A stage that fails stops only what needs it. The construction o
 for hours, runs only when it is asked for by name.
 """
 
-import json
 import math
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,70 +16,26 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
-from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
-from threading import Thread
 
 import networkx as nx
 import psutil
 import yaml
-from dvc.dvcfile import Lockfile
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
-from dvc.rwlock import SCHEMA, Invalid
 
 from trivium.commands.compare import BASELINE, KEEP
+from trivium.commands.healing import heal
+from trivium.commands.lineage import LAST, PIPELINES, stages_of
+from trivium.commands.repro_worker import begin_worker, reproduce, stop
 from trivium.core.code.digest import OWN_STAGE, code_root, write_code
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git
 
-PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
-CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
-PLAIN = re.compile("complexity-plain@").match  # where a scale asks for it, this alone is the pipeline
-LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 MEMORY = 4  # GiB for each process beyond the second
 KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two at a time on two cores
-
-
-def heal(repo: Repo) -> None:
-    """Restore or remove the files that a killed DVC has left broken, and say so; its run cache has the rest."""
-    lock, rwlock = Path("dvc.lock"), Path(str(repo.tmp_dir)) / "rwlock"
-    try:
-        text = rwlock.read_text() if rwlock.exists() else "{}"
-        SCHEMA(json.loads(text))
-    except (ValueError, Invalid):
-        rwlock.unlink()
-        print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
-    else:
-        pids = re.findall(r'"pid": (\d+)', text)
-        if pids and not any(map(is_running, map(int, pids))):
-            rwlock.unlink()
-    for folder in Path(repo.stage_cache.cache_dir).glob("*/*"):
-        with suppress(OSError):  # not empty
-            folder.rmdir()
-    if is_refused(repo) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
-        git("checkout", "-q", "--", lock.name)
-        is_back = not is_refused(repo)
-        print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
-        if not is_back:
-            lock.unlink()
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; a zombie, which DVC takes for alive, does not."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-
-
-def is_refused(repo: Repo) -> bool:
-    """Whether DVC cannot read its lock file, or finds it invalid."""
-    try:
-        Lockfile(repo, "dvc.lock").load()
-    except DvcException:
-        return True
-    return False
 
 
 def kept_seconds(stages: Collection[str]) -> dict[str, float]:
@@ -98,60 +52,6 @@ def progress_line(stage: str, took: float, left: Sequence[float], total: int, wo
     return f"{stage}: {took:.0f} s. {total - len(left)} of {total}, {rest}"
 
 
-def begin_worker() -> None:
-    """Open the project in a worker process, which ends with its stage when its parent does."""
-    global repo
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end() -> None:
-        parent.join()
-        stop()
-        os._exit(1)
-
-    Thread(target=end, daemon=True).start()
-    repo = Repo(_wait_for_lock=True)
-    repo.scm_context.quiet = True
-
-
-def stop() -> None:
-    """End all child processes, at any depth."""
-    children = psutil.Process().children(recursive=True)
-    for child in children:
-        with suppress(psutil.NoSuchProcess):
-            child.terminate()
-    for child in psutil.wait_procs(children, timeout=3)[1]:
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
-
-
-def reproduce(stage: str, cores: int) -> str:
-    """Reproduce one stage; returns why it failed, the last line that it printed, or an empty text."""
-    os.environ["STAGE_WORKERS"] = str(cores)
-    log, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
-    with subprocess.Popen(["tee", log], stdin=subprocess.PIPE) as copying:
-        assert copying.stdin is not None
-        for _, output in outputs:
-            os.dup2(copying.stdin.fileno(), output)
-        try:
-            repo.reproduce(stage, single_item=True)
-        except Exception as failure:  # as DVC does
-            error = str(failure.__cause__ or failure)
-            print(f"stage '{stage}' failed: {error}", flush=True)
-        finally:
-            for kept, output in outputs:
-                os.dup2(kept, output)
-                os.close(kept)
-    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()] if error else []
-    log.unlink()
-    own = [line for line in lines if line and not line.startswith((">", "Running stage '", "stage '", "failed to"))]
-    return own[-1] if own else error
-
-
-repo: Repo
-
-
 def run_stages(
     graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int
 ) -> tuple[dict[str, str], dict[str, set[str]]]:
@@ -160,80 +60,48 @@ def run_stages(
     Args:
         graph: of stages' names; edges lead to what a stage needs.
         changed: the stages that DVC would run now.
-        workers: processes, each of which runs a stage.
-        cores: that stages share.
+        workers, cores: processes, each of which runs a stage, and what they share.
 
     Returns:
         why stages failed, and which failed stages each of those needs that did not run.
     """
-    may_run = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
-    seconds, length = kept_seconds(may_run), dict[str, float]()
-    left = dict(seconds)
+    todo = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
+    total, seconds, length = len(todo), kept_seconds(todo), dict[str, float]()
     for stage in nx.topological_sort(graph):  # who needs a stage comes before it
-        rest = max((length[other] for other in graph.predecessors(stage)), default=0.0)
-        length[stage] = seconds.get(stage, 0.0) + rest
+        length[stage] = seconds.get(stage, 0.0) + max(map(length.__getitem__, graph.predecessors(stage)), default=0.0)
     failed: dict[str, str] = {}
     missing: dict[str, set[str]] = {}
-    ready: list[str] = []
     running: dict[Future[str], tuple[str, int, float]] = {}
-    sorter = TopologicalSorter({stage: list(graph.successors(stage)) for stage in graph})
-    sorter.prepare()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker) as pool:
         try:
-            while sorter.is_active():
-                for stage in sorter.get_ready():
-                    needs = set(graph.successors(stage))
-                    causes = (needs & failed.keys()).union(*(missing.get(need, ()) for need in needs))
-                    if causes and stage not in LAST:
-                        missing[stage] = causes
-                    if stage in missing or stage not in may_run:
-                        sorter.done(stage)
-                    else:
-                        ready.append(stage)
+            while todo:
+                waiting = todo.difference(stage for stage, _, _ in running.values())
+                ready = [stage for stage in waiting if todo.isdisjoint(graph.successors(stage))]
                 ready.sort(key=lambda stage: (length[stage], stage))
                 while ready and len(running) < workers:
-                    free = cores - sum(own for _, own, _ in running.values())
+                    free = cores - sum(share for _, share, _ in running.values())
                     share = max(1, free // min(len(ready), workers - len(running)))
                     stage = ready.pop()
                     running[pool.submit(reproduce, stage, share)] = stage, share, time.monotonic()
-                for future in wait(running, timeout=None if running else 0, return_when=FIRST_COMPLETED).done:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
                     stage, _, began = running.pop(future)
+                    todo.remove(stage)
                     if error := future.result():
                         failed[stage] = error
-                    sorter.done(stage)
-                    del left[stage]
-                    took = time.monotonic() - began
-                    print(progress_line(stage, took, list(left.values()), len(seconds), workers), flush=True)
+                        for needing in nx.ancestors(graph, stage) & (todo | missing.keys()) - LAST:
+                            missing.setdefault(needing, set()).add(stage)
+                        todo -= missing.keys()
+                    took, left = time.monotonic() - began, [seconds[stage] for stage in todo]
+                    print(progress_line(stage, took, left, total, workers), flush=True)
         except BaseException:
             stop()
             raise
     return failed, missing
 
 
-def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
-    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
-    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
-    apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
-    if pipeline == "construction":
-        own = {CONSTRUCTION} & set(graph)
-    elif pipeline == "complexity" and any(map(PLAIN, graph)):  # the questions have no frames: the rest cannot run
-        own = {stage for stage in graph if PLAIN(stage)}
-    elif pipeline or not is_invented:
-        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - apart - LAST
-    else:
-        own = set(graph) - LAST
-    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
-
-
 def options(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("pipeline", nargs="?", choices=PIPELINES, help="one pipeline (default: the graph)")
-
-
-def has_experiment(name: str) -> bool:
-    """Whether an experiment of this name was made from the commit."""
-    commit = git("rev-parse", "HEAD")
-    return bool(git("rev-parse", "-q", "--verify", f"refs/exps/{commit[:2]}/{commit[2:]}/{name}"))
 
 
 def count_workers() -> tuple[int, int]:
@@ -277,5 +145,7 @@ def run(arguments: Namespace) -> None:
         lines += ["These did not run, because they need one of them:"] * bool(missing)
         lines += [f"  {stage} (needs {', '.join(sorted(causes))})" for stage, causes in missing.items()]
         raise SystemExit("\n".join([*lines, "Everything else is done; `make repro` goes on from it."]))
-    if "headline" in graph and not pipeline and not has_experiment(BASELINE):
+    commit = git("rev-parse", "HEAD")
+    kept = git("rev-parse", "-q", "--verify", f"refs/exps/{commit[:2]}/{commit[2:]}/{BASELINE}")
+    if "headline" in graph and not pipeline and not kept:
         print(f"{KEEP} keeps these numbers, to compare with and to go back to (`dvc exp apply {BASELINE}`).")

@@ -104,13 +104,14 @@ def visible_gpus() -> list[str]:
     return names[: len(numbers)] or numbers
 
 
-def end_with_parent() -> None:
-    """End this worker when its stage is killed; otherwise it would wait, and keep its memory, for ever."""
+def end_with_parent(before: Callable[[], object] = int) -> None:
+    """End this worker when its parent is killed, else it would keep its memory for ever; `before` is called then."""
 
     def wait_and_end() -> None:
         parent = multiprocessing.parent_process()
         assert parent is not None
         parent.join()
+        before()
         os._exit(1)
 
     threading.Thread(target=wait_and_end, daemon=True).start()
