@@ -41,8 +41,7 @@ KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two a
 def kept_seconds(stages: Collection[str]) -> dict[str, float]:
     """The seconds of each stage at the sample's scale; the median where `seconds.yaml` has none."""
     kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
-    usual = median(kept.values())
-    return {stage: kept.get(stage, usual) for stage in stages}
+    return {stage: kept.get(stage, median(kept.values())) for stage in stages}
 
 
 def progress_line(stage: str, took: float, left: Sequence[float], total: int, workers: int) -> str:
