@@ -35,10 +35,12 @@ def test_the_section_itself_comes_first():
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(BadInput, match=r"no section 'kvqae.cells.b'.*choices: a"):
+    with pytest.raises(BadInput, match=r"field 'kvqae.cells.b': no such key.*choices: a"):
         values_of(TREE, "kvqae.read", Reading, FILE, {"cell": "b"})
     tree = {"kvqae": TREE["kvqae"] | {"texts": {"words": 3}}}
-    with pytest.raises(BadInput, match=r"no key kvqae.texts.max_tokens; expected a value for kvqae.read.*words"):
+    with pytest.raises(
+        BadInput, match=r"field 'kvqae.texts.max_tokens': no such key; expected a value for kvqae.read.*words"
+    ):
         values_of(tree, "kvqae.read", Reading, FILE, {"cell": "a"})
 
 

@@ -137,7 +137,7 @@ def test_a_stage_whose_code_changed_publishes_nothing(folder, monkeypatch):
     [
         ("toy: {count: {least: 10}}", r"toy.count.least: Input should be less than or equal to 9 \(got 10\)"),
         ("toy: {count: {leest: 1}}", r"toy.count.leest: Extra inputs are not permitted.*choices: least"),
-        ("toy: {other: {}}", r"no section 'toy.count' \(choices: other\)"),
+        ("toy: {other: {}}", r"field 'toy.count': no such key \(choices: other\)"),
         (
             "toy: {count: {least: 1}}\nrun: {workres: 2}",
             "run.workres: Extra inputs.*choices: mlflow, portable, workers",

@@ -86,60 +86,41 @@ def flatten(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, tree
 
 
-def section_of(tree: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
-    """The mapping at a dotted section name such as `kvqae.passages`."""
-    node: Any = tree
-    for key in section.split("."):
-        if not isinstance(node, dict) or key not in node:
-            raise BadInput(
-                f"no section {section!r}", file=path, choices=sorted(node) if isinstance(node, dict) else None
-            )
-        node = node[key]
-    return node if node is not None else {}
-
-
 def used_values(path: Path, key: str) -> Any:
     """The value at a dotted key of a parameter file, for whoever reports or asks what stages have used.
 
-    A stage's own section comes checked from the harness; this is for everybody else.
-
-    Raises:
-        BadInput: as `read_parameters`, or nothing stands at the key.
+    A stage's own section comes checked from the harness; this is for everybody else. Raises as `value_at`.
     """
     return value_at(read_parameters(path), path, key)
 
 
-def value_at(tree: dict[str, Any], path: Path, key: str) -> Any:
+def value_at(tree: Mapping[str, Any], path: Path, key: str, expected: str | None = None) -> Any:
     """The value at a dotted key of the parameters that were read from `path`.
 
     Raises:
-        BadInput: nothing stands at the key.
+        BadInput: nothing stands at the key, or above it; with what is `expected` there, and the keys that are.
     """
-    place, _, name = key.rpartition(".")
-    section = section_of(tree, place, path) if place else tree
-    if not isinstance(section, dict) or name not in section:
-        raise BadInput("no such key", file=path, field=key, choices=section if isinstance(section, dict) else None)
-    return section[name]
+    node: Any = tree
+    names = key.split(".")
+    for depth, name in enumerate(names, 1):
+        if not isinstance(node, Mapping) or name not in node:
+            field, choices = ".".join(names[:depth]), node if isinstance(node, Mapping) else None
+            raise BadInput("no such key", file=path, field=field, expected=expected, choices=choices)
+        node = node[name]
+    return node
 
 
 def values_of(
     tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A section's values, with those that `model.places` finds in other places of `params.yaml`.
-
-    Raises:
-        BadInput: there is no such section, or nothing where a value is to stand.
-    """
-    values = dict(section_of(tree, section, path))
-    for field, key in model.places.items():
-        if field not in values:
-            place, _, name = key.format(**arguments).rpartition(".")
-            shared = section_of(tree, place, path)
-            if name not in shared and not model.model_fields[field].is_required():
-                continue
-            if name not in shared:
-                raise BadInput(f"no key {place}.{name}", file=path, expected=f"a value for {section}", choices=shared)
-            values[field] = shared[name]
+    """A section's values, with those of `model.places` in other places of `params.yaml`; raises as `value_at`."""
+    values = dict(value_at(tree, path, section) or {})
+    for field, place in model.places.items():
+        key, expected = place.format(**arguments), f"a value for {section}"
+        shared, _, name = key.rpartition(".")
+        is_required = model.model_fields[field].is_required()
+        if field not in values and (is_required or name in (value_at(tree, path, shared, expected) or {})):
+            values[field] = value_at(tree, path, key, expected)
     return values
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from trivium.core.errors import BadInput
 
@@ -26,6 +26,7 @@ LONGEST_LINE = 1 << 28  # bytes; the longest article of KILT has some 10 MB
 LARGEST_NUMBER = 2**63 - 1
 _DIGITS = len(str(LARGEST_NUMBER))
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 _GZIP, _MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
 _NOT_THE_FILE = (
     (re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "the file, by `git lfs pull`"),
@@ -192,43 +193,25 @@ def finite_number(text: str) -> float:
 class _Misfit:
     """Stands for a number of JSON that is out of range."""
 
+    made = 0  # so far; whoever has parsed a text looks for misfits where it has grown
+
     def __init__(self, text: str) -> None:
         self.text = text
+        _Misfit.made += 1
 
 
-class _Refused(ValueError):
-    """Raised at a number that is out of range."""
-
-
-def _refuse(text: str) -> NoReturn:
-    raise _Refused(text)
-
-
-def _integer(text: str) -> int:
+def _integer(text: str) -> int | _Misfit:
     if len(text) >= _DIGITS and (len(text.removeprefix("-")) > _DIGITS or abs(int(text)) > LARGEST_NUMBER):
-        _refuse(text)
+        return _Misfit(text)
     return int(text)
 
 
-def _float(text: str) -> float:
+def _float(text: str) -> float | _Misfit:
     number = float(text)
-    return number if math.isfinite(number) else _refuse(text)
+    return number if math.isfinite(number) else _Misfit(text)
 
 
-def _or_misfit(parse: Any) -> Any:
-    def parsed(text: str) -> Any:
-        try:
-            return parse(text)
-        except _Refused:
-            return _Misfit(text)
-
-    return parsed
-
-
-_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_refuse)
-_FINDER = json.JSONDecoder(
-    parse_int=_or_misfit(_integer), parse_float=_or_misfit(_float), parse_constant=_or_misfit(_refuse)
-)
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_Misfit)
 
 
 def parse_json(text: str, file: Path, row: int | None = None) -> Any:
@@ -243,23 +226,16 @@ def parse_json(text: str, file: Path, row: int | None = None) -> Any:
         BadInput: not JSON (names the line), nested too deep; or names the field of a number that 64 bits cannot hold or
             that is not finite, and of a text or key with half of a surrogate pair.
     """
+    before = _Misfit.made
     try:
-        value = _decode(_DECODER, text, file, row)
-    except _Refused:
-        value = _decode(_FINDER, text, file, row)
-        _refuse_misfit(value, file, row)
-    if "\\ud" in text or "\\uD" in text:
-        _refuse_misfit(value, file, row)
-    return value
-
-
-def _decode(decoder: json.JSONDecoder, text: str, file: Path, row: int | None) -> Any:
-    try:
-        return decoder.decode(text)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg}", file=file, row=row or error.lineno) from None
     except RecursionError:
         raise BadInput("JSON nested too deep", file=file, row=row) from None
+    if _Misfit.made != before or "\\ud" in text or "\\uD" in text:
+        _refuse_misfit(value, file, row)
+    return value
 
 
 def parse_element(text: str, place: int, file: Path, row: int) -> tuple[Any, int]:
@@ -270,7 +246,7 @@ def parse_element(text: str, place: int, file: Path, row: int) -> tuple[Any, int
         BadInput: see `parse_json`.
     """
     try:
-        _, end = _FINDER.raw_decode(text, place)
+        _, end = _DECODER.raw_decode(text, place)
     except RecursionError:
         raise BadInput("JSON nested too deep", file=file, row=row) from None
     return parse_json(text[place:end], file, row), end
@@ -284,7 +260,7 @@ def _refuse_misfit(value: Any, file: Path, row: int | None) -> None:
         problem = expected = None
         if isinstance(value, _Misfit):
             problem, value, expected = "number out of range", value.text, "a finite number, a whole one of 64 bits"
-        elif isinstance(value, str) and not _is_unicode(value):
+        elif isinstance(value, str) and _HALF.search(value):
             problem, expected = "half of a surrogate pair", "text that UTF-8 can hold"
         if problem is not None:
             raise BadInput(problem, file=file, row=row, field=name or None, got=value, expected=expected)
@@ -293,11 +269,3 @@ def _refuse_misfit(value: Any, file: Path, row: int | None) -> None:
             left += [(name, key) for key in reversed(value)]
         elif isinstance(value, list):
             left += [(f"{name}[{number}]", part) for number, part in reversed(list(enumerate(value)))]
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -59,14 +59,7 @@ def seed_everything(seed: int) -> None:
 
 
 def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any], code: str) -> str:
-    """Name the resume folder: it changes with inputs (see `signature_of`), arguments, parameters and code.
-
-    Args:
-        section: of the stage.
-        parameters: of the stage; a path among them is an input.
-        arguments: of the command.
-        code: digest of the stage's code.
-    """
+    """Name the resume folder: it changes with inputs (see `signature_of`), arguments, parameters and digest of code."""
     values = parameters.model_dump()
     digest = hashlib.sha256(repr((section, sorted(values.items()), os.environ[PORTABLE], code)).encode())
     for name, value in sorted((arguments | values).items()):
