@@ -99,11 +99,7 @@ def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
 
 
 def stacked(tables: Sequence[pa.Table], claim: str, part: str) -> Sides:
-    """The evidence of one part of a claim over trainings of one world, as `gather` gives it of each.
-
-    Raises:
-        BadInput: the trainings have other items.
-    """
+    """The evidence of one part of a claim over trainings of one world; `BadInput` where these have other items."""
     rows = [
         table.filter(pc.and_(pc.equal(table["claim"], claim), pc.equal(table["part"], part))).sort_by("item")
         for table in tables

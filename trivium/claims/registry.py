@@ -15,23 +15,15 @@ TRAININGS = (0, 1, 2)  # seeds of whatever is trained
 
 @dataclass(frozen=True)
 class Rows:
-    """Two rows of a table that a stage leaves; `{training}` stands for the seed of the training.
+    """Two rows of a table that a stage leaves; `{training}` stands for the seed of the training."""
 
-    Attributes:
-        table: path of the Parquet file in the project.
-        shared: what both sides' rows have, by column; `better`, `other`: what tells them apart.
-        item: column of what is resampled, whose values belong together.
-        value: column of the measure.
-        top: the value is a rank, and the measure whether it is at most this.
-    """
-
-    table: str
-    shared: Mapping[str, str]
-    better: Mapping[str, str]
+    table: str  # path of the Parquet file in the project
+    shared: Mapping[str, str]  # what both sides' rows have, by column
+    better: Mapping[str, str]  # what tells one side apart
     other: Mapping[str, str]
-    item: str
-    value: str
-    top: int | None = None
+    item: str  # column of what is resampled, whose values belong together
+    value: str  # column of the measure
+    top: int | None = None  # the value is a rank, and the measure whether it is at most this
 
 
 @dataclass(frozen=True)
@@ -51,23 +43,14 @@ class Reads:
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that README or the page says of the sample world.
+    """One thing that README or the page says of the sample world."""
 
-    Attributes:
-        name: of its evidence.
-        sentence: the claim.
-        measure: in words.
-        expected: of the difference.
-        parts: by name, the comparisons that all must show it; most claims have one.
-        margin: in the measure's unit, up to which a difference is none.
-    """
-
-    name: str
+    name: str  # of its evidence
     sentence: str
     measure: str
-    expected: Expected
-    parts: Mapping[str, Rows | Cost | Reads]
-    margin: float = 0.05
+    expected: Expected  # of the difference
+    parts: Mapping[str, Rows | Cost | Reads]  # comparisons by name that all must show it; most claims have one
+    margin: float = 0.05  # in the measure's unit, up to which a difference is none
 
 
 _MEASURES = {"mrr": "MRR", "precision@1": "P@1", "em": "EM"}

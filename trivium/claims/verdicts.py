@@ -15,18 +15,11 @@ from trivium.measures.trainings import Difference, Sides, over_trainings
 
 @dataclass(frozen=True)
 class InWorld:
-    """A claim in one world, by the one of its parts that speaks least for it.
+    """A claim in one world, by the one of its parts that speaks least for it."""
 
-    Attributes:
-        world: its seed.
-        trainings: how many were compared.
-        difference: what was found; of a cost δ, which is below 0 where the factor costs.
-        verdict: of it.
-    """
-
-    world: int
-    trainings: int
-    difference: Difference
+    world: int  # its seed
+    trainings: int  # how many were compared
+    difference: Difference  # of a cost δ, which is below 0 where the factor costs
     verdict: Verdict
 
 

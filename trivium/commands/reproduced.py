@@ -29,11 +29,7 @@ MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # m
 
 
 def clean_commit() -> str:
-    """The commit of the code that ran.
-
-    Raises:
-        BadInput: code or data differs from it.
-    """
+    """The commit of the code that ran; `BadInput` where code or data differs from it."""
     spared = [f":!{name}" for name in MADE]
     if changed := git("diff", "--name-only", "HEAD", "--", ".", *spared).splitlines():
         raise BadInput("edited since the commit: numbers are signed with the code that made them", got=changed)
@@ -41,11 +37,7 @@ def clean_commit() -> str:
 
 
 def require_scale(root: Path, scale: str) -> None:
-    """Require the parameters of `scales/{scale}.yaml`.
-
-    Raises:
-        BadInput: no such scale, or a parameter that differs from it, with both values.
-    """
+    """Require the parameters of `scales/{scale}.yaml`; `BadInput` names one that differs, with both values."""
     file = scale_file(scale)
     params = root / "params.yaml"
     used = dict(flatten(read_parameters(params)))
@@ -57,11 +49,7 @@ def require_scale(root: Path, scale: str) -> None:
 
 
 def real_pipelines(root: Path) -> list[str]:
-    """The pipelines whose data is not the sample's.
-
-    Raises:
-        BadInput: there are none.
-    """
+    """The pipelines whose data is not the sample's; `BadInput` where there are none."""
     used = read_parameters(root / "params.yaml")["world"]
     pipelines = [name for name, sources in WORLDS.items() if all(used[source] != "sample" for source in sources)]
     if not pipelines:

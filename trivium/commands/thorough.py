@@ -63,17 +63,11 @@ SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
 
 @dataclass(frozen=True, order=True)
 class Result:
-    """A result of `make thorough`: a pipeline in one world with one training, or all of it at the scale.
-
-    Attributes:
-        pipeline: its name.
-        training: seed of all that it trains; None: the whole pipeline.
-        world: seed of its sample world; None: the whole pipeline.
-    """
+    """A result of `make thorough`: a pipeline in one world with one training, or all of it at the scale."""
 
     pipeline: str
-    training: int | None = None
-    world: int | None = None
+    training: int | None = None  # seed of all that it trains; None: the whole pipeline
+    world: int | None = None  # seed of its sample world; None: the whole pipeline
 
     @property
     def file(self) -> str:
@@ -86,11 +80,7 @@ class Result:
         return f"{self.pipeline}{own}"
 
     def changes(self, root: Path) -> dict[str, Any]:
-        """Its changes of `params.yaml`, as a scale.
-
-        Args:
-            root: of the project, where `CLAIMS_SCALE` has decorrelation's cells of all trainings.
-        """
+        """Its changes of `params.yaml`, as a scale; `CLAIMS_SCALE` has decorrelation's cells of all trainings."""
         if self.training is None:
             return {self.pipeline: read_parameters(root / SCALE).get(self.pipeline) or {}}
         pipeline = self.pipeline
@@ -209,12 +199,9 @@ def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str
 
 
 def outdated(kept: Mapping[str, Any], digests: Mapping[str, str], tree: Mapping[str, Any]) -> list[str]:
-    """What has changed since results were made, in words; nothing where they would come out again.
+    """What has changed since results were made, in words, where code and parameters are these now.
 
-    Args:
-        kept: the results, with what `record` gave.
-        digests: of the stages' code, as the results would be made with now.
-        tree: the parameters, likewise.
+    `kept` has the results, with what `record` gave.
     """
     changes = [
         f"the code of {stage}" if stage in digests else f"{stage} is no more"
