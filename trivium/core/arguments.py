@@ -28,13 +28,9 @@ def argument_type(annotation: Any) -> tuple[type, bool]:
 def parser_of(
     main: Callable[..., Any], section: str, metrics: str | None = None, curves: str | None = None
 ) -> argparse.ArgumentParser:
-    """The parser of a stage's command line; its help is the docstring of `main`.
+    """The parser of a stage's command line, whose options are the keyword-only arguments of `main`, its help the rest.
 
-    Args:
-        main: of the stage; its keyword-only arguments are the options, with its defaults.
-        section: of `params.yaml`.
-        metrics: default of --metrics.
-        curves: default of --curves.
+    `metrics` and `curves` are the defaults of --metrics and --curves.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
     parser.add_argument(
@@ -65,21 +61,15 @@ def fill_paths(arguments: Mapping[str, Any], value_at: Callable[[str], Any]) -> 
     """Fill the names in braces of paths: `{encoder}` is another argument, `{kvqae.dataset}` a key of `params.yaml`.
 
     So a stage's module holds each of its paths once, for all its cells.
-
-    Args:
-        arguments: of the command line.
-        value_at: the value at a dotted key of `params.yaml`.
     """
+
+    def value_of(name: re.Match[str]) -> str:
+        return str(arguments[name[1]] if name[1] in arguments else value_at(name[1]))
 
     def fill(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [fill(item) for item in value]
-        if not isinstance(value, Path):
-            return value
-        return Path(re.sub(r"\{([\w.]+)\}", lambda name: str(value_of(name[1])), str(value)))
-
-    def value_of(name: str) -> Any:
-        return arguments[name] if name in arguments else value_at(name)
+        return Path(re.sub(r"\{([\w.]+)\}", value_of, str(value))) if isinstance(value, Path) else value
 
     return {name: fill(value) for name, value in arguments.items()}
 

@@ -31,11 +31,7 @@ class Engine(Protocol):
     """Maps a picklable function over shards and returns the results in order."""
 
     def has_gpu(self, probe: Callable[[], bool]) -> bool:
-        """Whether functions that take a GPU find one.
-
-        Args:
-            probe: whether this machine has one.
-        """
+        """Whether functions that take a GPU find one; `probe` says whether this machine has one."""
         ...
 
     def map(
@@ -84,12 +80,7 @@ def all_workers() -> int:
 
 
 def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None:
-    """Start a worker: hide passwords in its output, and end it with its stage.
-
-    Args:
-        gpus: where each worker takes its own from, where there are several.
-        cores: that it may use then.
-    """
+    """Start a worker: hide passwords in its output, end it with its stage, and give it a GPU of several, and cores."""
     redact_output()
     end_with_parent()
     if gpus is not None:
@@ -119,16 +110,10 @@ def end_with_parent(before: Callable[[], object] = int) -> None:
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Processes of this machine; one worker runs in this very process.
-
-    Attributes:
-        workers: how many.
-        gpu_workers: at most so many a GPU where the function takes one, in which each process has all networks. Each
-            sees one GPU.
-    """
+    """Processes of this machine; one worker runs in this very process."""
 
     workers: int
-    gpu_workers: int = 1
+    gpu_workers: int = 1  # at most so many a GPU, where each has all networks on it and sees no other
 
     def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether this machine has one."""

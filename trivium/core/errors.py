@@ -17,16 +17,9 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 1000
 
 
 class BadInput(ValueError):
-    """Input that cannot be used; the message says where it is, what was got and what was expected.
+    """Input that cannot be used: the problem in a few words, where it is, what was got (shortened) and expected.
 
-    No address in it shows a password.
-
-    Args:
-        problem: what is wrong, in a few words.
-        file, row, field: where; rows are counted from 1.
-        got: the offending value (shortened).
-        expected: what would have been right.
-        choices: the valid values.
+    Rows are counted from 1; `choices` are the valid values. No address in the message shows a password.
     """
 
     def __init__(

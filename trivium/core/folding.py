@@ -33,12 +33,7 @@ def fold(text: str) -> str:
 
 
 def fold_in_place(text: str, *, any_case: bool = False) -> tuple[str, list[tuple[int, int]]]:
-    """The folded text, and of each of its characters the (start, end) of the letter that it is a part of, as stored.
-
-    Args:
-        text: as stored.
-        any_case: whether case is folded, too.
-    """
+    """The folded text, and of each of its characters the (start, end) of the letter that it is a part of, as stored."""
     prepare = _without_case if any_case else fold
     if text.isascii():
         return prepare(text), [(place, place + 1) for place in range(len(text))]
@@ -53,12 +48,9 @@ def fold_in_place(text: str, *, any_case: bool = False) -> tuple[str, list[tuple
 
 
 def find_folded(text: str, phrase: str, *, any_case: bool = False) -> list[tuple[int, int]]:
-    """Find a text in another after folding both; returns (start, end) of each match in the text as stored.
+    """Find a phrase in a text after folding both; returns (start, end) of each match in the text as stored.
 
-    Args:
-        text: as stored.
-        phrase: found where its folded form is a part of the folded text; never in the middle of a letter with accents.
-        any_case: whether case does not count.
+    None begins or ends in the middle of a letter with accents. `any_case`: case does not count.
     """
     prepare = _without_case if any_case else fold
     target = prepare(phrase)

@@ -45,17 +45,11 @@ def read_matrix(path: Path) -> np.ndarray:
 
 @dataclass(frozen=True)
 class MatrixRows:
-    """Consecutive rows of a matrix; to a machine without its file these rows alone go, as an array.
+    """Consecutive rows of a matrix; to a machine without its file these rows alone go, as an array."""
 
-    Attributes:
-        matrix: its `.npy`, or on such a machine the rows.
-        start: the first row, from 0.
-        stop: one after the last.
-    """
-
-    matrix: Path | np.ndarray
-    start: int
-    stop: int
+    matrix: Path | np.ndarray  # its `.npy`, or on such a machine the rows
+    start: int  # the first row, from 0
+    stop: int  # one after the last
 
     def read(self) -> np.ndarray:
         """These rows; of a file memory-mapped, see `read_matrix`."""

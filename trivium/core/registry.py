@@ -22,12 +22,9 @@ def member_names(family: str) -> tuple[str, ...]:
 
 
 class Registry(Mapping[str, type[T]]):
-    """The classes of a family by their names; a class's module is imported when it is asked for.
+    """The classes of a family, a package, by their names; a class's module is imported when it is asked for.
 
-    Args:
-        family: dotted name of the package.
-        what: a member in words, for messages.
-        field: where a name stands that no member has, for messages.
+    Messages call a member `what`, and say in which `field` a name stands that none has.
     """
 
     def __init__(self, family: str, what: str, field: str) -> None:
@@ -59,11 +56,7 @@ class Registry(Mapping[str, type[T]]):
         return members[0]
 
     def check(self, name: str) -> str:
-        """Return the name, for pydantic's `AfterValidator`.
-
-        Raises:
-            ValueError: no member has it; those that there are are listed.
-        """
+        """Return the name, for pydantic's `AfterValidator`; `ValueError` lists the others where no member has it."""
         if name not in self:
             raise ValueError(f"no such {self._what}: {name} (choices: {', '.join(self)})")
         return name

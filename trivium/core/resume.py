@@ -21,13 +21,9 @@ def save_checkpoint(
     scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
     extra: dict[str, Any] | None = None,
 ) -> None:
-    """Replace the checkpoint in `folder/checkpoint` by the state after `step` steps.
+    """Replace the checkpoint in `folder/checkpoint` by the state after `step` steps of the optimiser.
 
-    Args:
-        folder: the stage's work folder.
-        step: optimiser steps done.
-        model, optimizer, scheduler: their states are saved.
-        extra: small JSON values to get back, such as the best score so far.
+    `extra` has small JSON values to get back, such as the best score so far.
     """
     with write_atomically(folder / "checkpoint") as temporary:
         temporary.mkdir()
@@ -50,11 +46,7 @@ def load_checkpoint(
 ) -> tuple[int, dict[str, Any]] | None:
     """Load the last checkpoint into model, optimiser, schedule and random state.
 
-    Returns:
-        (steps done, extra), or None when there is no checkpoint.
-
-    Raises:
-        BadInput: the checkpoint belongs to a model of another shape.
+    Returns (steps done, extra), or None when there is none; `BadInput` where it is of a model of another shape.
     """
     checkpoint = folder / "checkpoint"
     if not checkpoint.exists():

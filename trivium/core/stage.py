@@ -35,13 +35,9 @@ from trivium.core.tracking import Tracker
 class Context:
     """What the harness lends a stage while it runs.
 
-    Attributes:
-        tracker: takes the curves of a training, for the table of --curves, and for MLflow where tracking is on.
-        work: folder for shards and checkpoints. The same folder comes back when the stage is started again on the same
-            inputs, parameters and code (after a kill, say); it is removed when the stage succeeds.
-        engine: maps a picklable function over shards.
-        downloads: folder for what is fetched: one for all stages, whatever their inputs, parameters and code. A stage
-            removes what it has used up.
+    The folder `work` for shards and checkpoints comes back when the stage is started again on the same inputs,
+    parameters and code (after a kill, say), and is removed when the stage succeeds. The folder `downloads` is one for
+    all stages, whatever their inputs; a stage removes what it has used up.
     """
 
     tracker: Tracker
@@ -72,12 +68,10 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
 
 def _paths(value: Any) -> Iterator[Path]:
     """What may be paths in a tree of arguments or parameters: a folder of one's own may be named by text."""
-    if isinstance(value, dict):
-        yield from _paths(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for item in value:
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _paths(item)
-    elif isinstance(value, Path) or (isinstance(value, str) and value):
+    elif isinstance(value, Path | str) and value != "":
         yield Path(value)
 
 
@@ -166,10 +160,8 @@ def run_stage(
     """Entry point of a stage module: bad input ends in one clear message and exit code 1.
 
     Args:
-        main: whose keyword-only arguments are the options of the command; its paths, relative to the project, are
-            their defaults (see `fill_paths`).
-        section: of `params.yaml`.
-        parameters: model of the section.
+        main: whose keyword-only arguments are the options of the command, with their defaults (see `fill_paths`).
+        section, parameters: of `params.yaml`, and its model.
         metrics: where the numbers that `main` returns go, as flat JSON.
         curves: whether the stage trains; what it logs goes into `curves/` beside its metrics, as CSV.
     """
@@ -183,9 +175,6 @@ def run_stage(
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        place = f"{error.filename}: " if error.filename else ""
-        print(
-            f"{section}: {place}disk full while writing; nothing half-written is left, free some space and go on",
-            file=sys.stderr,
-        )
+        full = "disk full while writing; nothing half-written is left, free some space and go on"
+        print(f"{section}: {f'{error.filename}: ' if error.filename else ''}{full}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -119,13 +119,8 @@ def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int
         raise BadInput("columns of one name", file=path, row=row, got=twice)
     for row, cells in lines:
         if len(cells) != len(names):
-            raise BadInput(
-                "another number of cells than the first row has",
-                file=path,
-                row=row,
-                got=len(cells),
-                expected=str(len(names)),
-            )
+            problem, expected = "another number of cells than the first row has", str(len(names))
+            raise BadInput(problem, file=path, row=row, got=len(cells), expected=expected)
         yield row, dict(zip(names, cells, strict=True))
 
 
@@ -133,12 +128,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
     """Write a heading and a line a row, so that no spreadsheet takes a cell for a formula.
 
     A text that begins as a formula does gets an apostrophe before it, which spreadsheets do not show. Numbers stay,
-    as text too. A line break within a cell is LF.
-
-    Args:
-        path: where.
-        columns: their names.
-        rows: values in the columns' order, or by their names; what is None or not named is an empty cell.
+    as text too. A line break within a cell is LF. What is None, or not named in a mapping, is an empty cell.
     """
     with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         lines = csv.writer(out, lineterminator="\n")
@@ -194,9 +184,8 @@ def read_cell(path: Path, row: int, column: str) -> Any:
             if row < size:
                 values = file.read_row_group(group, columns=[column])[column]
                 if len(values) != size:
-                    raise BadInput(
-                        "damaged Parquet", file=path, got=f"{len(values)} rows", expected=f"{size}, as it says"
-                    )
+                    expected = f"{size}, as it says"
+                    raise BadInput("damaged Parquet", file=path, got=f"{len(values)} rows", expected=expected)
                 return values[row].as_py()
             row -= size
     raise AssertionError("a row that the file does not have")

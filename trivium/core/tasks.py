@@ -21,18 +21,11 @@ Point = tuple[int, dict[str, float]]
 
 
 class Curve:
-    """What a training logs: steps and named values.
-
-    Args:
-        tracker: takes a point; None on another machine than the stage's.
-
-    Attributes:
-        points: those that have not been tracked.
-    """
+    """What a training logs: steps and named values; on another machine than the stage's there is no tracker."""
 
     def __init__(self, tracker: Tracker | None) -> None:
         self._tracker = tracker
-        self.points: list[Point] = []
+        self.points: list[Point] = []  # that have not been tracked
 
     def __call__(self, step: int, **values: float) -> None:
         """Track a point, or keep it."""
@@ -53,25 +46,12 @@ class Task(Protocol):
     """
 
     def __call__(self, checkpoints: Path, *, out: Path, log: Curve) -> tuple[Metrics, list[Point]]:
-        """Do it; returns the metrics, and `log.points`.
-
-        Args:
-            checkpoints: folder to go on from, and to keep checkpoints in.
-            out: what it makes, a file or a folder.
-            log: takes a step and values.
-        """
+        """Make `out`, a file or folder, from checkpoints in a folder on; returns the metrics, and `log.points`."""
         ...
 
 
 def run_task(context: Context, task: Task, out: Path, *, description: str) -> Metrics:
-    """Run a task where the engine says; returns its metrics.
-
-    Args:
-        context: of the stage.
-        task: may take a GPU.
-        out: gets what it makes; complete or absent.
-        description: for the bar of progress.
-    """
+    """Run a task, which may take a GPU, where the engine says; returns its metrics when `out` is complete."""
     checkpoints, made = context.work / "checkpoints", context.work / "made"
     for folder in (checkpoints, made):
         folder.mkdir(exist_ok=True)
