@@ -1,6 +1,7 @@
 """Encoded images in Parquet shards: streamed in order, or read by name; the writer is atomic."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,27 +17,17 @@ _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.lar
 
 def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_size: int = 256) -> int:
     """Write encoded images as Parquet shards `shard-00000.parquet` (name, data); returns how many."""
-    count = 0
+    left, total, number = iter(images), 0, 0
     with write_atomically(folder) as temporary:
         temporary.mkdir()
-        batch: list[tuple[str, bytes]] = []
-
-        def flush() -> None:
-            shard = temporary / f"shard-{(count - 1) // shard_size:05d}.parquet"
+        while batch := list(islice(left, shard_size)):
             names, data = zip(*batch, strict=True)
             table = pa.table({"name": list(names), "data": list(data)}, schema=IMAGE_SCHEMA)
+            shard = temporary / f"shard-{number:05d}.parquet"
             # JPEG does not compress again; small row groups make random access cheap.
             pq.write_table(table, shard, compression="none", row_group_size=32, write_page_checksum=True)
-            batch.clear()
-
-        for image in images:
-            batch.append(image)
-            count += 1
-            if len(batch) == shard_size:
-                flush()
-        if batch:
-            flush()
-    return count
+            total, number = total + len(batch), number + 1
+    return total
 
 
 class Images:
