@@ -60,7 +60,7 @@ def connect() -> Iterator["MlflowClient"]:
 
 def open_run(client: "MlflowClient", name: str = "", tags: Mapping[str, str] | None = None) -> str:
     """The run of a name and tags that has not finished; by default that of this `dvc repro` or experiment."""
-    others = {}
+    others: dict[str, str] = {}
     if tags is None:
         name = os.environ.get("DVC_EXP_NAME", "")
         tags = {

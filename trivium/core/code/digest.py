@@ -149,7 +149,8 @@ def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = No
     """What each stage of a folder's `dvc.yaml` reaches, with `run.portable`; `parameters` replace its `params.yaml`."""
     if parameters is None:
         parameters = read_parameters(folder / PARAMS) if (folder / PARAMS).exists() else {}
-    stages, run = {}, parameters.get("run")
+    stages: dict[str, dict[str, str]] = {}
+    run = parameters.get("run")
     setting = {"setting run.portable": str(run.get("portable") if isinstance(run, dict) else None)}
     for name, command, values in read_stages(folder, parameters):
         members: dict[str, list[str]] = {}

@@ -109,9 +109,9 @@ class _WithoutShown(ast.NodeTransformer):
         errors = (inner for inner in nodes if isinstance(inner, ast.Call) and _last_name(inner.func) in _ERRORS)
         in_errors = {id(inner) for error in errors for inner in ast.walk(error)}
         names = [inner for inner in nodes if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)]
-        told = {name.id for name in names} - {name.id for name in names if id(name) not in in_errors}
+        wording = {name.id for name in names} - {name.id for name in names if id(name) not in in_errors}
         for statement in nodes:
-            if isinstance(statement, _ASSIGNMENTS) and statement.value is not None and _bound(statement) <= told:
+            if isinstance(statement, _ASSIGNMENTS) and statement.value is not None and _bound(statement) <= wording:
                 _remove_wording(statement.value)
         return self.generic_visit(node)
 
