@@ -60,9 +60,9 @@ def read_and_written(command: str, tree: dict[str, Any]) -> tuple[set[str], set[
 def _of_module(command: str, tree: dict[str, Any]) -> tuple[set[str], set[str]]:
     module = module_of(command)
     words = command.split()
-    parser = parser_of(import_module(module).main, "any", **published(module))
+    parser = parser_of(import_module(module).main, **published(module))
     arguments = vars(parser.parse_args(words[words.index(module) + 1 :]))
-    del arguments["params"], arguments["section"]
+    del arguments["params"]
     filled = fill_paths(arguments, partial(value_at, tree, Path("params.yaml")))
     return _paths(filled, written=False), _paths(filled, written=True)
 

@@ -26,16 +26,15 @@ def argument_type(annotation: Any) -> tuple[type, bool]:
 
 
 def parser_of(
-    main: Callable[..., Any], section: str, metrics: str | None = None, curves: str | None = None
+    main: Callable[..., Any], metrics: str | None = None, curves: str | None = None
 ) -> argparse.ArgumentParser:
     """The parser of a stage's command line, whose options are the keyword-only arguments of `main`, its help the rest.
 
     `metrics` and `curves` are the defaults of --metrics and --curves.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
-    parser.add_argument(
-        "--params", type=Path, default=Path("params.yaml"), help="parameter file (default: %(default)s)"
-    )
+    file = Path("params.yaml")
+    parser.add_argument("--params", type=Path, default=file, help="parameter file (default: %(default)s)")
     parser.add_argument("--metrics", type=Path, default=metrics, help="where to write the stage's flat metrics, JSON")
     parser.add_argument("--curves", type=Path, default=curves, help="where to write the curves of its trainings, CSV")
     hints = get_type_hints(main)
@@ -53,7 +52,6 @@ def parser_of(
             nargs="+" if several else None,
             default=None if required else argument.default,
         )
-    parser.set_defaults(section=section)
     return parser
 
 

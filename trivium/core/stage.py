@@ -110,18 +110,16 @@ def execute(
     from trivium.core.atomic import remove_folder
     from trivium.core.tables import write_json
 
-    arguments = vars(parser_of(main, section, metrics, curves).parse_args(argv))
+    arguments = vars(parser_of(main, metrics, curves).parse_args(argv))
     name = os.environ.get("DVC_STAGE", "").rpartition("dvc.yaml:")[2]
     digest = running_digest(name) if name else digest_of(parts_of(main))
     parameter_file = arguments.pop("params")
-    del arguments["section"]
     tree = read_parameters(parameter_file)
     arguments = fill_paths(arguments, partial(value_at, tree, parameter_file))
     metrics_file, curves_file = arguments.pop("metrics"), arguments.pop("curves")
     values = values_of(tree, section, model, parameter_file, arguments)
     parameters = validate(model, values, section, parameter_file, arguments)
-    inputs = inputs_of(arguments)
-    for path in inputs:
+    for path in inputs_of(arguments):
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)
