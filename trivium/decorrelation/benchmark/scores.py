@@ -88,11 +88,12 @@ _SHARES = (0.0, LEAST_SHARE, 0.05, 0.2)
 def strata(benchmark: BenchmarkSet) -> dict[str, dict[str, NDArray[np.bool_]]]:
     """{kind: {name: (queries,) who belongs there}}, without those that are empty."""
     remains, shares = benchmark.queries.partner_remains, benchmark.shares
+    has_partner = np.array([partner is not None for partner in benchmark.partners])
     named = (benchmark.named_by_people() & benchmark.queries.removed).any(axis=1)
     tested, classes = benchmark.tests_something(), np.array(benchmark.queries.class_names)
     groups: dict[str, dict[str, Any]] = {
         "what it tests": {"something": tested, "hardly anything": ~tested},
-        "usual partner": {"still there": remains, "not there": ~remains},
+        "usual partner": {"still there": remains, "not there": has_partner & ~remains, "has none": ~has_partner},
         "what is gone": {"people named it": named, "nobody named it": ~named},
         "share painted over": {
             f"{100 * low:g} to {100 * high:g} %": (shares >= low) & (shares < high)
