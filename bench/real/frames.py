@@ -38,7 +38,6 @@ from trivium.formats.framed_texts import AnnotatedText, FrameInstance
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.measures.bootstrap import percentiles, resampled_totals
 from trivium.measures.frames import SetScore, f1_of_counts, f1_randomization
-from trivium.nets.device import pick_device
 
 BROUGHT = Path("brought/complexity_models/camembert")
 NO_FRAMES = frozenset(("Other_sense",))
@@ -96,7 +95,6 @@ def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: Fra
     torch.manual_seed(settings.seed)
     taught = list(map(with_frames, texts))
     parser = start_parser(base, collect_labels(taught), settings.max_tokens)
-    parser.to(pick_device())
     train_parser(parser, taught, [], settings, work=work, log=Tracker().log)
     parser.network.eval()
     return parser

@@ -4,12 +4,10 @@ from pathlib import Path
 
 from trivium.complexity.frames.annotation import AnnotateParameters, annotate, distinct_contexts
 from trivium.complexity.frames.parser_folder import load_parser
-from trivium.complexity.frames.tagger import FrameParser
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.formats.squad import read_squad
 from trivium.measures.frames import entropy_bits
-from trivium.nets.device import pick_device
 
 
 def main(
@@ -25,8 +23,6 @@ def main(
     read = read_squad(questions)
     contexts = distinct_contexts(read.questions)
     model = load_parser(parser, parameters.batch)
-    if isinstance(model, FrameParser):
-        model.to(pick_device())
     table, counts = annotate(model, contexts)
     write_table(out, table)
     by_frame = [counts[f"frame {frame}"] for frame in model.labels.frames]

@@ -11,7 +11,6 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv
 from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
-from trivium.nets.device import pick_device
 
 
 def main(
@@ -32,7 +31,6 @@ def main(
     metrics = run_task(context, task, out, description="frame parser")
     saved = load_parser(out, parameters.batch)
     if isinstance(saved, FrameParser):
-        saved.to(pick_device())
         metrics["steps"] = float(parameters.steps)
     scores, rows = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
     metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}

@@ -9,19 +9,19 @@ from trivium.complexity.effects.analysed_tables import Measure, read_factors, re
 from trivium.complexity.partitions import (
     MEAN,
     PARTITION_COLUMNS,
-    card,
     chosen_factors,
     curve_rows,
     definition,
     frame_rows,
     parts_of,
+    write_part,
 )
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv
 from trivium.formats.frame_corpora import read_examples, read_texts
-from trivium.formats.squad import as_squad, write_squad
+from trivium.formats.squad import as_squad
 
 FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
 
@@ -62,25 +62,18 @@ def main(
     read = read_scores(scores, table.ids, parameters.measure)
     validated = chosen_factors(effects, table.names, parameters.majority)
     chosen = validated or tuple(name for name in FALLBACK if name in table.names) or table.names
-    parts = parts_of(table, chosen)
-    rows = curve_rows(parts, read)
+    parts = parts_of(dict(zip(table.names, table.factors, strict=True)), chosen)
+    rows = curve_rows(parts, dict(zip(read.models, read.values, strict=True)))
+    places = [
+        f"cut from: Calor, {parameters.source}, world seed {parameters.world_seed}, whose licence it has",
+        f"syntax, for f4: {parameters.parser}",
+    ]
     with write_atomically(out) as partitions:
         for part in parts:
-            folder = partitions / part.name
-            folder.mkdir(parents=True)
-            write_squad(folder / "data.json", [as_squad(examples[at]) for at in np.flatnonzero(part.members)])
-            text = card(
-                part,
-                rows,
-                definition(part, chosen, names, validated=bool(validated)),
-                language="fr",
-                measure=parameters.measure,
-                places=[
-                    f"cut from: Calor, {parameters.source}, world seed {parameters.world_seed}, whose licence it has",
-                    f"syntax, for f4: {parameters.parser}",
-                ],
-            )
-            (folder / "README.md").write_text(text, encoding="utf-8")
+            of_part = [as_squad(examples[at]) for at in np.flatnonzero(part.members)]
+            says = definition(part, chosen, names, validated=bool(validated))
+            write_part(partitions, part, rows, of_part, says, language="fr", measure=parameters.measure,
+                       places=places)  # fmt: skip
     write_csv(out_curves, PARTITION_COLUMNS, rows)
     frames = frame_rows(table, read, examples, read_texts(training))
     write_csv(out_frames, list(frames[0]), frames)

@@ -9,13 +9,11 @@ from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.corpora import lexical_units, predicted_units
 from trivium.complexity.factors.predicted import frame_of_answer, predicted_factors
 from trivium.complexity.frames.parser_folder import load_parser
-from trivium.complexity.frames.tagger import FrameParser
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.stage import Context, run_stage
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_texts
 from trivium.formats.question_sets import read_question_set
-from trivium.nets.device import pick_device
 from trivium.page.difficulty import write_difficulty
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${key}.kind"}  # of the family, per cell
@@ -54,8 +52,6 @@ def main(
     answers = {reading.id: reply.text for reading, reply in zip(readings, replies, strict=True)}
     write_predictions(out_answers, answers)
     frame_parser, contexts = load_parser(parser), list(dict.fromkeys(reading.context for reading in readings))
-    if isinstance(frame_parser, FrameParser):
-        frame_parser.to(pick_device())
     frames = dict(zip(contexts, frame_parser.parse(contexts), strict=True))
     units = lexical_units(read_texts(training))
     result = difficulty(

@@ -72,16 +72,16 @@ def _metrics(
     verdicts = ("validated", "significant", "holm_significant", "found", "found_holm")
     values = {
         "models": float(len(models)),
-        "tests": float((~np.isnan(effects.p)).sum()),
-        "undefined": float(np.isnan(effects.p).sum()),
+        "tests": float((~np.isnan(effects["p"])).sum()),
+        "undefined": float(np.isnan(effects["p"]).sum()),
         **agreement.means(),
         **{
-            f"{factor}_{verdict}": float(getattr(effects, verdict)[:, column].sum())
+            f"{factor}_{verdict}": float(effects[verdict][:, column].sum())
             for column, factor in enumerate(factors)
             for verdict in verdicts
         },
         **{
-            f"{model}_{factor}_delta_points": float(effects.delta[row, column])
+            f"{model}_{factor}_delta_points": float(effects["delta"][row, column])
             for row, model in enumerate(models)
             for column, factor in enumerate(factors)
         },

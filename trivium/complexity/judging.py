@@ -20,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from trivium.complexity.effects.analysed_tables import read_by_training
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_csv_records, read_table
+from trivium.core.tables import read_csv_records
 from trivium.formats.framed_texts import Example
 from trivium.formats.label_studio import read_export
 from trivium.measures.agreement import fleiss_kappa
@@ -177,15 +178,7 @@ class JudgementsParameters(Parameters):
 
 def read_answers(scores: Path) -> dict[str, dict[str, str]]:
     """Each model's answers of its first seed; baselines are not judged."""
-    columns = read_table(scores, ["model", "seed", "id", "prediction", "kind"]).to_pydict()
-    rows = [row for row in zip(*columns.values(), strict=True) if row[-1] != "baseline"]
-    first = {
-        model: min(seed for name, seed, *_ in rows if name == model) for model in dict.fromkeys(r[0] for r in rows)
-    }
-    return {
-        model: {question: answer for name, other, question, answer, _ in rows if (name, other) == (model, seed)}
-        for model, seed in first.items()
-    }
+    return {model: seeds[min(seeds)] for model, seeds in read_by_training(scores, "prediction")[0].items()}
 
 
 def make_tasks(examples: Sequence[Example], answers: Answers, parameters: JudgementsParameters) -> list[dict]:

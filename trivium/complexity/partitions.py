@@ -14,6 +14,7 @@ from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
 from trivium.complexity.factors.corpora import lexical_units
 from trivium.core.tables import read_table
 from trivium.formats.framed_texts import AnnotatedText, Example
+from trivium.formats.squad import SquadQuestion, write_squad
 from trivium.measures.effects import NO, YES
 from trivium.measures.frames import entropy_bits
 
@@ -48,45 +49,36 @@ def chosen_factors(effects: Path, factors: Sequence[str], majority: float) -> tu
     return tuple(factor for factor in factors if holds[factor] > majority * models)
 
 
-def parts_of(table: FactorTable, chosen: Sequence[str]) -> list[Part]:
+def parts_of(codes: Mapping[str, NDArray[np.int8]], chosen: Sequence[str]) -> list[Part]:
     """Parts by how many of the chosen factors hold, and by each factor's yes and no; empty ones are left out.
 
     A factor does not hold for an example in neither of its sets.
     """
-    codes = dict(zip(table.names, table.factors, strict=True))
     holding = sum((codes[name] == YES).astype(int) for name in chosen)
     parts = [Part(f"holding-{k}", "count", "", str(k), np.asarray(holding == k)) for k in range(len(chosen) + 1)]
-    for name in table.names:
+    for name, code in codes.items():
         parts += [
-            Part(f"{name}-{level}", "factor", name, level, codes[name] == code)
-            for level, code in (("no", NO), ("yes", YES))
+            Part(f"{name}-{level}", "factor", name, level, code == side) for level, side in (("no", NO), ("yes", YES))
         ]
     return [part for part in parts if part.members.any()]
 
 
-def curve_rows(parts: Sequence[Part], scores: ScoreTable) -> list[dict[str, Any]]:
-    """One row of PARTITION_COLUMNS a part and model, and one for the mean of all models.
+def curve_rows(parts: Sequence[Part], scores: Mapping[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
+    """One row of PARTITION_COLUMNS a part and model, and one for the mean of all models, of scores by model.
 
     `rank` is 1 for the easiest part of its kind (counts among themselves, the two sides of a factor among themselves).
     """
-    means = {part.name: scores.values[:, part.members].mean(axis=1) for part in parts}
+    values = np.stack(list(scores.values()))
+    means = {part.name: values[:, part.members].mean(axis=1) for part in parts}
     rows = []
     for part in parts:
         rivals = [other for other in parts if (other.kind, other.factor) == (part.kind, part.factor)]
         rank = 1 + sum(means[other.name].mean() > means[part.name].mean() for other in rivals)
-        shared = {
-            "partition": part.name,
-            "kind": part.kind,
-            "factor": part.factor,
-            "level": part.level,
-            "examples": int(part.members.sum()),
-            "share": float(part.members.mean()),
-            "rank": int(rank),
-        }
-        by_model = dict(zip(scores.models, means[part.name].tolist(), strict=True))
-        rows += [
-            shared | {"model": m, "score": value} for m, value in (by_model | {MEAN: means[part.name].mean()}).items()
-        ]
+        shared = {"partition": part.name, "kind": part.kind, "factor": part.factor, "level": part.level,
+                  "examples": int(part.members.sum()), "share": float(part.members.mean()),
+                  "rank": int(rank)}  # fmt: skip
+        own = dict(zip(scores, means[part.name].tolist(), strict=True)) | {MEAN: means[part.name].mean()}
+        rows += [shared | {"model": model, "score": value} for model, value in own.items()]
     return rows
 
 
@@ -149,32 +141,29 @@ def definition(part: Part, chosen: Sequence[str], names: Mapping[str, str], *, v
     )
 
 
-def card(
-    part: Part,
-    rows: Sequence[Mapping[str, Any]],
-    says: str,
-    *,
-    language: str,
-    measure: str,
-    places: Sequence[str],
-) -> str:
-    """The data set's README: definition, size, origin, every model's score, its place from easiest to hardest.
+def write_part(
+    folder: Path, part: Part, rows: Sequence[Mapping[str, Any]], questions: Sequence[SquadQuestion], says: str,
+    *, language: str, measure: str, places: Sequence[str],
+) -> None:  # fmt: skip
+    """Write a part's questions in SQuAD's format, and its card: definition, size, origin, every model's score, order.
 
     Args:
-        part, rows: what the card is of, and all rows of PARTITION_COLUMNS.
-        says: its definition.
-        language: code of ISO 639-1.
-        measure: of the scores.
+        folder: of all parts.
+        rows: of all parts, PARTITION_COLUMNS.
+        says: the part's definition.
         places: where it comes from, in lines.
     """
+    (folder / part.name).mkdir(parents=True)
+    write_squad(folder / part.name / "data.json", questions)
     own = [row for row in rows if row["partition"] == part.name]
     ranks = {row["partition"]: row["rank"] for row in rows if (row["kind"], row["factor"]) == (part.kind, part.factor)}
     scores = "\n".join(f"| {row['model']} | {row['score']:.4f} |" for row in own)
     order = ", ".join(f"`{name}`" for name in sorted(ranks, key=lambda name: (ranks[name], name)))
     origin = "".join(f"- {place}\n" for place in places)
-    return (
+    card = (
         f"---\nlanguage: {language}\ntask_categories:\n- question-answering\n---\n# {part.name}\n\n{says}\n\n"
         f"- questions: {own[0]['examples']}, {100 * own[0]['share']:.1f} % of the evaluation set\n"
         f"- format: SQuAD (`data.json`)\n- easiest to hardest: {order}\n{origin}\n"
         f"## Scores ({measure})\n| model | score |\n|---|---|\n{scores}\n"
     )
+    (folder / part.name / "README.md").write_text(card, encoding="utf-8")

@@ -35,9 +35,6 @@ def draw_examples(
     """Draw training questions about different contexts; with one seed, fewer are the first of more.
 
     Args:
-        training: questions to draw from.
-        count: of examples.
-        seed: of the draw.
         evaluated: texts that questions will be asked about; no context that overlaps one of them is drawn.
 
     Raises:

@@ -16,12 +16,6 @@ def load_pipeline(
 ) -> "Language":  # fmt: skip
     """Load a package or a folder, without the pipes to exclude.
 
-    Args:
-        name: of the package, or the folder.
-        expected: what to do about one that is not there.
-        needed: pipes that it must have.
-        field: the parameter that names it.
-
     Raises:
         BadInput: it is not there, or lacks a pipe.
     """

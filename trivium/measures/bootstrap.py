@@ -42,9 +42,6 @@ def clustered_interval(
     Args:
         values: (n,) finite.
         clusters: (n,) label of each value's cluster.
-        confidence: in (0, 1), two-sided.
-        resamples: draws, at least 1.
-        seed: of the draws.
     """
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     totals = np.stack([np.bincount(member, weights=values), np.bincount(member).astype(np.float64)], axis=1)
@@ -76,9 +73,6 @@ def cluster_bootstrap(
         scores: (trainings, examples).
         factors: (factors, examples) of 1, 0, -1.
         clusters: (examples,) number or name of each example's text.
-        resamples: how many.
-        confidence: in (0, 1), two-sided.
-        seed: of the draw.
         of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
 
     Returns:

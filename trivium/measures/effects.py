@@ -146,8 +146,6 @@ def same_loss(
     Args:
         scores: (models, questions) behind δ.
         plain: (questions,) scores behind δ'.
-        factors, clusters: as in `clustered_difference`.
-        margin: in (0, 1).
 
     Returns:
         (models, factors); NaN where nothing can be told. It says nothing where δ is not below 0.
@@ -168,9 +166,6 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
         scores: (models, questions), such as differences of two scores.
         factors: (factors, questions) of 1, 0, -1.
         clusters: (questions,) number of each question's cluster, from 0.
-
-    Raises:
-        ValueError: as `mean_differences`.
     """
     scores, factors = checked(scores, factors)
     clusters = np.asarray(clusters)

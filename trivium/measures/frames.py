@@ -89,8 +89,6 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
 
     Args:
         first, second: both systems' counts on the same texts, the unit that is swapped.
-        permutations: swaps drawn.
-        seed: of the draw.
     """
     one, two = _counts(first), _counts(second)
     sums = one.sum(axis=0), two.sum(axis=0)

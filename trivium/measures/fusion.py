@@ -46,28 +46,19 @@ def gather(runs: Sequence[Run]) -> Candidates:
     Raises:
         ValueError: no run, no query, or runs about different queries (`Run.complete` adds empty lists).
     """
-    runs = _in_one_order(runs)
-    return _align(runs, slice(None))
+    return next(gather_blocks(runs, queries=max((len(run.queries) for run in runs), default=1)))
 
 
 def gather_blocks(runs: Sequence[Run], queries: int = 1024) -> Iterator[Candidates]:
-    """As `gather`, but so many queries at a time: the union of a great many lists fits no memory.
-
-    Raises:
-        ValueError: as `gather`.
-    """
-    runs = _in_one_order(runs)
-    for start in range(0, len(runs[0].queries), queries):
-        yield _align(runs, slice(start, start + queries))
-
-
-def _in_one_order(runs: Sequence[Run]) -> list[Run]:
+    """As `gather`, but so many queries at a time: the union of a great many lists fits no memory."""
     if not runs or not runs[0].queries:
         raise ValueError("nothing to fuse: no run, or a run without query")
-    queries = runs[0].queries
+    first = runs[0].queries
     for run in runs[1:]:
-        check_same_queries(queries, run.queries, f"run {runs[0].name!r}", f"run {run.name!r}")
-    return [run if run.queries == queries else run.select(queries) for run in runs]
+        check_same_queries(first, run.queries, f"run {runs[0].name!r}", f"run {run.name!r}")
+    runs = [run if run.queries == first else run.select(first) for run in runs]
+    for start in range(0, len(first), queries):
+        yield _align(runs, slice(start, start + queries))
 
 
 def _align(runs: Sequence[Run], rows: slice) -> Candidates:
@@ -180,11 +171,7 @@ def normalize(candidates: Candidates, name: str) -> NDArray[np.float64]:
 
 
 def normalized_blocks(runs: Sequence[Run], name: str) -> Iterator[tuple[Candidates, NDArray[np.float64]]]:
-    """Some queries' candidates at a time with their normalised scores, as `gather` and `normalize` give them for all.
-
-    Raises:
-        ValueError: as `gather` and `normalize`.
-    """
+    """Some queries' candidates at a time with their normalised scores, as `gather` and `normalize` give them."""
     few = runs and len(runs[0].queries) <= _FEW
     kept = list(gather_blocks(runs)) if few else None
     by = scales(kept or gather_blocks(runs)) if name == "z_score" else None
@@ -217,24 +204,14 @@ def weighted_sum(normalized: NDArray[np.float64], weights: NDArray[np.float64]) 
 
 
 def linear_fusion(
-    runs: Sequence[Run],
-    weights: Sequence[float],
-    *,
-    depth: int | None,
-    normalization: str = "z_score",
-    name: str = "",
+    runs: Sequence[Run], weights: Sequence[float], *, depth: int | None, normalization: str = "z_score", name: str = ""
 ) -> Run:
     """Rank by the weighted sum of normalised scores.
 
     Args:
-        runs: one a system, about the same queries.
         weights: one a system, ≥ 0; only their proportions matter.
         depth: documents kept a query; None keeps all candidates.
         normalization: `z_score`, `min_max` or `rank`.
-        name: of the fused run.
-
-    Raises:
-        ValueError: as `gather`, `normalize` and `unit_sum`, or not one weight a run.
     """
     if len(weights) != len(runs):
         raise ValueError(f"{len(runs)} runs, but {len(weights)} weights")
@@ -244,11 +221,7 @@ def linear_fusion(
 
 
 def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | None, name: str = "") -> Run:
-    """Rank by Σ_s 1 / (k + r_s(d)), over the systems that returned d (Cormack et al. 2009).
-
-    Raises:
-        ValueError: as `gather`, or k < 0.
-    """
+    """Rank by Σ_s 1 / (k + r_s(d)), over the systems that returned d (Cormack et al. 2009)."""
     if k < 0:
         raise ValueError(f"k should be ≥ 0, got {k}")
     parts = (
@@ -277,10 +250,6 @@ def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int
 def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
     """P(relevant | position) of one system, learned from the queries that have a list.
 
-    Args:
-        run: lists of the training queries.
-        qrels: relevant documents of the same queries.
-
     Returns:
         (depth,) shares, up to the longest list; nothing is smoothed.
 
@@ -298,7 +267,6 @@ def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.fl
     A system that did not return a document, or returned it beyond the positions it learned, gives 0.
 
     Args:
-        candidates: of `gather`.
         probabilities: one a system, of `position_probabilities`.
     """
     parts = np.zeros(candidates.ranks.shape)

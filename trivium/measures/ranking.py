@@ -58,7 +58,6 @@ def ndcg(grades: NDArray[np.int64], ideal: NDArray[np.int64], cutoff: int) -> ND
     Args:
         grades: (queries, depth) at each rank, 0 where not relevant.
         ideal: (queries, n) grades of all relevant documents, highest first, filled up with 0.
-        cutoff: how many ranks of both are looked at.
     """
     gained, best = (
         (matrix[:, :cutoff] / np.log2(np.arange(2, matrix[:, :cutoff].shape[1] + 2))).sum(axis=1)

@@ -32,7 +32,6 @@ def ranks_of_embeddings(
     Args:
         queries: (queries, width) float.
         gallery: (items, width) float, may be memory-mapped float16.
-        query_owners, gallery_owners: labels.
 
     Raises:
         ValueError: a value that is not finite, or a query without an own item.
@@ -101,7 +100,6 @@ def occurrence_skew(neighbours: ArrayLike, size: int) -> float:
 
     Args:
         neighbours: rows of the gallery, those of all queries, in any shape.
-        size: of the gallery.
     """
     counts = np.bincount(np.asarray(neighbours, dtype=np.int64).ravel(), minlength=size).astype(np.float64)
     deviation = counts - counts.mean()

@@ -47,7 +47,6 @@ def reorder(run: Run, scores: NDArray[np.float64]) -> Run:
     find the same order.
 
     Args:
-        run: the lists; what is in them stays.
         scores: (queries, depth), of the run's documents; anything where it is padded.
 
     Raises:
@@ -64,10 +63,6 @@ def follow(head: Run, run: Run) -> Run:
     """The lists of `head`, then what else `run` holds, in its order.
 
     What follows takes the next lower scores below the head's last one, as `reorder` does with equal ones.
-
-    Args:
-        head: the first documents of each list of `run`, reordered.
-        run: about the same queries, in the same order.
     """
     width = head.documents.shape[1]
     documents = np.concatenate([head.documents, run.documents[:, width:]], axis=1)
@@ -79,7 +74,6 @@ def best_passages(run: Run, article_of: NDArray[np.int64]) -> Run:
     """The run over articles in which each article stands at the rank and score of its first passage.
 
     Args:
-        run: over passages.
         article_of: (passages,) the article of each passage.
 
     Raises:

@@ -39,7 +39,6 @@ def rouge_l(
     """ROUGE-L F of every prediction against its reference; 0 where either has no word.
 
     Args:
-        references, predictions: of the same length, in the same order.
         setting: `unicode`, or `paper` for the untouched package.
 
     Returns:

@@ -80,11 +80,8 @@ class Run:
         """Rank each row by score, highest first; equal scores by lower document id.
 
         Args:
-            queries: query ids, one a row.
             documents: (queries, n) ids, -1 where there is none (anywhere in the row).
             scores: (queries, n) finite scores; ignored where there is no document.
-            depth: keep the best `depth`; None keeps all.
-            name: of the system.
         """
         documents = np.atleast_2d(np.asarray(documents, dtype=np.int64))
         scores = np.where(documents == PADDING, -np.inf, np.asarray(scores, dtype=np.float64))
@@ -99,15 +96,12 @@ class Run:
 
         Documents are numbers, or names: these are ranked as trec_eval ranks them, of equal scores the last name first.
         """
-        names = number_names(document for ranked_documents in ranked.values() for document in ranked_documents)
-        number = None if names is None else {document: place for place, document in enumerate(names)}
+        names, number = number_names(document for ranked_documents in ranked.values() for document in ranked_documents)
         longest = max(map(len, ranked.values()), default=0)
         documents = np.full((len(ranked), longest), PADDING, dtype=np.int64)
         scores = np.full((len(ranked), longest), np.nan)
         for row, ranked_documents in enumerate(ranked.values()):
-            documents[row, : len(ranked_documents)] = (
-                list(ranked_documents) if number is None else [number[document] for document in ranked_documents]
-            )
+            documents[row, : len(ranked_documents)] = [number[document] for document in ranked_documents]
             scores[row, : len(ranked_documents)] = list(ranked_documents.values())
         return replace(cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name), names=names)
 
@@ -191,12 +185,8 @@ class Qrels:
                 if not isinstance(grade, Real) or not float(grade).is_integer():
                     raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
             graded[query] = {document: grade for document, grade in grades.items() if grade > 0}
-        names = number_names(document for grades in graded.values() for document in grades)
-        number = None if names is None else {document: place for place, document in enumerate(names)}
-        ids = [
-            np.array([document if number is None else number[document] for document in grades], np.int64)
-            for grades in graded.values()
-        ]
+        names, number = number_names(document for grades in graded.values() for document in grades)
+        ids = [np.array([number[document] for document in grades], np.int64) for grades in graded.values()]
         own = tuple(np.array([*grades.values()], np.int64) for grades in graded.values())
         return cls(tuple(graded), tuple(ids), own, names)
 
@@ -239,14 +229,18 @@ def look_up_grades(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.int
     return matrix
 
 
-def number_names(documents: Iterable[Any]) -> tuple[str, ...] | None:
-    """The names by number, last name first, so that equal scores are ranked as trec_eval does; None of numbers."""
+def number_names(documents: Iterable[Any]) -> tuple[tuple[str, ...] | None, dict[Any, int]]:
+    """The documents' names by number, and their numbers; None of documents that are numbers themselves.
+
+    The last name comes first, so that equal scores are ranked as trec_eval does.
+    """
     names = set(documents)
     if not any(isinstance(name, str) for name in names):
-        return None
+        return None, {number: number for number in names}
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise ValueError(f"documents bear names or numbers, not both: {wrong[0]!r} is no text")
-    return tuple(sorted(names, reverse=True))
+    ordered = tuple(sorted(names, reverse=True))
+    return ordered, {name: number for number, name in enumerate(ordered)}
 
 
 def name_of(document: int, names: Sequence[str] | None) -> str:

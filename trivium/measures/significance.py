@@ -20,8 +20,6 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
 
     Args:
         values: (systems, queries) of one measure.
-        permutations: sign vectors drawn when there are too many to enumerate.
-        seed: of the draw.
 
     Returns:
         (systems, systems) symmetric p-values, 1 on the diagonal.
@@ -64,7 +62,6 @@ def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> lis
     Args:
         values: (systems, queries) of one measure.
         p: (systems, systems) p-values, from `fisher_randomization`.
-        level: of significance.
 
     Raises:
         ValueError: more systems than letters, or shapes that do not fit.
@@ -86,9 +83,7 @@ def bootstrap_interval(
 
     Args:
         values: (n,) one measure's values.
-        confidence: in (0, 1), two-sided.
         resamples: samples of n values with replacement.
-        seed: of the draw.
 
     Returns:
         (low, high): the (1 ∓ confidence) / 2 quantiles of the resampled means.

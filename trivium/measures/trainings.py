@@ -82,12 +82,7 @@ def over_trainings(
     difference is `(z_{(1 + confidence) / 2} + z_{power}) · error` (Bloom 1995).
 
     Args:
-        sides: sums and counts.
-        confidence: in (0, 1), two-sided.
         power: share of such differences that are to be found.
-        resamples: how many.
-        permutations: of the test over items.
-        seed: of the draws.
     """
     from scipy.special import ndtri  # its import takes a fifth of a second
 

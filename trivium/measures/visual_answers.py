@@ -38,7 +38,6 @@ def in_range(prediction: str, right: tuple[float, float]) -> bool:
     With the ranges [a, b] and [c, d]: `|[a, b] ∩ [c, d]| / |[a, b] ∪ [c, d]| ≥ ½`. A single number must lie inside.
 
     Args:
-        prediction: what was answered.
         right: lowest and highest number that are right.
     """
     low, high = stated_numbers(prediction)

@@ -58,14 +58,7 @@ def search_weights(
     """Try every weighting of the grid; the values equal those of `linear_fusion` followed by `evaluate`.
 
     Args:
-        runs: one a system, about the same queries as the qrels.
-        qrels: relevant documents.
         step: of the grid, a divisor of 1.
-        depth: documents kept in the fused run; None keeps all candidates.
-        normalization: as in `linear_fusion`.
-
-    Raises:
-        ValueError: as `gather`, `normalize`, `simplex_grid` and `mean_reciprocal_ranks`.
     """
     units = simplex_grid(len(runs), step)
     weights = units / units[0].sum()
@@ -86,11 +79,8 @@ def mean_reciprocal_ranks(
     lowest id; its rank is 1 + the number of candidates that score higher, or the same with a lower id.
 
     Args:
-        runs: one a system, about the same queries as the qrels.
-        qrels: relevant documents.
         weights: (weightings, systems); scaled to sum 1.
         depth: relevant documents at lower ranks count 0; None looks at all candidates.
-        normalization: as in `linear_fusion`.
 
     Returns:
         (weightings,) means over the queries.
@@ -119,7 +109,6 @@ def _first_ranks(
 
     Args:
         scores: (systems, n) normalised scores of a query's candidates, in ascending order of ids.
-        chosen: columns of the relevant ones.
         weights: (weightings, systems) of sum 1.
     """
     ranks = np.empty(len(weights), dtype=np.int64)

@@ -36,10 +36,7 @@ class Endpoint:
     """One model behind one address; several threads may ask.
 
     Args:
-        address: base URL, such as http://localhost:8000/v1.
-        model: the endpoint's name for it.
         key: secret, sent in the header; "" where none is needed.
-        requests_per_minute, timeout_s, retries, backoff_s: see `EndpointModel`.
 
     Attributes:
         counts: `requests`, `retries`, `rate_limited`, `timeouts`, `connections_lost`, `server_errors`, `malformed`.

@@ -33,15 +33,15 @@ def test_delta_and_p_are_the_papers():
     for row, values in enumerate(scores):
         for column, codes in enumerate(table.factors):
             yes, no = values[codes == 1], values[codes == 0]
-            assert effects.delta[row, column] == pytest.approx(100 * (yes.mean() - no.mean()))
+            assert effects["delta"][row, column] == pytest.approx(100 * (yes.mean() - no.mean()))
             theirs = scipy.stats.mannwhitneyu(yes, no, method="asymptotic")
-            assert effects.p[row, column] == pytest.approx(theirs.pvalue, rel=1e-11)
-    assert effects.p_holm.ravel() == pytest.approx(holm(effects.p.ravel()))
-    assert effects.yes.tolist() == [(codes == 1).sum() for codes in table.factors]
-    assert effects.found[:, 3].all()
-    assert effects.found_holm[:, 3].all()
-    assert not effects.found_holm[:, [0, 1, 2, 4, 5, 6]].any()
-    assert not (effects.found & ~effects.significant).any()
+            assert effects["p"][row, column] == pytest.approx(theirs.pvalue, rel=1e-11)
+    assert effects["p_holm"].ravel() == pytest.approx(holm(effects["p"].ravel()))
+    assert effects["yes"][0].tolist() == [(codes == 1).sum() for codes in table.factors]
+    assert effects["found"][:, 3].all()
+    assert effects["found_holm"][:, 3].all()
+    assert not effects["found_holm"][:, [0, 1, 2, 4, 5, 6]].any()
+    assert not (effects["found"] & ~effects["significant"]).any()
 
 
 def test_the_other_reading_has_a_delta_and_no_other_part(tmp_path):
@@ -194,26 +194,26 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     trainings = np.stack(list(scores.values())[:3])
     effects = analyse(trainings, table, of_model=np.array([0, 0, 1]), **OPTIONS)
     of_means = analyse(values, table, **OPTIONS)
-    assert np.array_equal(of_means.p_all, effects.p_all)
-    assert np.array_equal(of_means.high[1], effects.high[1])  # one training
-    assert (of_means.high[0] != effects.high[0]).all()  # two
+    assert np.array_equal(of_means["p_all"], effects["p_all"])
+    assert np.array_equal(of_means["high"][1], effects["high"][1])  # one training
+    assert (of_means["high"][0] != effects["high"][0]).all()  # two
     rows = read_table(folder / "effects.parquet").to_pylist()
     assert [(row["model"], row["factor"]) for row in rows] == [(m, f) for m in ("big", "small") for f in FACTORS]
     for name, expected in (
-        ("delta", effects.delta),
-        ("delta_floor", np.floor(effects.delta)),
-        ("p_holm", effects.p_holm),
-        ("joint_p", effects.joint.p),
-        ("high", effects.high),
-        ("found", effects.found),
+        ("delta", effects["delta"]),
+        ("delta_floor", np.floor(effects["delta"])),
+        ("p_holm", effects["p_holm"]),
+        ("joint_p", effects["joint_p"]),
+        ("high", effects["high"]),
+        ("found", effects["found"]),
     ):
         assert [row[name] for row in rows] == expected.ravel().tolist()
-    assert (rows[0]["yes"], rows[0]["no"]) == (effects.yes[0], effects.no[0])
+    assert (rows[0]["yes"], rows[0]["no"]) == (effects["yes"][0, 0], effects["no"][0, 0])
     assert metrics["examples"] == 200
     assert metrics["models"] == 2
     assert metrics["baselines_left_out"] == 1
     assert metrics["f3_validated"] == metrics["f3_found"] == 2
-    assert metrics["small_f3_delta_points"] == pytest.approx(effects.delta[1, 3])
+    assert metrics["small_f3_delta_points"] == pytest.approx(effects["delta"][1, 3])
     with (folder / "agreement.csv").open() as lines:
         (pair,) = csv.DictReader(lines)
     assert (pair["model"], pair["other"]) == ("big", "small")

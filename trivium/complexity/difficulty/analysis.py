@@ -50,10 +50,8 @@ def difficulty(
         answers: files of any form that `read_answers` knows, named as their models or `NAME=FILE`; or by model, a file
             or the answers by question, or a list of these, one a training, which count as one model.
         language: code of ISO 639-1; None: detected.
-        settings: judge, risk and so on; None: the defaults.
         factors: further ones: names of `MEMBERS`, files, functions; see `add_factors`.
         parser: `spacy:NAME`, a pipeline of spaCy that parses the contexts: adds three factors.
-        verdicts: a file or folder of human verdicts.
         more: further factors of `LABELS`, by question.
         say: called with what readers of the numbers must know: missing answers, language, clusters, doubtful fits.
 

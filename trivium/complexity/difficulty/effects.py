@@ -48,7 +48,6 @@ def difficulty_rows(
         factors: by name, (questions,) of 1, 0, -1.
         clusters: (questions,) number of each question's cluster.
         irt: the questions' difficulties, None where too few models answered.
-        settings: risk, power, margin and numbers of the bootstrap.
     """
     drawn: dict[str, Any] = {"resamples": settings.resamples, "confidence": settings.confidence, "seed": settings.seed}
     labels = [f"{number:09}" for number in clusters.tolist()]

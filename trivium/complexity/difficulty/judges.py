@@ -39,7 +39,6 @@ def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> Human
 
     Args:
         path: CSV (id, model, annotator, verdict) or Label Studio's JSON export.
-        answers: by model and question.
 
     Raises:
         BadInput: see `read_judgements`.
@@ -52,14 +51,7 @@ def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> Human
 def kappa(
     scores: Mapping[str, NDArray[np.float64]], ids: Sequence[str], verdicts: HumanVerdicts, confidence: float
 ) -> Kappa:
-    """Agreement on all judged answers; a score of at least a half says that an answer is right.
-
-    Args:
-        scores: of one judge, by model, (questions,).
-        ids: of the questions.
-        verdicts: of the people.
-        confidence: of the interval.
-    """
+    """Agreement on all judged answers; a score of at least a half says that an answer is right."""
     from scipy.special import ndtri
     from statsmodels.stats.inter_rater import cohens_kappa
 

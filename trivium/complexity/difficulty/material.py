@@ -78,7 +78,6 @@ def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequen
     """Read every model's answers, and say which are missing.
 
     Args:
-        question_set: whose questions they answer.
         models: by model, a file of any form that `read_answers` knows, or the answers themselves by question; or a list
             of these, one a training.
         say: called with each sentence on what is missing or left out.
@@ -143,8 +142,6 @@ def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | 
 
     Args:
         lacking: by model, which questions have no answer.
-        missing: what is done about them.
-        say: called with each sentence on what is done.
 
     Raises:
         BadInput: a model lacks more than a tenth and nobody said what to do; or nothing is left.

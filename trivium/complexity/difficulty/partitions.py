@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from trivium.complexity.difficulty.result import Difficulty
-from trivium.complexity.effects.analysed_tables import FactorTable, ScoreTable
-from trivium.complexity.partitions import PARTITION_COLUMNS, Part, card, curve_rows, definition, parts_of
+from trivium.complexity.partitions import PARTITION_COLUMNS, Part, curve_rows, definition, parts_of, write_part
 from trivium.core.atomic import write_atomically
 from trivium.core.tables import write_csv
 from trivium.formats.question_sets import AskedQuestion
-from trivium.formats.squad import SquadQuestion, write_squad
+from trivium.formats.squad import SquadQuestion
 
 PARTITIONS = "partitions"
 SUBSET = 0.25  # of the questions that are hard, and that are informative
@@ -44,9 +43,7 @@ def write_partitions(result: Difficulty, folder: str | Path) -> list[dict[str, A
         One row of PARTITION_COLUMNS a part and model, and one for the mean of all models.
     """
     chosen = shown_factors(result)
-    nothing = np.empty(0, dtype=np.str_)
-    codes = np.array([result.factors.codes[name] for name in chosen], dtype=np.int8)
-    parts = parts_of(FactorTable((), nothing, nothing, nothing, chosen, codes), chosen) if chosen else []
+    parts = parts_of({name: result.factors.codes[name] for name in chosen}, chosen) if chosen else []
     irt, by = result.irt, "the Rasch model"
     if irt is not None:
         if result.two_parameters is not None and (result.discrimination_p or 0) <= result.settings.risk:
@@ -55,8 +52,7 @@ def write_partitions(result: Difficulty, folder: str | Path) -> list[dict[str, A
             members = np.zeros(len(values), dtype=bool)
             members[np.argsort(-values, kind="stable")[: max(1, round(SUBSET * len(values)))]] = True
             parts.append(Part(name, "irt", "", name, members))
-    scores = np.stack(list(result.scores[result.settings.judge].values()))
-    rows = curve_rows(parts, ScoreTable(tuple(result.models), scores, np.arange(len(scores)), ()))
+    rows = curve_rows(parts, result.scores[result.settings.judge])
     places = [
         f"cut from: {result.question_set.form}, {len(result.questions)} questions, whose licence it has",
         f"language: {result.language.name}",
@@ -68,15 +64,12 @@ def write_partitions(result: Difficulty, folder: str | Path) -> list[dict[str, A
             chosen_questions = [_squad(result.questions[at]) for at in np.flatnonzero(part.members)]
             placed = [question for question in chosen_questions if question is not None]
             lost = len(chosen_questions) - len(placed)
-            (temporary / part.name).mkdir()
-            write_squad(temporary / part.name / "data.json", placed)
             says = _IRT[part.name].format(by) if part.kind == "irt" else definition(
                 part, chosen, result.factors.labels, validated=True
             )  # fmt: skip
             more = [f"not in the file, since their answers do not stand in their texts: {lost}"] if lost else []
-            text = card(part, rows, says, language=result.language.code, measure=result.settings.judge,
-                        places=[*places, *more])  # fmt: skip
-            (temporary / part.name / "README.md").write_text(text, encoding="utf-8")
+            write_part(temporary, part, rows, placed, says, language=result.language.code,
+                       measure=result.settings.judge, places=[*places, *more])  # fmt: skip
     write_csv(folder / f"{PARTITIONS}.csv", PARTITION_COLUMNS, rows)
     return rows
 

@@ -19,6 +19,7 @@ from rapidfuzz.distance import LCSseq
 
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import ReadText
+from trivium.complexity.scoring.systems import random_span
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import FRENCH
@@ -28,12 +29,7 @@ _CACHED = 1 << 17  # references and answers whose words are remembered
 
 
 class Scorer:
-    """Scores answers to the questions of one set.
-
-    Args:
-        questions: each with at least one answer.
-        language: of the set.
-    """
+    """Scores answers to the questions of one set."""
 
     def __init__(self, questions: Sequence[AskedQuestion], language: Language) -> None:
         self._questions = questions
@@ -98,21 +94,13 @@ def best_overlap_answers(
 
 
 def random_spans(
-    questions: Sequence[AskedQuestion],
-    texts: Mapping[str, ReadText],
-    language: Language,
-    rng: np.random.Generator,
+    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language, rng: np.random.Generator
 ) -> list[str]:
     """A random span of each question's context, as long as the answer to a random question of the set."""
     lengths = rng.permutation([max(1, len(language.in_place(question.answers[0]))) for question in questions])
-    answers = []
-    for question, length in zip(questions, lengths.tolist(), strict=True):
-        words = texts[question.context].words
-        length = min(length, len(words))
-        first = int(rng.integers(len(words) - length + 1))
-        span = words[first : first + length]
-        answers.append(question.context[span[0].span.start : span[-1].span.end] if span else "")
-    return answers
+    places = [[word.span for word in texts[question.context].words] for question in questions]
+    drawn = zip(questions, lengths.tolist(), places, strict=True)
+    return [random_span(question.context, length, rng, spans) for question, length, spans in drawn]
 
 
 def score_models(
@@ -127,10 +115,7 @@ def score_models(
 
 
 def score_baselines(
-    questions: Sequence[AskedQuestion],
-    texts: Mapping[str, ReadText],
-    language: Language,
-    settings: DifficultySettings,
+    questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language, settings: DifficultySettings
 ) -> dict[str, NDArray[np.float64]]:
     """(questions,) scores by name of BASELINES, by the measure that is analysed."""
     score = getattr(Scorer(questions, language), settings.judge)

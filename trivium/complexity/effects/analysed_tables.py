@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -107,14 +107,20 @@ def model_means(trainings: NDArray[np.float64], of_model: NDArray[np.intp]) -> N
 
 def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
     """Read the output of stage complexity-score; the trivial baselines are left out."""
-    columns = read_table(path, ["id", "model", "kind", "seed", measure]).to_pydict()
-    scores: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    baselines: dict[str, None] = {}
-    for name, model, kind, seed, value in zip(*columns.values(), strict=True):
-        if kind == BASELINE:
-            baselines[model] = None
-        else:
-            scores[model][seed][name] = value
+    scores, baselines = read_by_training(path, measure)
     trainings = [[values[name] for name in ids] for seeds in scores.values() for values in seeds.values()]
     of_model = np.repeat(np.arange(len(scores)), [len(seeds) for seeds in scores.values()])
     return ScoreTable(tuple(scores), np.array(trainings, dtype=np.float64), of_model, tuple(baselines))
+
+
+def read_by_training(path: Path, column: str) -> tuple[dict[str, dict[int, dict[str, Any]]], list[str]]:
+    """A column of the table of scores by model, seed and question, and the names of the baselines, left out there."""
+    columns = read_table(path, ["id", "model", "kind", "seed", column]).to_pydict()
+    values: dict[str, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    baselines: dict[str, None] = {}
+    for identifier, model, kind, seed, value in zip(*columns.values(), strict=True):
+        if kind == BASELINE:
+            baselines[model] = None
+        else:
+            values[model][seed][identifier] = value
+    return values, list(baselines)

@@ -5,7 +5,7 @@ of whole frames is the exception: most elements' names belong to one frame, so t
 factor fixed. Its coefficient comes from the regression without them, with errors clustered by frame.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,7 @@ _COLLINEAR = 1e-8  # share of a column's variance that the others leave, below w
 _INSIDE, _OUTSIDE = 0.9, 0.5  # a yes lies in another factor's uncounted examples: that share of it, less of its noes
 
 
-@dataclass(frozen=True)
-class Joint:
+class Joint(NamedTuple):
     """Coefficients of the factors, (models, factors), in points of 100; NaN where they cannot be told apart.
 
     Attributes:
@@ -54,7 +53,6 @@ def joint_regression(
         scores: (models, examples) in [0, 1].
         factors: (factors, examples) of 1, 0, -1.
         elements, texts, frames: (examples,) names or numbers.
-        confidence: of the interval.
     """
     text, frame, element = (
         np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (texts, frames, elements)

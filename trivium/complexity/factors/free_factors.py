@@ -176,9 +176,6 @@ def free_factors(
     """Every factor's codes; a property without two different values gives no factor.
 
     Args:
-        questions: with answers.
-        language: of the set.
-        texts: every context, as `read_text` cuts it.
         trees: by context; without them the factors that need syntax are left out.
     """
     rows = [text_properties(question, texts[question.context], language) for question in questions]

@@ -21,6 +21,7 @@ from traceback import extract_tb
 from typing import Any, NamedTuple
 
 import numpy as np
+import yaml
 
 from trivium.complexity.factors.free_factors import LABELS, FreeFactors, ReadText, cut_column
 from trivium.core.errors import BadInput
@@ -43,31 +44,9 @@ _ASKS = {
     "who": "asks who", "when": "asks when", "where": "asks where", "why": "asks why", "how": "asks how",
     "how_many": "asks how many, how much or how long",
 }  # fmt: skip
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {"who": "who whom whose", "when": "when what_year which_year what_date", "where": "where", "why": "why",
-           "how": "how", "how_many": "how_many how_much how_long how_old how_far how_often how_tall how_high",
-           "what": "what which", "negation": "not no never none nobody nothing neither nor without cannot"},
-    "fr": {"who": "qui", "when": "quand quelle_année quelle_date quelle_époque", "where": "où", "why": "pourquoi",
-           "how": "comment", "how_many": "combien", "what": "quel quelle quels quelles que qu quoi lequel laquelle",
-           "negation": "ne n non jamais aucun aucune rien sans ni"},
-    "de": {"who": "wer wen wem wessen", "when": "wann welchem_jahr welches_jahr", "where": "wo wohin woher",
-           "why": "warum wieso weshalb", "how": "wie", "how_many": "wie_viele wie_viel wie_lange wie_oft wie_alt",
-           "what": "was welche welcher welches welchem welchen",
-           "negation": "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder"},
-    "es": {"who": "quién quiénes", "when": "cuándo qué_año", "where": "dónde adónde", "why": "por_qué", "how": "cómo",
-           "how_many": "cuánto cuánta cuántos cuántas", "what": "qué cuál cuáles",
-           "negation": "no nunca jamás nadie nada ningún ninguna ninguno sin ni tampoco"},
-    "it": {"who": "chi", "when": "quando quale_anno che_anno", "where": "dove dov", "why": "perché", "how": "come com",
-           "how_many": "quanto quanta quanti quante quant", "what": "che_cosa quale quali qual",
-           "negation": "non mai nessuno nessuna nessun niente nulla senza né"},
-    "nl": {"who": "wie", "when": "wanneer welk_jaar", "where": "waar", "why": "waarom", "how": "hoe",
-           "how_many": "hoeveel hoe_lang hoe_vaak hoe_oud", "what": "wat welke welk",
-           "negation": "niet geen nooit niemand niets zonder noch"},
-    "pt": {"who": "quem", "when": "quando que_ano", "where": "onde aonde", "why": "por_que por_quê", "how": "como",
-           "how_many": "quanto quanta quantos quantas", "what": "que qual quais",
-           "negation": "não nunca jamais ninguém nada nenhum nenhuma sem nem"},
-}  # fmt: skip
-"""Words, and phrases of two words, by language and kind."""
+_WORDS: dict[str, dict[str, str]] = yaml.safe_load(
+    Path(__file__).with_name("question_words.yaml").read_text(encoding="utf-8")
+)
 
 
 def _words_of(language: Language, member: str) -> Mapping[str, str]:
@@ -152,12 +131,8 @@ def add_factors(
     """Add the factors of these sources; a number is cut as the paper's are, more of it is yes.
 
     Args:
-        factors: of the questions, which get more.
         sources: names of `MEMBERS`, files of CSV (`id`, and columns of yes/no or numbers), functions or
             `module:function` (which gives True, False, a number or None for a question).
-        questions: that are analysed.
-        texts: their contexts, read.
-        language: of the set.
         ids: of all questions of the set, with those that are not analysed.
         note: told which questions a file does not name or leaves empty, and which of its ids the set does not have.
 

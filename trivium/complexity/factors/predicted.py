@@ -39,7 +39,6 @@ def predicted_factors(
     """The values of f0 (`rare_frame`) and f6 (`varied_triggers`); a factor that cannot be cut is left out.
 
     Args:
-        questions: with answers.
         frames: predicted, by context.
         adaptation: lexical units by frame, predicted in the adaptation corpus (f0).
         training: lexical units by frame in annotated texts (f6).

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.frames.windows import words_of
+from trivium.complexity.frames.windows import longest_matches, words_of
 from trivium.core.folding import fold
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
 
@@ -124,18 +124,12 @@ def collect_labels(texts: Sequence[AnnotatedText]) -> FrameLabels:
 def occurrences(text: str, forms: set[str]) -> list[tuple[str, int, int]]:
     """The occurrences of the forms as (form, start, end), in order: the longest at each place, none inside another."""
     words = words_of(text)
-    longest = max((len(words_of(form)) for form in forms), default=0)
-    places = []
-    first = 0
-    while first < len(words):
-        for size in range(min(longest, len(words) - first), 0, -1):
-            start, end = words[first].start, words[first + size - 1].end
-            if (form := form_of(text[start:end])) in forms:
-                places.append((form, start, end))
-                first += size - 1
-                break
-        first += 1
-    return places
+
+    def match(first: int, after: int) -> tuple[str, int, int] | None:
+        start, end = words[first].start, words[after - 1].end
+        return (form, start, end) if (form := form_of(text[start:end])) in forms else None
+
+    return list(longest_matches(len(words), max((len(words_of(form)) for form in forms), default=0), match))
 
 
 def _most_frequent(counts: Counter[str]) -> str:

@@ -13,6 +13,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.cards import write_card
+from trivium.nets.device import pick_device
 from trivium.nets.frame_parser import FrameTagger
 from trivium.nets.pretrained import load_pretrained, most_tokens
 
@@ -31,7 +32,7 @@ AnyParser: TypeAlias = "FrameParser | LinearFrameParser"
 
 
 def start_parser(base: Path, labels: FrameLabels, max_tokens: int) -> FrameParser:
-    """A parser with new heads on a public encoder.
+    """A parser with new heads on a public encoder, on `pick_device()`.
 
     Raises:
         BadInput: not a Hugging Face folder of an encoder, no fast tokenizer, or too few positions for `max_tokens`.
@@ -42,7 +43,7 @@ def start_parser(base: Path, labels: FrameLabels, max_tokens: int) -> FrameParse
         raise BadInput(
             "more tokens than positions", file=base, field="max_tokens", got=max_tokens, expected=f"≤ {most}"
         )
-    return FrameParser(network, tokenizer, labels, max_tokens)
+    return FrameParser(network.to(pick_device()), tokenizer, labels, max_tokens)
 
 
 def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
@@ -80,7 +81,7 @@ def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, me
 
 
 def load_parser(folder: Path, batch: int = 128) -> AnyParser:
-    """Load what `save_parser` wrote; it reads `batch` sentences at a time."""
+    """Load what `save_parser` wrote; it reads `batch` sentences at a time, on `pick_device()`."""
     tree = read_json(folder / LABELS)
     if tree.get("kind") == "linear":
         from trivium.complexity.frames.linear.parser import load_linear
@@ -91,5 +92,4 @@ def load_parser(folder: Path, batch: int = 128) -> AnyParser:
     network = FrameTagger(encoder, frames=len(labels.frames), elements=len(labels.names))
     weights = {f"encoder.{name}": value for name, value in encoder.state_dict().items()}
     network.load_state_dict(weights | load_file(folder / HEADS))
-    network.eval()
-    return FrameParser(network, tokenizer, labels, tree["max_tokens"], batch)
+    return FrameParser(network.to(pick_device()).eval(), tokenizer, labels, tree["max_tokens"], batch)

@@ -20,6 +20,7 @@ from trivium.complexity.frames.parser_folder import AnyParser, save_parser, star
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.tagger import FrameParser, Reading, collate
 from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, words_under
+from trivium.complexity.padding import pad
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -27,7 +28,6 @@ from trivium.formats.frame_corpora import read_texts
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.measures.bio import KindSpan, bio_tags
 from trivium.nets import training
-from trivium.nets.device import pick_device
 from trivium.nets.frame_parser import tagging_loss
 
 
@@ -113,9 +113,7 @@ class FrameParserParameters(Parameters):
 def mean_loss(parser: FrameParser, taught: Sequence[TaughtReading]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
     logits = parser.logits(collate([example.reading for example in taught], parser.tokenizer.pad_token_id))
-    tags = torch.full(logits.shape[:2], -100)
-    for row, example in enumerate(taught):
-        tags[row, : len(example.tags)] = torch.from_numpy(example.tags)
+    tags = pad([example.tags for example in taught], -100)
     return tagging_loss(logits, tags.to(logits.device))
 
 
@@ -149,7 +147,6 @@ def parser_job(
         torch.manual_seed(parameters.seed)
         parser = start_parser(base, collect_labels(training), parameters.max_tokens)
         parser.batch = parameters.batch
-        parser.to(pick_device())
         metrics = train_parser(parser, training, followed, parameters, work=checkpoints, log=log)
     save_parser(out, parser, base=base_of(parameters, base), data=str(texts))
     return metrics, log.points

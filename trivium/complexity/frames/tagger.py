@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
 from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, windows_of, words_of
+from trivium.complexity.padding import pad
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import best_bio_tags, bio_spans
 from trivium.nets.device import halving_batches, length_sorted_batches
@@ -51,12 +52,8 @@ class FrameParser:
     batch: int = 128
 
     def __post_init__(self) -> None:
-        self.to(self.device)
-
-    def to(self, device: torch.device) -> None:
-        """Move the network, and the mask of the elements that each frame may have, to a device."""
-        self.network.to(device)
-        self.allowed = torch.from_numpy(self.labels.allowed_elements()).to(device)
+        """Put the mask of the elements that each frame may have beside the network."""
+        self.allowed = torch.from_numpy(self.labels.allowed_elements()).to(self.device)
 
     @property
     def device(self) -> torch.device:
@@ -108,7 +105,7 @@ class FrameParser:
         """
         names, units, best = self.labels.frames, self.labels.units, {}
         placed = self._placed(texts, instances)
-        for places, logits in _scores(self, [Reading(gold.window) for gold in placed], range(len(placed)), _same):
+        for places, logits in _scores(self, [Reading(gold.window) for gold in placed], range(len(placed))):
             for gold, row in zip([placed[place] for place in places], logits, strict=True):
                 scores, lexical_unit = row[gold.first, 1::2], gold.instance.lexical_unit
                 unit = units.get((lexical_unit.lemma, lexical_unit.part_of_speech))
@@ -139,23 +136,14 @@ class FrameParser:
 
 def collate(readings: Sequence[Reading], padding: int | None) -> dict[str, Tensor]:
     """The network's inputs, padded on the right."""
-    tokens = max(len(reading.window.input_ids) for reading in readings)
-    words = max(len(reading.window.words) for reading in readings)
-    batch = {
-        "input_ids": np.full((len(readings), tokens), padding or 0),
-        "attention_mask": np.zeros((len(readings), tokens), dtype=np.int64),
-        "frame": np.array([reading.frame for reading in readings]),
-        "side": np.zeros((len(readings), tokens), dtype=np.int64),
-        "words": np.zeros((len(readings), words), dtype=np.int64),
+    windows = [reading.window for reading in readings]
+    return {
+        "input_ids": pad([window.input_ids for window in windows], padding or 0),
+        "attention_mask": pad([np.ones(len(window.input_ids)) for window in windows]),
+        "frame": torch.tensor([reading.frame for reading in readings]),
+        "side": pad([sides(reading) for reading in readings]),
+        "words": pad([window.first_tokens for window in windows]),
     }
-    for row, reading in enumerate(readings):
-        window = reading.window
-        length = len(window.input_ids)
-        batch["input_ids"][row, :length] = window.input_ids
-        batch["attention_mask"][row, :length] = 1
-        batch["side"][row, :length] = sides(reading)
-        batch["words"][row, : len(window.words)] = window.first_tokens
-    return {name: torch.from_numpy(value) for name, value in batch.items()}
 
 
 def sides(reading: Reading) -> NDArray[np.int64]:
@@ -168,19 +156,16 @@ def sides(reading: Reading) -> NDArray[np.int64]:
     return result
 
 
-def _same(logits: Tensor) -> Tensor:
-    return logits
-
-
 def _scores(
-    parser: FrameParser, readings: Sequence[Reading], order: Sequence[int], of: Callable[[Tensor], Tensor]
+    parser: FrameParser, readings: Sequence[Reading], order: Sequence[int], of: Callable[[Tensor], Tensor] | None = None
 ) -> Iterator[tuple[Sequence[int], NDArray[np.float32]]]:
-    """Places of readings, a batch at a time in this order, and what `of` makes of their logits."""
+    """Places of readings, a batch at a time in this order, and their logits, or what `of` makes of them."""
 
     @torch.inference_mode()
     def compute(places: Sequence[int]) -> tuple[Sequence[int], NDArray[np.float32]]:
         batch = collate([readings[place] for place in places], parser.tokenizer.pad_token_id)
-        return places, of(parser.logits(batch)).cpu().numpy()
+        logits = parser.logits(batch)
+        return places, (logits if of is None else of(logits)).cpu().numpy()
 
     yield from halving_batches(order, parser.batch, compute)
 

@@ -6,13 +6,16 @@ trigger. Words are the units that are tagged: offsets give them back exactly as 
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import TypeVar
 
 from transformers import PreTrainedTokenizerBase
 
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, Span
+from trivium.language.reading.language import cut
+
+Match = TypeVar("Match")
 
 # An elided word ends with its apostrophe: l' armée. Combining marks (NFD) belong to their letter.
 _WORD = re.compile(r"(?:\w[\u0300-\u036f]*)+['’]?|[^\w\s]")
@@ -48,37 +51,44 @@ def words_of(text: str, start: int = 0) -> list[Span]:
 
 def sentences_of(text: str) -> list[Span]:
     """Sentences without the white space around them; empty ones are left out."""
-    bounds = [0, *(match.end() for match in _END.finditer(text)), len(text)]
-    spans = []
-    for start, end in pairwise(bounds):
-        piece = text[start:end]
-        if stripped := piece.strip():
-            begin = start + len(piece) - len(piece.lstrip())
-            spans.append(Span(begin, begin + len(stripped)))
-    return spans
+    return cut(text, [(match.end(), match.end()) for match in _END.finditer(text)])
+
+
+def longest_matches(words: int, longest: int, match: Callable[[int, int], Match | None]) -> Iterator[Match]:
+    """Matches of stretches of words (first, the one after the last), the longest at each place, none inside another.
+
+    A stretch has at most `longest` words; `match` is None of one that is no match.
+    """
+    first = 0
+    while first < words:
+        after = first + 1
+        for end in range(min(first + longest, words), first, -1):
+            if (matched := match(first, end)) is not None:
+                yield matched
+                after = end
+                break
+        first = after
 
 
 def windows_of(texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> tuple[list[Window], int]:
     """The windows of texts, in order, and how many sentences had to be cut into pieces.
 
     Args:
-        texts: as they are stored.
-        tokenizer: a fast one.
         max_tokens: of a window, special tokens included. A single word with more loses its end.
     """
     pieces = [(place, span) for place, text in enumerate(texts) for span in sentences_of(text)]
     windows: list[Window] = []
-    cut = 0
+    sentences_cut = 0
     room = max_tokens - tokenizer.num_special_tokens_to_add()
     for (place, span), offsets in zip(
         pieces, _offsets(tokenizer, [span.of(texts[p]) for p, span in pieces]), strict=True
     ):
         words = words_of(span.of(texts[place]), span.start)
         too_long = len(offsets) > room
-        cut += too_long
+        sentences_cut += too_long
         chunks = _chunks(words, span.start, offsets, room) if too_long else [words]
         windows += [_window(place, texts[place], chunk, tokenizer, max_tokens) for chunk in chunks if chunk]
-    return windows, cut
+    return windows, sentences_cut
 
 
 def _offsets(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[tuple[int, int]]]:

@@ -33,12 +33,7 @@ def contrast_job(
     """Train a reader on each corpus, ask it the facts and write scores (`SCORES`), as a task of the engine.
 
     Args:
-        checkpoints, out, log: see `trivium/core/tasks.py`.
-        name, settings, seed: of the reader and its trainings.
-        base: folder of the base model.
         crossed: `facts.parquet` (`FACTS`), and a folder a corpus with `train.json` in SQuAD's format.
-        batch_size: readings together.
-        checkpoint_every: steps.
 
     Returns:
         By corpus `{corpus}_loss`, `{corpus}_rouge_l` of the facts; `baseline_rouge_l`; `facts`.

@@ -29,24 +29,11 @@ from trivium.nets import training
 
 
 def train(
-    reader: Reader,
-    features: Sequence[Any],
-    *,
-    seed: int,
-    work: Path,
-    checkpoint_every: int,
-    log: Callable[..., None],
+    reader: Reader, features: Sequence[Any], *, seed: int, work: Path, checkpoint_every: int, log: Callable[..., None]
 ) -> dict[str, float]:
     """Train in place; goes on from the checkpoint in `work` if there is one, to the same weights.
 
     Only trained weights are in a checkpoint; frozen ones are the base model's.
-
-    Args:
-        reader: its settings say how long and how fast.
-        features: training features of this reader.
-        seed: of the order of the features.
-        work, checkpoint_every: folder for checkpoints, and steps between them.
-        log: takes a step and values, for curves.
 
     Returns:
         `steps`, `features`, `epochs` (seen), `loss` (mean over the last tenth of the steps).

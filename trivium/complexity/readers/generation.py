@@ -47,9 +47,6 @@ def prompts_of(
     """A prompt a question, in order, of at most `max_tokens` tokens.
 
     Args:
-        tokenizer: a fast one.
-        template: with {question} and {context}.
-        questions, contexts: pairs.
         max_tokens: of a prompt, special tokens included; a question may take half of them.
 
     Raises:
@@ -101,15 +98,6 @@ class Pair:
 def decode(tokenizer: Any, ids: Sequence[int]) -> str:
     """Decode tokens; French puts spaces before its marks, so none is removed."""
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False).strip()
-
-
-def pad(rows: Sequence[Sequence[int] | NDArray[np.int32]], filler: int, *, left: bool = False) -> Tensor:
-    """(rows, longest) int64, filled up on the right or on the left."""
-    width = max(map(len, rows))
-    table = np.full((len(rows), width), filler, np.int64)
-    for line, row in zip(table, rows, strict=True):
-        line[width - len(row) if left else 0 : width if left else len(row)] = row
-    return torch.from_numpy(table)
 
 
 def answer_loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
+
+from trivium.complexity.padding import pad
 
 _CHUNK = 250  # questions tokenised at once
 
@@ -82,7 +83,6 @@ def windows_of(
 
     Args:
         tokenizer: a fast one, which knows where its tokens come from.
-        questions, contexts: pairs.
         max_tokens: of a window, special tokens included.
         stride: tokens that neighbouring windows share.
 
@@ -115,14 +115,10 @@ def windows_of(
 
 def pad_windows(windows: Sequence[Window], filler: int) -> Inputs:
     """Windows of a batch in tensors, the shorter ones filled up with the token `filler`."""
-    shape = len(windows), max(window.tokens for window in windows)
-    ids = np.full(shape, filler, np.int64)
-    types, mask, allowed = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
-    for row, window in enumerate(windows):
-        ids[row, : window.tokens], types[row, : window.tokens], mask[row, : window.tokens] = window.ids, window.types, 1
-        allowed[row, window.first : window.last] = True
+    allowed = pad([(np.arange(one.tokens) >= one.first) & (np.arange(one.tokens) < one.last) for one in windows]).bool()
     allowed[:, 0] = True
-    return Inputs(*map(torch.from_numpy, (ids, mask, types, allowed)))
+    mask = pad([np.ones(window.tokens) for window in windows])
+    return Inputs(pad([one.ids for one in windows], filler), mask, pad([one.types for one in windows]), allowed)
 
 
 def first_tokens(tokenizer: Any, text: str, count: int) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import Predictions, read_predictions
-from trivium.formats.framed_texts import Example
+from trivium.formats.framed_texts import Example, Span
 from trivium.language.reading.spaced import FRENCH
 from trivium.measures.french import words
 
@@ -30,14 +30,17 @@ def best_overlap_sentence(question: str, text: str) -> str:
     return max(candidates, key=lambda sentence: len(stems & FRENCH.content_stems(sentence)), default="")
 
 
-def random_span(text: str, length: int, rng: np.random.Generator) -> str:
-    """`length` consecutive words (between white space) from anywhere in the text; the whole text if it is shorter."""
-    tokens = list(_TOKEN.finditer(text))
-    if not tokens:
+def random_span(text: str, length: int, rng: np.random.Generator, places: Sequence[Span] | None = None) -> str:
+    """`length` consecutive words from anywhere in the text, the whole text if it is shorter; "" without any word.
+
+    `places` are those of the words; None: they stand between white space.
+    """
+    places = [Span(*token.span()) for token in _TOKEN.finditer(text)] if places is None else places
+    if not places:
         return ""
-    length = min(length, len(tokens))
-    first = int(rng.integers(len(tokens) - length + 1))
-    return text[tokens[first].start() : tokens[first + length - 1].end()]
+    length = min(length, len(places))
+    first = int(rng.integers(len(places) - length + 1))
+    return text[places[first].start : places[first + length - 1].end]
 
 
 def same_group_donors(groups: Sequence[str], rng: np.random.Generator) -> NDArray[np.int64]:

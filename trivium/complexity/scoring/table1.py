@@ -104,19 +104,12 @@ def summarize(
     """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
 
     Args:
-        scored: the model's.
         baseline: (questions,) ROUGE-L that it is compared with.
-        texts: of each question.
-        parameters: confidence, resamples and seed of the intervals.
     """
 
     def interval(values: NDArray[np.float64]) -> tuple[float, float]:
         return clustered_interval(
-            values,
-            texts,
-            confidence=parameters.confidence,
-            resamples=parameters.resamples,
-            seed=parameters.seed,
+            values, texts, confidence=parameters.confidence, resamples=parameters.resamples, seed=parameters.seed
         )
 
     metrics = {}
@@ -166,8 +159,6 @@ def frame_means(
 
     Args:
         values: (questions,) by measure; `rouge_l` and `rouge_l_paper`.
-        frames: of each question.
-        drawn: the measure that they are sorted by.
     """
     labels = np.asarray(frames)
     rows: list[dict[str, str | float]] = [
@@ -186,8 +177,6 @@ def spread(values: NDArray[np.float64], frames: Sequence[str], texts: Sequence[s
 
     Args:
         values: (questions,) scores.
-        frames, texts: of each question.
-        seed: of the permutations.
 
     Returns:
         `frame_range` of the frames' means and, where there are several frames, their standard deviation `frame_sd`
@@ -224,9 +213,6 @@ def spread_by_chance(
 
     Args:
         values: (questions,) scores.
-        frames, texts: of each question.
-        permutations: arrangements drawn, at least 1.
-        seed: of the draws.
 
     Returns:
         (mean of the standard deviations drawn, p): p = (count + 1) / (permutations + 1) of those at least as large as
@@ -267,11 +253,7 @@ def rows_of(
     """Score a model; what is drawn depends on the seed alone, not on other models.
 
     Args:
-        parameters: of the stage.
-        references: the reference answers, question by question.
-        frames, elements, texts: of the questions.
         baseline: (questions,) ROUGE-L of the baseline that models are compared with.
-        system: the model.
 
     Returns:
         Every answer's scores; the rows of `frame_means`; its row of Table 1, with the spread of its frames and what its

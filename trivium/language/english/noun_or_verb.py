@@ -27,7 +27,7 @@ def noun_or_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
     """A word such as "plays", "ride" or "watch": a verb only after a subject that agrees with it."""
     word = sentence.words[place]
     before = tags[-1] if tags else "."
-    following = _word_after(sentence, place)
+    following = sentence.word(place + 1)
     if word in NOUN_VERBS:
         return _hardly_verb(sentence, place, tags)
     if before in "XT" and not (before == "X" and sentence.words[place - 1] in ("has", "have", "is", "are")):
@@ -49,7 +49,7 @@ def noun_or_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "F" if word in THIRD_PERSON and _acts(sentence, place, tags) else "N"
     if word in _SURE_VERBS:
         return "F"
-    if sentence.words[place + 1 : place + 2] and form_of(sentence.words[place + 1]) == "G":
+    if form_of(following) == "G":
         return "N"
     many = is_plural(subject) or _coordinated(sentence, tags) or _counted(sentence, tags)
     if word in THIRD_PERSON:
@@ -72,7 +72,7 @@ def _hardly_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "F"
     if before != "N" or _awaits_plural(sentence, subjects) or _in_quantity(sentence, len(subjects)):
         return "N"
-    objective = CLOSED.get(_word_after(sentence, place)) in ("D", "Q")
+    objective = CLOSED.get(sentence.word(place + 1)) in ("D", "Q")
     many = is_plural(subject) or _coordinated(sentence, subjects) or _counted(sentence, subjects)
     if word.endswith("s"):
         return "F" if not is_plural(subject) and (objective or _acts(sentence, place, subjects)) else "N"
@@ -95,13 +95,13 @@ def _acts(sentence: Sentence, place: int, tags: list[str]) -> bool:
 
 def _moves_on(sentence: Sentence, place: int) -> bool:
     """Whether a preposition follows that goes with a verb rather than with a noun: "docks at", not "docks with"."""
-    return _word_after(sentence, place) in ("at", "to", "into", "for", "alongside")
+    return sentence.word(place + 1) in ("at", "to", "into", "for", "alongside")
 
 
 def noun_or_participle(sentence: Sentence, place: int, tags: list[str]) -> str:
     """A noun in -ing such as "crossing" or "building": a participle after who does it, or before what is done to it."""
     word = sentence.words[place]
-    following = _word_after(sentence, place)
+    following = sentence.word(place + 1)
     before, previous = (tags[-1], sentence.words[place - 1]) if tags else (".", "")
     objective = CLOSED.get(following) in ("D", "Q", "U", "O") or (word == "crossing" and following in _CROSSED)
     moving = word in _MOTIONS and following in _PATHS
@@ -122,7 +122,7 @@ def noun_or_participle(sentence: Sentence, place: int, tags: list[str]) -> str:
 def _does(sentence: Sentence, place: int, tags: list[str], *, objective: bool, moving: bool) -> bool:
     """Whether the noun before "crossing" crosses: "a train crossing a bridge", not "a train crossing sign"."""
     word, subject = sentence.words[place], sentence.words[place - 1]
-    following = _word_after(sentence, place)
+    following = sentence.word(place + 1)
     if following in _NAMED or _awaits_plural(sentence, tags):
         return False
     many = is_plural(subject) or (subject in _AGENTS and _coordinated(sentence, tags))
@@ -132,12 +132,8 @@ def _does(sentence: Sentence, place: int, tags: list[str], *, objective: bool, m
     return objective or many or subject in _PEOPLE or word in _MOTIONS
 
 
-def _word_after(sentence: Sentence, place: int) -> str:
-    return sentence.words[place + 1] if place + 1 < len(sentence.words) else "."
-
-
 def _starts_object(sentence: Sentence, place: int) -> bool:
-    return place < len(sentence.words) and CLOSED.get(sentence.words[place]) in ("D", "P", "Q", "U")
+    return CLOSED.get(sentence.word(place)) in ("D", "P", "Q", "U")
 
 
 def _coordinated(sentence: Sentence, tags: list[str]) -> bool:

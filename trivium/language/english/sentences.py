@@ -9,25 +9,12 @@ import re
 from dataclasses import dataclass
 
 from trivium.core.folding import NO_WIDTH, fold
+from trivium.language.english.word_lists import LISTS
 
 LEAST_PLAIN = 0.8  # share of the letters
 LONG = 6  # words
 WORD = re.compile(r"[^\W\d_]+")
-ENGLISH_WORDS = """
-a about above across after against all along an and another are around as at away back be behind being below beside
-between both but by down during each for from front getting has have he her him his in inside into is it its near next
-of off on one onto other out outside over several she small some that the their them there these they this three through
-to together top toward towards two under up using very wearing which while who with without
-"""
-OTHER_WORDS = """
-auf aus das dem den der ein eine einem einen einer es im ist mit neben sich sind und vor von zwei
-au aux avec dans de des deux du elle est et il la le les leur sa ses son sont sur un une
-con del dos el en las los por sobre su una unos y
-che da di e gli lo nel nella sono uno
-com duas em na os um uma
-een het naar op te van zijn
-"""  # German, French, Spanish, Italian, Portuguese, Dutch, without the words that English has too
-ENGLISH, OTHER = frozenset(ENGLISH_WORDS.split()), frozenset(OTHER_WORDS.split())
+ENGLISH, OTHER = LISTS["english_grammar"], LISTS["foreign_grammar"]
 
 
 def looks_english(text: str) -> bool:
@@ -61,6 +48,10 @@ class Sentence:
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     hyphened: frozenset[int] = frozenset()
+
+    def word(self, place: int) -> str:
+        """The word at a place; "." behind the last one."""
+        return self.words[place] if place < len(self.words) else "."
 
     def joined(self, place: int) -> bool:
         """Whether a hyphen ties this word to the one before it."""

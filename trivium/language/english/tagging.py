@@ -42,9 +42,7 @@ def _compound_at(words: tuple[str, ...], place: int) -> int:
 
 def _nounish(sentence: Sentence, place: int) -> bool:
     """Whether the word at a place could continue a noun phrase."""
-    if place >= len(sentence.words):
-        return False
-    word = sentence.words[place]
+    word = sentence.word(place)
     if word == "to" or not word[0].isalpha() or (word in _COMPOUND_STARTS and _compound_at(sentence.words, place)):
         return False
     if word in _PARTICIPLE_NOUNS and _is_modifier(sentence, place + 1):  # "seen crossing the street"
@@ -58,7 +56,7 @@ def _nounish(sentence: Sentence, place: int) -> bool:
 def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
     word, words = sentence.words[place], sentence.words
     before = tags[-1] if tags else "."
-    after = words[place + 1] if place + 1 < len(words) else "."
+    after = sentence.word(place + 1)
     if word == "'s":
         if tags and words[place - 1] == "it" and _nounish(sentence, place + 1):  # "it's" where "its" is meant
             tags[-1] = "Q"
@@ -114,7 +112,7 @@ def _tag_ambiguous(sentence: Sentence, place: int, before: str) -> str:
 
 
 def _is_modifier(sentence: Sentence, place: int) -> bool:
-    return place < len(sentence.words) and CLOSED.get(sentence.words[place]) in ("U", "D")
+    return CLOSED.get(sentence.word(place)) in ("U", "D")
 
 
 def _in_name(tags: list[str]) -> bool:
@@ -125,7 +123,7 @@ def _in_name(tags: list[str]) -> bool:
 def _adjective(sentence: Sentence, place: int, tags: list[str]) -> str:
     """An adjective; a noun where it ends a phrase ("an orange", "apples and oranges"), a verb after a subject."""
     word = sentence.words[place]
-    following = sentence.words[place + 1] if place + 1 < len(sentence.words) else "."
+    following = sentence.word(place + 1)
     before = tags[-1] if tags else "."
     if before == "N" and sentence.words[place - 1] in SECOND_PARTS.get(word, ()):  # "a traffic light and a bus"
         return "N"
@@ -137,7 +135,7 @@ def _adjective(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "J"
     if word in _ADJECTIVE_NOUNS and before in "DUJNQ":
         return "N"
-    if _form_of_participle(sentence, place + 1):
+    if form_of(following) in "GE":
         if before in "DQJU" and _nounish(sentence, place + 2):  # "a yellow flying disc"
             return "J"
         return "J" if not _in_name(tags) else "N"
@@ -148,14 +146,10 @@ def _adjective(sentence: Sentence, place: int, tags: list[str]) -> str:
     return "J"
 
 
-def _form_of_participle(sentence: Sentence, place: int) -> bool:
-    return place < len(sentence.words) and form_of(sentence.words[place]) in "GE"
-
-
 def _open_class(sentence: Sentence, place: int, tags: list[str]) -> str:
     word, form = sentence.words[place], form_of(sentence.words[place])
     before = tags[-1] if tags else "."
-    following = sentence.words[place + 1] if place + 1 < len(sentence.words) else "."
+    following = sentence.word(place + 1)
     if form == "G":
         if word in _NAMING and (before not in "XN" or following in _NAMED) and _nounish(sentence, place + 1):
             return "J"
@@ -164,13 +158,8 @@ def _open_class(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "G"
     if form == "E":
         waits = _in_name(tags) and before != "S"
-        described = before in "N.,PCR" and _nounish(sentence, place + 1) and _begun(tags)
+        described = before in "N.,PCR" and _nounish(sentence, place + 1)
         return "J" if (waits or described) and _nounish(sentence, place + 1) else "E"
     if form == "F":
         return noun_or_verb(sentence, place, tags)
     return form
-
-
-def _begun(tags: list[str]) -> bool:
-    """Whether the words just before belong to a phrase, or a phrase may begin here."""
-    return not tags or tags[-1] in "N.,PCR"

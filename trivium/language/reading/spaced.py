@@ -8,8 +8,10 @@ Snowball's where it has the language, stop words are spaCy's (the interrogatives
 import re
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 import snowballstemmer
+import yaml
 
 from trivium.core.folding import fold
 from trivium.formats.framed_texts import Span
@@ -17,29 +19,9 @@ from trivium.language.reading.language import Language, Word, stop_words, withou
 from trivium.measures import answers, french
 
 _SPACED = re.compile(r"\S+")
-_ELIDED = frozenset(
-    ["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "presqu"]
-)
-_CONTRACTED = frozenset(
-    ["s", "t", "d", "m", "ll", "re", "ve", "don", "doesn", "didn", "isn", "aren", "wasn", "weren", "hasn", "haven",
-     "hadn", "won", "wouldn", "couldn", "shouldn", "mustn"]
-)  # fmt: skip
 _ABBREVIATION = 8  # characters of the longest, with its full stop
-_INITIAL = r"[A-Z]"
-_ARTICLES = {  # MLQA's, Arabic's as it has them: anywhere in a word
-    "ar": r"ال",
-    "de": r"\b(?:ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des)\b",
-    "es": r"\b(?:un|una|unos|unas|el|la|los|las)\b",
-    "vi": r"\b(?:của|là|cái|chiếc|những)\b",
-}
-STEMMERS = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
-    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
-    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
-    "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian",
-    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
-    "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
-}  # fmt: skip
+_RULES: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("spaced.yaml").read_text(encoding="utf-8"))
+STEMMERS = _RULES["stemmers"]
 """Snowball's name of each language that it knows, by code."""
 
 
@@ -65,11 +47,7 @@ class Spaced(Language):
     """A language whose words stand between white space.
 
     Args:
-        code: of ISO 639-1.
-        words: of a text.
         answer_words: of an answer, normalised; None: as MLQA. None left: its words.
-        nothing: words without content beside spaCy's stop words.
-        goes_on: what stands before a full stop that ends no sentence, as a regular expression; "" for none.
         closing: quotation marks and brackets that may follow a full stop, for a language whose sentences begin with
             capitals of Latin; None: any other.
     """
@@ -80,8 +58,6 @@ class Spaced(Language):
         *,
         words: Callable[[str], list[str]] = _letters,
         answer_words: Callable[[str], list[str]] | None = None,
-        nothing: frozenset[str] = frozenset(),
-        goes_on: str = "",
         closing: str | None = None,
     ) -> None:
         stemmer = STEMMERS.get(code) if STEMMERS.get(code) in snowballstemmer.algorithms() else None
@@ -95,11 +71,12 @@ class Spaced(Language):
             self.boundary = re.compile(
                 rf"[.!?…](?:\s?[{closing}])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)"
             )
-        self._articles = re.compile(_ARTICLES[code]) if code in _ARTICLES else None
+        articles, abbreviations = _RULES["articles"].get(code), _RULES["abbreviations"].get(code)
+        self._articles = re.compile(articles) if articles else None
         self._words, self._answer_words = words, answer_words or self._as_mlqa
         self._stem: Callable[[str], str] = snowballstemmer.stemmer(stemmer).stemWord if stemmer else str
-        self._nothing = self.stop_words | nothing
-        self._goes_on = re.compile(rf"(?<![^\s(\"'])(?:{goes_on})\.$") if goes_on else None
+        self._nothing = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
+        self._goes_on = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
         self._forms: dict[str, frozenset[str]] = {}
         self._stems: dict[str, str] = {}
 
@@ -142,29 +119,11 @@ class Spaced(Language):
 _CLOSING = "»\"')\\]"  # what may stand behind a full stop, in a class of characters
 _MORE_CLOSING = _CLOSING + "”’“"
 FRENCH = Spaced(
-    "fr",
-    words=french.words,
-    answer_words=lambda text: french.normalize_answer(text).split(),
-    nothing=_ELIDED,
-    closing=_CLOSING,
+    "fr", words=french.words, answer_words=lambda text: french.normalize_answer(text).split(), closing=_CLOSING
 )
 SPACED = (
     FRENCH,
-    Spaced(
-        "en",
-        answer_words=lambda text: answers.normalize_answer(fold(text)).split(),
-        nothing=_CONTRACTED,
-        goes_on=rf"{_INITIAL}|Mr|Mrs|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|St|Mt|Jr|Sr|No|Nos|vs|ca|c|Vol|Fig|U\.S|U\.K",
-        closing=_MORE_CLOSING,
-    ),
-    Spaced(
-        "de",
-        goes_on=rf"[0-9]{{1,2}}|[IVXL]+|{_INITIAL}|Dr|Prof|St|Nr|Hl|bzw|ca|vgl|Abb|Bd|z\.\s?B|d\.\s?h|u\.\s?a",
-        closing=_MORE_CLOSING,
-    ),
-    Spaced(
-        "es",
-        goes_on=rf"{_INITIAL}|Sr|Sra|Srta|Dr|Dra|D|Dña|Prof|Sto|Sta|Ud|Uds|No|núm|pág|EE",
-        closing=_MORE_CLOSING,
-    ),
+    Spaced("en", answer_words=lambda text: answers.normalize_answer(fold(text)).split(), closing=_MORE_CLOSING),
+    Spaced("de", closing=_MORE_CLOSING),
+    Spaced("es", closing=_MORE_CLOSING),
 )

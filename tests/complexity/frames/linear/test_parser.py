@@ -13,7 +13,7 @@ from trivium.complexity.frames.linear.features import (
     class_of,
     fit_logistic,
     hash_names,
-    join_key,
+    join_keys,
     log_odds,
     matrix,
 )
@@ -131,8 +131,8 @@ def test_an_example_does_not_tell_its_own_answer():
     text = one_sentence(1, 0)[0]
     (place,) = annotated_occurrences(Words.of(text.text), text.frames, NONE)
     (option,) = place.right
-    (own,) = Triggers(count_lexicon([place])).rows([(place, option)], own=1)
-    (unknown,) = Triggers({}).rows([(replace(place, right=frozenset()), option)])
+    (own,) = Triggers(count_lexicon([place])).rows(place, [option], own=1)
+    (unknown,) = Triggers({}).rows(replace(place, right=frozenset()), [option])
     assert own.tolist() == unknown.tolist()
 
 
@@ -153,7 +153,7 @@ def test_classes_are_hints():
         "determiner", "participle", "negation", "have", "negation", "participle", "determiner", "number", "-e", ":", "name", "!",
     )  # fmt: skip
     assert class_of("e\u0301tudier") == "infinitive"
-    assert words.around(-1) == words.around(99) == ("#", "#", "#")
+    assert words.describe({"0": -1}) == words.describe({"0": 99}) == dict.fromkeys(("w0", "s0", "c0", "e0"), "#")
 
 
 def test_logistic_regression_by_hashed_features_equals_one_without():
@@ -171,4 +171,4 @@ def test_logistic_regression_by_hashed_features_equals_one_without():
     mine = log_odds(fit_logistic(rows, labels, 1e-4, 0), rows)
     theirs = LogisticRegression(C=1 / (600 * 1e-4)).fit(plain, labels).decision_function(plain)
     assert np.corrcoef(mine, theirs)[0, 1] > 0.98
-    assert len(set(join_key(hash_names(["a", "b"]), "k").tolist()) | set(hash_names(["a", "b"]).tolist())) == 4
+    assert len(set(join_keys(hash_names(["a", "b"]), ["k"]).tolist()) | set(hash_names(["a", "b"]).tolist())) == 4

@@ -1,7 +1,7 @@
 """Factor f0, adaptation bias: the example's frame is rare in the automatically annotated adaptation corpus (§4)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -49,20 +49,15 @@ class RareFrame(Factor):
             f"f0_share_{name}": float(np.mean(np.array(counts) <= at)) for name, at in cuts.items() if at is not None
         }
         metrics |= {} if cut is None else {"f0_threshold": float(cut)}
-        says = [[None if at is None else count <= at for count in counts] for at in (cut, self._other_cut(cuts))]
-        other = says[1] if self.parameters.other_reading else None
-        return Judged(says[0], {"f0_count": counts}, metrics, other)
-
-    def _other_cut(self, cuts: Mapping[str, int | None]) -> int | None:
-        return next(cut for balance, cut in cuts.items() if balance != self.parameters.balance)
+        other_cut = next(at for balance, at in cuts.items() if balance != self.parameters.balance)
+        says = [[None if at is None else count <= at for count in counts] for at in (cut, other_cut)]
+        return Judged(says[0], {"f0_count": counts}, metrics, says[1] if self.parameters.other_reading else None)
 
 
 def rare_cut(counts: Sequence[int], adaptation: LexicalUnits, balance: str) -> int | None:
     """The count up to which f0 calls a frame rare; None when all frames are equally frequent.
 
     Args:
-        counts: of each example's frame in the adaptation corpus.
-        adaptation: the adaptation corpus.
         balance: "evaluation" splits the examples most evenly; "adaptation" splits the occurrences in the adaptation
             corpus, where every frame weighs what it counts.
     """

@@ -36,10 +36,6 @@ def arcs(sentences: Sequence[Sentence], trigger: Span, answer: Span) -> Arcs:
     """Count the arcs from the trigger's head token to the answer's.
 
     Where a parser has cut the answer in two, the part in the trigger's sentence stands for it.
-
-    Args:
-        sentences: trees of the text in which both stand.
-        trigger, answer: characters of the text.
     """
     at_trigger = [tokens for sentence in sentences if (tokens := _inside(sentence, trigger))]
     if not at_trigger or not any(_inside(sentence, answer) for sentence in sentences):
@@ -115,9 +111,8 @@ class Distance(Factor):
             "trigger_in_answer": [way.case == "trigger_in_answer" for way in ways],
         }
         metrics = {f"f4_{case}": float(counts[case]) for case in _UNCOUNTED}
-        return Judged(
-            [self._far(way) for way in ways], columns, metrics | {"f4_threshold": float(self.parameters.arcs)}
-        )
-
-    def _far(self, way: Arcs) -> bool | None:
-        return way.count >= self.parameters.arcs if way.case == "path" and way.count is not None else None
+        metrics["f4_threshold"] = float(self.parameters.arcs)
+        says = [
+            None if way.case != "path" else way.count is not None and way.count >= self.parameters.arcs for way in ways
+        ]
+        return Judged(says, columns, metrics)

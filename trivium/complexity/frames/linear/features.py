@@ -1,4 +1,4 @@
-"""Input of the linear models: words of French sentences, features hashed to columns; and logistic regression.
+"""Words of French sentences, features hashed to columns, and logistic regression, as all of the linear models need.
 
 Of a word, its stem, its ending and a rough class are known: function words are listed, others are classed by ending,
 capital or digit. Features are names, hashed to columns (Weinberger et al. 2009). A feature joined with a key, such as
@@ -8,55 +8,27 @@ frequent ones.
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import snowballstemmer
+import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from trivium.complexity.frames.windows import words_of
 from trivium.formats.framed_texts import Span
 
-_BY_HEART = {
-    "determiner": "le la les l' un une des du au aux ce cet cette ces mon ma mes ton ta tes son sa ses notre nos votre "
-    "vos leur leurs chaque quelques plusieurs tout toute tous toutes aucun aucune quel quelle quels quelles",
-    "preposition": "à de d' en dans par pour sur sous avec sans chez vers entre contre depuis pendant avant après "
-    "selon lors dès malgré envers parmi hors via jusque jusqu' durant afin",
-    "subject": "je j' tu il elle on nous vous ils elles",
-    "clitic": "me m' te t' se s' lui y",
-    "that": "que qu'",
-    "relative": "qui dont où lequel laquelle lesquels lesquelles auquel duquel",
-    "and": "et ou ni mais or car donc",
-    "conjunction": "si comme quand lorsque lorsqu' puisque puisqu' parce quoique",
-    "negation": "ne n' pas plus jamais rien point guère",
-    "be": "est sont était étaient été être sera seront serait fut furent soit soient étant es suis sommes êtes",
-    "have": "a ont avait avaient avoir aura auront aurait ai as avons avez eu ayant ait aient eut",
-    "modal": "peut peuvent pouvait pourrait pourraient doit doivent devait devrait devraient pouvoir devoir fait faire "
-    "va vont faut",
-    "adverb": "très aussi bien même encore déjà toujours trop moins assez ainsi alors non peu beaucoup",
-    "demonstrative": "cela ceci ça celui celle ceux celles c'",
+_FRENCH: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("french.yaml").read_text(encoding="utf-8"))
+_CLASS_OF = {word: name for name, listed in _FRENCH["words"].items() for word in listed.split()}
+_BY_ENDING = {name: re.compile(f"(?:{endings})$") for name, endings in _FRENCH["endings"].items()}
+TEMPLATES = {
+    name: [feature for row in rows for feature in row.split("|")] for name, rows in _FRENCH["templates"].items()
 }
-_CLASS_OF = {word: name for name, listed in _BY_HEART.items() for word in listed.split()}
-_BY_ENDING = tuple(
-    (re.compile(rf"(?:{endings})$"), name)
-    for endings, name in (
-        ("er|ir|oir|re", "infinitive"),
-        ("ment", "-ment"),
-        ("ant", "-ant"),
-        ("ée?s?", "participle"),
-        ("ait|aient|era|eront|erait|eraient|ons|ez|ent|èrent|it", "finite"),
-        ("[ts]ions?|tés?|ages?|isme|eurs?", "noun"),
-        ("iques?|ales?|al|aux|el(?:le)?s?|ifs?|ives?|eux|euse|[ai]bles?", "adjective"),
-        ("s", "-s"),
-        ("e", "-e"),
-    )
-)
-FINITE = frozenset(("finite", "be", "have", "modal"))
-CLAUSE = frozenset(("that", "relative", "conjunction"))
-PAUSE = frozenset(",;:.")
 _STEMMER = snowballstemmer.stemmer("french")
 
 
@@ -78,7 +50,7 @@ def class_of(word: str) -> str:
         return "number"
     if word[0].isupper():
         return "name"
-    return next((name for ending, name in _BY_ENDING if ending.search(lower)), "word")
+    return next((name for name, ending in _BY_ENDING.items() if ending.search(lower)), "word")
 
 
 @dataclass(frozen=True)
@@ -111,11 +83,15 @@ class Words:
         """The span of words `first` to before `after`."""
         return Span(self.spans[first].start, self.spans[after - 1].end)
 
-    def around(self, place: int) -> tuple[str, str, str]:
-        """Word, stem and class at a place; `#` before the first and after the last."""
-        if 0 <= place < len(self.spans):
-            return self.lower[place], self.stems[place], self.classes[place]
-        return "#", "#", "#"
+    def describe(self, places: Mapping[str, int]) -> dict[str, str]:
+        """Form, stem, class and ending (`w`, `s`, `c`, `e` and the place's name); `#` where no word is."""
+        values = {}
+        for name, place in places.items():
+            is_word = 0 <= place < len(self.spans)
+            for kind, column in zip("wsc", (self.lower, self.stems, self.classes), strict=True):
+                values[f"{kind}{name}"] = column[place] if is_word else "#"
+            values[f"e{name}"] = values[f"w{name}"][-3:]
+        return values
 
 
 BITS = 22  # of a column's number: some hundred thousand features share four million columns
@@ -128,9 +104,14 @@ def hash_names(names: Iterable[str]) -> Features:
     return np.fromiter((zlib.crc32(name.encode()) for name in names), dtype=np.uint32)
 
 
-def join_key(features: Features, key: str) -> Features:
-    """The features as those of a key alone."""
-    return (features * _MIX) ^ np.uint32(zlib.crc32(key.encode()))
+def fill_in(template: str, values: Mapping[str, object]) -> Features:
+    """The hashes of the features of a group of TEMPLATES, with these values."""
+    return hash_names(feature.format_map(values) for feature in TEMPLATES[template])
+
+
+def join_keys(features: Features, keys: Iterable[str]) -> Features:
+    """The features as those of each key alone, key by key."""
+    return np.concatenate([(features * _MIX) ^ np.uint32(zlib.crc32(key.encode())) for key in keys])
 
 
 def matrix(rows: Sequence[Features]) -> csr_matrix:
@@ -151,10 +132,7 @@ def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed
     """Two-class logistic regression by averaged stochastic gradients.
 
     Args:
-        rows: (rows, columns) features.
         true: (rows,) the class; both must occur.
-        penalty: weight of the squared norm.
-        seed: of the order of the rows.
     """
     from sklearn.linear_model import SGDClassifier  # takes a second to import
 

@@ -3,6 +3,7 @@
 Its models are those of `triggers.py` and `elements.py`; each sentence is read on its own.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from trivium.complexity.frames.labels import FrameLabels, collect_labels
 from trivium.complexity.frames.linear.elements import Elements, EvokedFrame, learn_elements
 from trivium.complexity.frames.linear.features import BITS, Words
-from trivium.complexity.frames.linear.triggers import Occurrence, Triggers, annotated_occurrences, count_lexicon
+from trivium.complexity.frames.linear.triggers import Triggers, annotated_occurrences
 from trivium.complexity.frames.windows import sentences_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
@@ -22,6 +23,8 @@ from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInsta
 
 WEIGHTS = "linear.safetensors"
 Pieces = Sequence[tuple[int, Words]]  # sentences: the number of the text, the words
+_OF_ELEMENTS = ("begins", "ends", "fits")
+Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,6 @@ class LinearFrameParser:
         """Learn from annotated texts.
 
         Args:
-            texts: the more, the better.
             no_frames: names that say that an annotated word evokes no frame (`Other_sense` of Asfalda).
             partial: a word without annotation may evoke a frame all the same, and teaches nothing.
             seed: of the order of examples, and of what is held back to choose penalty and threshold.
@@ -51,24 +53,16 @@ class LinearFrameParser:
         framed = [
             replace(text, frames=tuple(one for one in text.frames if one.frame not in no_frames)) for text in texts
         ]
-        evoked = [
-            frame
-            for number, words in pieces
-            for instance in framed[number].frames
-            if (frame := EvokedFrame.of(words, instance)) is not None
-        ]
+        pairs = [(words, instance) for number, words in pieces for instance in framed[number].frames]
+        evoked = [frame for pair in pairs if (frame := EvokedFrame.of(*pair)) is not None]
         if sum(bool(frame.elements) for frame in evoked) < 2:
             raise BadInput("no frame with elements to learn from", got=f"{len(texts)} texts", expected="two or more")
         taught = [
             place for number, words in pieces for place in annotated_occurrences(words, texts[number].frames, no_frames)
         ]
-        if not partial:
-            taught += _without_annotation(pieces, taught)
-        triggers = Triggers(count_lexicon(taught))
-        triggers.fit(taught, seed)
+        triggers = Triggers.learn(taught, [] if partial else [words for _, words in pieces], seed)
         labels = collect_labels(framed)
-        names = {frame: list(cores) for frame, cores in labels.elements.items()}
-        return cls(labels, triggers, learn_elements(evoked, names, seed))
+        return cls(labels, triggers, learn_elements(evoked, labels.elements, seed))
 
     @staticmethod
     def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
@@ -81,52 +75,37 @@ class LinearFrameParser:
 
     def parse(self, texts: Sequence[str], pieces: Pieces | None = None) -> list[list[FrameInstance]]:
         """Frames of each text with their elements, as the parser finds them."""
-        pairs = [
-            (number, instance, EvokedFrame.of(words, instance))
-            for number, words in pieces or self.split(texts)
-            for instance in self.triggers.find(words)
-        ]
+        pieces = self.split(texts) if pieces is None else pieces
         frames: list[list[FrameInstance]] = [[] for _ in texts]
-        read = self._read([evoked for _, _, evoked in pairs if evoked is not None])
-        for (number, instance, _), elements in zip(pairs, read, strict=True):
-            frames[number].append(replace(instance, elements=elements))
-        return frames
+        for number, words in pieces:
+            frames[number] += self.triggers.find(words)
+        return self._complete(frames, pieces)
 
-    def frames_of(self, texts: Sequence[str], instances: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
+    def frames_of(self, texts: Sequence[str], instances: Instances) -> list[list[str]]:
         """The frame of each given trigger; its lexical unit is told, its frame is not looked at."""
-        pieces: dict[int, list[Words]] = {}
-        for number, words in self.split(texts):
-            pieces.setdefault(number, []).append(words)
-
-        def frame(number: int, instance: FrameInstance) -> str:
-            unit = instance.lexical_unit
-            words = next((words for words in pieces.get(number, ()) if words.under(unit.span)), None)
-            return self.triggers.frame(words, unit)
-
-        return [[frame(number, instance) for instance in frames] for number, frames in enumerate(instances)]
-
-    def with_elements(
-        self, texts: Sequence[str], instances: Sequence[Sequence[FrameInstance]]
-    ) -> list[list[FrameInstance]]:
-        """Given frames of each text with the elements that the parser finds; theirs are not looked at."""
-        evoked: dict[tuple[int, int], EvokedFrame] = {}
-        for number, words in self.split(texts):
-            for place, instance in enumerate(instances[number]):
-                if (frame := EvokedFrame.of(words, replace(instance, elements=()))) is not None:
-                    evoked.setdefault((number, place), frame)
-        elements = dict(zip(evoked, self._read(list(evoked.values())), strict=True))
         return [
-            [replace(instance, elements=elements.get((number, place), ())) for place, instance in enumerate(frames)]
-            for number, frames in enumerate(instances)
+            [self.triggers.frame(evoked and evoked.words, frame.lexical_unit) for frame, evoked in listed]
+            for listed in _place(instances, self.split(texts))
         ]
 
-    def _read(self, frames: Sequence[EvokedFrame]) -> list[tuple[FrameElement, ...]]:
-        return [
-            tuple(
-                FrameElement(name, frame.words.characters(first, after), self.labels.elements[frame.frame][name])
-                for name, first, after in named
+    def with_elements(self, texts: Sequence[str], instances: Instances) -> list[list[FrameInstance]]:
+        """Given frames of each text with the elements that the parser finds; theirs are not looked at."""
+        return self._complete(instances, self.split(texts))
+
+    def _complete(self, instances: Instances, pieces: Pieces) -> list[list[FrameInstance]]:
+        placed = _place(instances, pieces)
+        evoked = [frame for listed in placed for _, frame in listed if frame is not None]
+        named = iter(self.elements.find(evoked))
+
+        def elements(frame: EvokedFrame) -> tuple[FrameElement, ...]:
+            cores = self.labels.elements.get(frame.frame, {})
+            return tuple(
+                FrameElement(name, frame.words.characters(*place), cores[name]) for name, *place in next(named)
             )
-            for frame, named in zip(frames, self.elements.find(frames), strict=True)
+
+        return [
+            [replace(instance, elements=() if frame is None else elements(frame)) for instance, frame in listed]
+            for listed in placed
         ]
 
     def save(self, folder: Path, labels_file: str) -> None:
@@ -135,39 +114,33 @@ class LinearFrameParser:
         extra = {"kind": "linear", "lexicon": lexicon, "threshold": self.elements.threshold}
         write_json(folder / labels_file, self.labels.to_json() | extra)
         tensors: dict[str, Any] = {}
-        for name, weights in self._weights().items():
+        models = {name: getattr(self.elements, name) for name in _OF_ELEMENTS}
+        for name, weights in ({"triggers": self.triggers.weights} | models).items():
             columns = np.flatnonzero(weights)
             tensors |= {f"{name}.columns": columns, f"{name}.values": weights[columns]}
         save_file(tensors, folder / WEIGHTS)
-
-    def _weights(self) -> dict[str, Any]:
-        elements = self.elements
-        return {"triggers": self.triggers.weights, "begins": elements.begins, "ends": elements.ends,
-                "fits": elements.fits}  # fmt: skip
 
 
 def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
     """Load what `LinearFrameParser.save` wrote; `tree` is the content of its labels file."""
     tensors, weights = load_file(folder / WEIGHTS), {}
-    for name in ("triggers", "begins", "ends", "fits"):
+    for name in ("triggers", *_OF_ELEMENTS):
         values = tensors[f"{name}.values"]
         weights[name] = np.zeros((1 << BITS) + 1, values.dtype)
         weights[name][tensors[f"{name}.columns"]] = values
     labels = FrameLabels.from_json(tree)
     triggers = Triggers({tuple(entry): count for *entry, count in tree["lexicon"]}, weights.pop("triggers"))
-    names = {frame: list(cores) for frame, cores in labels.elements.items()}
-    return LinearFrameParser(labels, triggers, Elements(names, threshold=tree["threshold"], **weights))
+    return LinearFrameParser(labels, triggers, Elements(labels.elements, threshold=tree["threshold"], **weights))
 
 
-def _without_annotation(pieces: Pieces, annotated: Sequence[Occurrence]) -> list[Occurrence]:
-    """Occurrences of what the lexicon has that no annotation touches: there, no unit evokes a frame."""
-    lexicon = Triggers(count_lexicon(annotated))
-    annotated_words: dict[int, set[int]] = {}
-    for place in annotated:
-        annotated_words.setdefault(id(place.words), set()).update(range(place.first, place.after))
-    return [
-        replace(place, right=lexicon.none_of(place))
-        for _, words in pieces
-        for place in lexicon.candidates(words)
-        if annotated_words.get(id(words), set()).isdisjoint(range(place.first, place.after))
-    ]
+def _place(instances: Instances, pieces: Pieces) -> list[list[tuple[FrameInstance, EvokedFrame | None]]]:
+    """Each text's frames, with the first sentence that has a word of the trigger."""
+    sentences: dict[int, list[Words]] = defaultdict(list)
+    for number, words in pieces:
+        sentences[number].append(words)
+
+    def place(instance: FrameInstance, number: int) -> EvokedFrame | None:
+        evoked = (EvokedFrame.of(words, instance) for words in sentences[number])
+        return next((frame for frame in evoked if frame is not None), None)
+
+    return [[(instance, place(instance, number)) for instance in frames] for number, frames in enumerate(instances)]

@@ -16,6 +16,7 @@ from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForCausalLM
 
+from trivium.complexity.padding import pad
 from trivium.complexity.readers.generation import (
     IGNORED,
     GenerativeReader,
@@ -24,15 +25,8 @@ from trivium.complexity.readers.generation import (
     filler_of,
     greedy_config,
     load_generator,
-    pad,
 )
-from trivium.complexity.readers.interface import (
-    SETTINGS,
-    GenerativeSettings,
-    ReaderSettings,
-    Template,
-    read_settings,
-)
+from trivium.complexity.readers.interface import SETTINGS, GenerativeSettings, ReaderSettings, Template, read_settings
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.device import autocast, inference_dtype, pick_device

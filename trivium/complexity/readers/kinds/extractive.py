@@ -179,7 +179,6 @@ def best_spans(starts: Tensor, ends: Tensor, longest: int) -> tuple[Tensor, Tens
 
     Args:
         starts, ends: (n, tokens).
-        longest: tokens of a span.
 
     Returns:
         Scores, first and last tokens, each (n,).

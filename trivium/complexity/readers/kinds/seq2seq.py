@@ -13,6 +13,7 @@ from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForSeq2SeqLM
 
+from trivium.complexity.padding import pad
 from trivium.complexity.readers.generation import (
     IGNORED,
     GenerativeReader,
@@ -21,7 +22,6 @@ from trivium.complexity.readers.generation import (
     filler_of,
     greedy_config,
     load_generator,
-    pad,
 )
 from trivium.complexity.readers.interface import GenerativeSettings, ReaderSettings, Template
 from trivium.nets.device import autocast
