@@ -89,7 +89,7 @@ def analyse(
     p_holm, validated = holm(p), below_zero(delta)
     p_all = np.max([p, p_frame, joint["joint_p"], joint["joint_p_frame"]], axis=0)
     p_all_holm = holm(p_all)
-    found = validated & (high < 0) & (coefficient < 0) & (p_all <= risk)
+    by_all = validated & (high < 0) & (coefficient < 0) & (p_all <= risk)
     of_factor = {
         "yes": (factors == YES).sum(axis=1),
         "no": (factors == NO).sum(axis=1),
@@ -103,7 +103,7 @@ def analyse(
         "frame_test": wide["frame_test"], "frames": wide["frames"], "validated": validated,
         "significant": validated & (p <= risk), "holm_significant": validated & (p_holm <= risk),
         "joint": coefficient, **joint, "p_all": p_all, "p_all_holm": p_all_holm,
-        "found": found, "found_holm": found & (p_all_holm <= risk),
+        "found": by_all, "found_holm": by_all & (p_all_holm <= risk),
     }  # fmt: skip
 
 
