@@ -31,7 +31,7 @@ from trivium.core.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import mangled, rouge_l
-from trivium.sources.minilm import save_text
+from trivium.sources.plain_weights import save_text
 
 FILE = "piaf-v1.0.json"
 HELD_OUT, ASKED = 40, 400  # articles; questions of theirs

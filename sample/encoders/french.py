@@ -1,8 +1,8 @@
 """Stand-ins for the public models that learn to read French: their architectures, small, with tokenizers of ours.
 
-Weights are random, except MiniLM's (trivium/sources/minilm.py): readers learn in `complexity-finetune` alone. Of what
-pretraining gives, they start near the two things that a small network does not find in a minute: to match a word of the
-context with that of the question and to copy what is attended to (trivium/nets/near_start.py).
+Weights are random, except MiniLM's (trivium/sources/plain_weights.py): readers learn in `complexity-finetune` alone. Of
+what pretraining gives, they start near the two things that a small network does not find in a minute: to match a word
+of the context with that of the question and to copy what is attended to (trivium/nets/near_start.py).
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from trivium.core.tables import write_json
 from trivium.formats.squad import read_squad
 from trivium.nets.near_start import near_copying, near_matching
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.minilm import MINILM, save_minilm
+from trivium.sources.plain_weights import MINILM, save_minilm
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 POSITIONS = 512

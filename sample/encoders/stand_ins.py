@@ -22,7 +22,7 @@ from trivium.core.stage import Context
 from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
 from trivium.nets.weights import WEIGHTS, save_weights
-from trivium.sources.minilm import save_text
+from trivium.sources.plain_weights import save_text
 from trivium.vision.whole_images import DEVIATION, MEAN
 
 # Towers are trained on windows of pictures that are larger than their input by this factor.

@@ -14,7 +14,14 @@ from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.formats.frame_corpora import read_texts, write_examples
-from trivium.sources.complexity.raw import Raw, take_calor, take_fquad, validate_complexity
+from trivium.sources.complexity.raw import (
+    Raw,
+    take_calor,
+    take_fquad,
+    take_french_framenet,
+    take_piaf,
+    validate_complexity,
+)
 from trivium.sources.pins import refuse_download
 
 PIAF, FRAMENET = "piaf", "french_framenet"
@@ -69,16 +76,12 @@ def main(
         # What is validated is the user's own file where there is one, so that errors name it.
         origin = Path(parameters.local_calor) if parameters.calor == "local" else calor
         if parameters.fquad == PIAF:
-            from trivium.sources.complexity.public import take_piaf
-
             sets = take_piaf(fquad, context.downloads)
         elif parameters.fquad == "local":
             sets = take_fquad(Path(parameters.local_fquad), fquad)
         else:
             sets = write_fquad(sample(), fquad)
         if parameters.calor == FRAMENET:
-            from trivium.sources.complexity.public import take_french_framenet
-
             frames, counts = take_french_framenet(calor, context.downloads)
             _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
         elif parameters.calor == "local":

@@ -32,7 +32,7 @@ def write_base(parameters: RerankPretrainParameters, *, source: Source, base: Pa
     """Write a Hugging Face folder: the sample's packaged MiniLM, returning its `layers`; hub and local take `base`."""
     with write_atomically(out) as target:
         if source == "sample":
-            from trivium.sources.minilm import save_text
+            from trivium.sources.plain_weights import save_text
 
             return {"layers": float(save_text(target, layers=parameters.layers))}
         bring(base, target, sorted(str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()))

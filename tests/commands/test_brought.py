@@ -2,7 +2,7 @@ from pathlib import Path
 
 import yaml
 
-from trivium.commands.brought import OPTIONAL, PHOTOGRAPHS, STOPS, examine_requested
+from trivium.commands.doctor import OPTIONAL, PHOTOGRAPHS, STOPS, examine_requested
 from trivium.sources.pins import REQUESTED
 
 ROOT = Path(__file__).parents[2]

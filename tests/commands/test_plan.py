@@ -4,8 +4,7 @@ import pytest
 import yaml
 
 from trivium.commands.cli import run
-from trivium.commands.plan import Cost, plan_files
-from trivium.commands.quantities import ESTIMATES, Quantities
+from trivium.commands.plan import ESTIMATES, Cost, Quantities, plan_files
 from trivium.commands.scale import merge
 from trivium.core.errors import BadInput
 

@@ -66,7 +66,7 @@ from tests.stages.kvqae import (
     test_rrt,
 )
 from trivium.bridges.decorrelated_encoders import EntitiesParameters
-from trivium.commands.quantities import ESTIMATES
+from trivium.commands.plan import ESTIMATES
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine
 from trivium.core.image_shards import write_images

@@ -168,7 +168,7 @@ def test_nothing_is_tried_again_where_the_hub_is_switched_off(ask, hub, monkeypa
 
 
 def test_full_disk_is_seen_before_the_body(ask, monkeypatch, tmp_path):
-    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 1000)
+    monkeypatch.setattr("trivium.sources.brought.free_space", lambda _: 1000)
     with pytest.raises(BadInput, match="not enough disk for test: /file"):
         ask(size=len(DATA))
     assert "file" not in left(tmp_path)

@@ -15,23 +15,25 @@ import subprocess
 import sys
 import tomllib
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import psutil
 
-from trivium.commands.brought import Finding, State, examine_brought, judge
 from trivium.core.arithmetic import has_avx512
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters, used_values
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
-from trivium.sources.disk import free_space
+from trivium.sources.brought import free_space
+from trivium.sources.pins import REQUESTED, Pins
 
 if TYPE_CHECKING:
     from trivium.commands.plan import Cost
 
+State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK, SAMPLE_MEMORY = 10, 6  # GB, GiB
 EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
@@ -41,6 +43,31 @@ OTHER_BITS = (
     "numbers differ from the committed ones in their last places, trained models more, and `git status` shows it: that "
     "is expected. Compare with your own run: `dvc exp save -n baseline` after `make repro`"
 )
+STOPS = {
+    "fquad": "complexity-world and all that follows it stop",
+    "calor": "complexity-world and all that follows it stop",
+    "flickr30k": "decorrelation-world@flickr30k and all that follows it stop",
+}
+# Needed beside the files that requested.yaml can pin.
+PHOTOGRAPHS = {"flickr30k": ("images/",)}
+# May be absent, and what does not work then.
+OPTIONAL = {("calor", "syntax.conllu"): "complexity.syntax.parser cannot be conllu"}
+# `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
+SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
+
+
+class Finding(NamedTuple):
+    """A line of `trivium doctor`: `has` it, `lacks` it (something works less well or not), or `needs` it."""
+
+    name: str
+    state: State
+    result: str
+    meaning: str = ""
+
+
+def judge(name: str, is_there: bool, result: str, meaning: str, *, needed: bool = False) -> Finding:
+    """A finding whose meaning is shown only where something is missing."""
+    return Finding(name, "has", result) if is_there else Finding(name, "needs" if needed else "lacks", result, meaning)
 
 
 def examine(root: Path) -> Iterator[Finding]:
@@ -85,6 +112,63 @@ def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
     is_set = bool(os.environ.get("HF_TOKEN"))
     yield judge("HF_TOKEN", is_set, "set" if is_set else "not set", "gated repositories of the hub cannot be fetched")
     yield from examine_brought(root)
+
+
+def examine_brought(root: Path) -> Iterator[Finding]:
+    """Look for what no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool."""
+    parameters = root / "params.yaml"
+    yield from examine_requested(root, read_parameters(parameters))
+    pipeline, needed = used_values(parameters, "kvqae.mention_model.model"), "kvqae-mention_model stops"
+    if pipeline == "trained":
+        pipeline = used_values(root / "scales" / "paper.yaml", "kvqae.mention_model.model")
+        needed = f"the sample trains its own; at scales workstation and paper {needed}"
+    try:
+        yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
+    except PackageNotFoundError:
+        yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
+    folder = used_values(parameters, "complexity.syntax.stanza_folder")
+    has_models = (root / folder / "resources.json").is_file()
+    needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
+    result = f"{'' if has_models else 'no '}models in {folder}"
+    yield judge("stanza", has_models, result, f"{needed}; its message has the command")
+    brought = used_values(parameters, "world.local.kvqae_models")
+    has_extractor = (root / brought / "rrt/extractor/extractor.json").is_file()
+    has_features = has_extractor or any((root / brought).glob("delg/*/*.delg_global"))
+    needed = "RRT is left out with world.kvqae: hub; `python -m trivium delg` asks for them (docs/kvqae-formats.md)"
+    yield judge("DELG", has_features, f"{'' if has_features else 'no '}features in {brought}", needed)
+
+
+def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Finding]:
+    """Look for sets that are given on request only: what the user's folders hold, and what a lack means.
+
+    Raises:
+        BadInput: a set has no source or folder in `world`.
+    """
+    world = parameters.get("world", {})
+    for name, source in Pins(REQUESTED).sources.items():
+        for field, section in ((f"world.{name}", world), (f"world.local.{name}", world.get("local", {}))):
+            if name not in section:
+                raise BadInput("missing", file=root / "params.yaml", field=field, choices=sorted(section))
+        folder, files = Path(world["local"][name]), (*(source.files or ()), *PHOTOGRAPHS.get(name, ()))
+        absent = [file for file in files if not _is_there(root / folder, file)]
+        if missing := [file for file in absent if (name, file) not in OPTIONAL]:
+            meaning = f"world.{name} is {world[name]}: {STOPS[name]}"
+            if world[name] == "sample":
+                meaning = f"world.{name} is sample and needs none; at scale paper it is local: {STOPS[name]}"
+            meaning += f"; ask at {source.page or source.url or ''}"
+            yield Finding(f"request: {name}", "lacks", f"{folder} lacks {', '.join(missing)}", meaning)
+        else:
+            present = ", ".join(file for file in files if (name, file) not in OPTIONAL)
+            meaning = "; ".join(f"no {file}: {OPTIONAL[name, file]}" for file in absent)
+            yield Finding(f"request: {name}", "has", f"{folder} holds {present}", meaning)
+
+
+def _is_there(folder: Path, file: str) -> bool:
+    path = folder / file
+    if file.endswith("/"):
+        return path.is_dir() and any(path.iterdir())
+    # Annotated texts may come as FrameNet's XML, in a folder of the split's name.
+    return path.is_file() or (path.parent.name == "frames" and any(path.with_suffix("").glob("*.xml")))
 
 
 def _cores() -> int:
@@ -156,7 +240,7 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
         costs: of the scale.
         scale: its name.
     """
-    from trivium.commands.quantities import ESTIMATES
+    from trivium.commands.plan import ESTIMATES
 
     name, spec = "CUDA in torch", importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:

@@ -20,7 +20,7 @@ from trivium.core.tables import read_json
 from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.nets.cards import CARD, licence_of
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.minilm import MINILM
+from trivium.sources.plain_weights import MINILM
 
 TEXTS, KINDS = yaml.safe_load_all(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 TEMPLATE = Path(__file__).with_name("sharing.md")

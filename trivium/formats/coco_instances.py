@@ -26,6 +26,7 @@ import numpy as np
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
+from trivium.formats.json_fields import Field
 from trivium.formats.masks import Box, decode, run_lengths
 from trivium.formats.pictures import Object
 
@@ -34,8 +35,8 @@ MOST_DROPPED = 0.01  # of all objects
 LEAST_OVERLAP = 0.5  # of a box with that around its polygons
 FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
 
-# Of an object with polygons: where it stands, its box as written, the box around its polygons, its picture's size.
-Outlined = tuple[str, list[float], Box, tuple[int, int]]
+# Of an object with polygons: its box as written, the box around its polygons, its picture's size.
+Outlined = tuple[Field, Box, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -64,51 +65,44 @@ def read_instances(path: Path) -> Instances:
             unknown category or picture; or more than `MOST_DROPPED` of the objects cannot be used, or have a box that
             is not around their polygons.
     """
-    tree = read_json(path)
-    for field in ("images", "annotations", "categories"):
-        if not isinstance(tree, dict) or not isinstance(tree.get(field), list):
-            raise BadInput("missing or not a list", file=path, field=field, expected="COCO's instances")
-    names = _categories(tree["categories"], path)
-    sizes = _sizes(tree["images"], path)
+    tree = Field(read_json(path), path)
+    names, sizes = _categories(tree["categories"]), _sizes(tree["images"])
     counts: Counter[str] = Counter(
         boxes_clipped=0, objects_box_outside=0, objects_without_area=0, polygons_too_short=0, masks_of_another_size=0
     )
     objects: dict[int, list[Object]] = defaultdict(list)
     identifiers: set[int] = set()
-    dropped: list[tuple[str, Any]] = []
+    dropped: list[Field] = []
     outlined: list[Outlined] = []
-    annotations = tree.pop("annotations")
-    for index, annotation in enumerate(annotations):
-        row = f"annotation {annotation.get('id') if isinstance(annotation, dict) else index}"
-        picture = _integer(annotation, "image_id", path, row)
+    annotations = tree["annotations"]
+    for index, member in enumerate(annotations.items()):
+        annotation = Field(member.value, path, f"annotation {member.value['id'] if 'id' in member.keys else index}")
+        picture, category = annotation["image_id"].integer(), annotation["category_id"].integer()
         if picture not in sizes:
-            raise BadInput("no such picture in images", file=path, row=row, field="image_id", got=picture)
-        identifier, category = _integer(annotation, "id", path, row), _integer(annotation, "category_id", path, row)
-        if identifier in identifiers:
-            raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
+            annotation["image_id"].refuse("no such picture in images")
+        if annotation["id"].integer() in identifiers:
+            annotation["id"].refuse("stands twice")
         if category not in names:
-            raise BadInput("unknown category", file=path, row=row, field="category_id", got=category, choices=names)
-        identifiers.add(identifier)
-        written = _box(annotation, path, row)
-        shape = _segmentation(annotation, sizes[picture], counts, path, row)
+            annotation["category_id"].refuse("unknown category", choices=names)
+        identifiers.add(annotation["id"].value)
+        place, size = annotation["bbox"], sizes[picture]
+        written, shape = _box(place), _segmentation(annotation, size, counts)
         if shape is not None and (around := _around(shape)) is not None:
-            outlined.append((row, annotation["bbox"], around, sizes[picture]))
-        box = fit_box(written, sizes[picture], counts)
+            outlined.append((place, around, size))
+        box = fit_box(written, size, counts)
         if box is None:
-            dropped.append((row, annotation["bbox"]))
+            dropped.append(place)
             continue
-        objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation, path, row)))
-    _compare_with_polygons(outlined, counts, path)
-    if annotations and all(max(annotation["bbox"]) <= 1 for annotation in annotations):
-        problem = "all boxes lie within one pixel: they look like shares"
-        raise BadInput(problem, file=path, row=row, field="bbox", got=annotations[-1]["bbox"], expected="pixels")
-    if len(dropped) > MOST_DROPPED * len(annotations):
-        problem = f"{len(dropped)} of {len(annotations)} boxes lie outside their picture or have no area; the first"
+        objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation)))
+    _compare_with_polygons(outlined, counts)
+    if annotations.value and all(max(annotation["bbox"]) <= 1 for annotation in annotations.value):
+        place.refuse("all boxes lie within one pixel: they look like shares", expected="pixels")
+    if len(dropped) > MOST_DROPPED * len(annotations.value):
+        of_all = f"{len(dropped)} of {len(annotations.value)} boxes"
         expected = "(left, top, width, height) in pixels inside the picture"
-        raise BadInput(problem, file=path, row=dropped[0][0], field="bbox", got=dropped[0][1], expected=expected)
-    return Instances(
-        sizes, {picture: tuple(of_picture) for picture, of_picture in objects.items()}, tuple(names.values()), counts
-    )
+        dropped[0].refuse(f"{of_all} lie outside their picture or have no area; the first", expected=expected)
+    in_order = {picture: tuple(of_picture) for picture, of_picture in objects.items()}
+    return Instances(sizes, in_order, tuple(names.values()), counts)
 
 
 # What the numbers of a box may mean instead: (numbers, width and height of the picture) → left, top, width, height.
@@ -120,18 +114,21 @@ READINGS: dict[str, Callable[[list[float], tuple[int, int]], Sequence[float]]] =
 }
 
 
-def _compare_with_polygons(outlined: Sequence[Outlined], counts: Counter[str], path: Path) -> None:
+def _compare_with_polygons(outlined: Sequence[Outlined], counts: Counter[str]) -> None:
     """Count boxes that are not around their object's polygons; refuse the file if they are too many."""
-    unlike = [(row, box, around, size) for row, box, around, size in outlined if _overlap(box, around) < LEAST_OVERLAP]
+    unlike = [
+        (place, around, size) for place, around, size in outlined if _overlap(place.value, around) < LEAST_OVERLAP
+    ]
     if len(unlike) > MOST_DROPPED * len(outlined):
-        row, written, around, _ = unlike[0]
         problem = f"{len(unlike)} of {len(outlined)} boxes are not around their object's polygons or mask"
         for meaning, read in READINGS.items():
-            if 2 * sum(_overlap(read(box, size), own) >= LEAST_OVERLAP for _, box, own, size in unlike) >= len(unlike):
+            alike = sum(_overlap(read(place.value, size), around) >= LEAST_OVERLAP for place, around, size in unlike)
+            if 2 * alike >= len(unlike):
                 problem += f"; they look like {meaning}"
                 break
+        place, around, _ = unlike[0]
         expected = f"left, top, width, height in pixels, about {np.round(around, 1).tolist()}"
-        raise BadInput(f"{problem}; the first", file=path, row=row, field="bbox", got=written, expected=expected)
+        place.refuse(f"{problem}; the first", expected=expected)
     if unlike:
         counts["boxes_unlike_polygons"] = len(unlike)
 
@@ -161,10 +158,10 @@ def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
     return common / union if union > 0 else 0.0
 
 
-def _is_crowd(annotation: dict[str, Any], path: Path, row: str) -> bool:
-    value = annotation.get("iscrowd", 0)
+def _is_crowd(annotation: Field) -> bool:
+    value = annotation.value.get("iscrowd", 0)
     if not isinstance(value, int) or value not in (0, 1):
-        raise BadInput("wrong", file=path, row=row, field="iscrowd", got=value, expected="0, 1, true or false")
+        annotation["iscrowd"].refuse("wrong", expected="0, 1, true or false")
     return bool(value)
 
 
@@ -197,20 +194,20 @@ def check_size(size: tuple[int, int], path: Path, row: str) -> None:
         raise BadInput("no size", file=path, row=row, field="width, height", got=size, expected=expected)
 
 
-def _segmentation(annotation: dict[str, Any], size: tuple[int, int], counts: Counter[str], path: Path, row: str) -> Any:
+def _segmentation(annotation: Field, size: tuple[int, int], counts: Counter[str]) -> Any:
     """Return the valid polygons, or the run-length mask if it has the picture's size; None where there is neither."""
-    shape = annotation.get("segmentation")
-    if shape is None:
+    field = annotation.get("segmentation")
+    if field is None:
         return None
+    shape = field.value
     if isinstance(shape, dict):
-        lengths = _runs(shape, path, row)
+        lengths = _runs(field)
         if shape.get("size") == [size[1], size[0]] and sum(lengths) == size[0] * size[1]:  # COCO's order: height, width
             return shape
         counts["masks_of_another_size"] += 1
         return None
     if not isinstance(shape, list) or not all(map(_are_coordinates, shape)):
-        expected = "polygons [[x, y, x, y, …], …] in pixels, or run lengths"
-        raise BadInput("not a segmentation", file=path, row=row, field="segmentation", got=shape, expected=expected)
+        field.refuse("not a segmentation", expected="polygons [[x, y, x, y, …], …] in pixels, or run lengths")
     good = [polygon for polygon in shape if len(polygon) >= 6 and len(polygon) % 2 == 0]
     counts["polygons_too_short"] += len(shape) - len(good)
     return good or None
@@ -224,61 +221,47 @@ def _are_coordinates(polygon: Any) -> bool:
     )
 
 
-def _runs(shape: dict[str, Any], path: Path, row: str) -> list[int]:
-    lengths, problem = shape.get("counts"), "not run lengths"
+def _runs(shape: Field) -> list[int]:
+    lengths, problem = shape["counts"].value, "not run lengths"
     if isinstance(lengths, str):
         try:
             lengths = run_lengths(lengths)
         except ValueError as error:
             problem = str(error)
     if not isinstance(lengths, list) or not set(map(type, lengths)) <= {int} or min(lengths, default=0) < 0:
-        expected = "pixels of each run, or COCO's compressed string"
-        raise BadInput(problem, file=path, row=row, field="counts", got=shape.get("counts"), expected=expected)
+        shape["counts"].refuse(problem, expected="pixels of each run, or COCO's compressed string")
     return lengths
 
 
-def _categories(categories: list[Any], path: Path) -> dict[int, str]:
+def _categories(categories: Field) -> dict[int, str]:
     names: dict[int, str] = {}
-    for index, category in enumerate(categories):
-        row = f"categories[{index}]"
-        identifier, name = _integer(category, "id", path, row), category.get("name")
-        if not isinstance(name, str) or not name:
-            raise BadInput("missing or wrong", file=path, row=row, field="name", got=name, expected="a name")
+    for category in categories.items():
+        identifier, name = category["id"].integer(), category["name"].text(empty=False)
         if identifier in names or name in names.values():
-            raise BadInput("category twice", file=path, row=row, field="id, name", got=(identifier, name))
+            category.refuse("category twice: its id or its name", got=(identifier, name))
         names[identifier] = name
     return names
 
 
-def _sizes(images: list[Any], path: Path) -> dict[int, tuple[int, int]]:
+def _sizes(images: Field) -> dict[int, tuple[int, int]]:
     sizes: dict[int, tuple[int, int]] = {}
-    for index, image in enumerate(images):
-        row = f"images[{index}]"
-        identifier = _integer(image, "id", path, row)
-        size = _integer(image, "width", path, row), _integer(image, "height", path, row)
-        check_size(size, path, row)
+    for image in images.items():
+        identifier, size = image["id"].integer(), (image["width"].integer(), image["height"].integer())
+        check_size(size, image.file, image.name)
         if identifier in sizes:
-            raise BadInput("stands twice", file=path, row=row, field="id", got=identifier)
+            image["id"].refuse("stands twice")
         sizes[identifier] = size
     return sizes
 
 
-def _box(annotation: dict[str, Any], path: Path, row: str) -> Box:
-    box = annotation.get("bbox")
+def _box(field: Field) -> Box:
+    box = field.value
     if (
         not isinstance(box, list)
         or len(box) != 4
         or not all(type(number) in (int, float) and math.isfinite(number) for number in box)
         or min(box[2:]) < 0
     ):
-        expected = "left, top, width, height in pixels"
-        raise BadInput("not a box", file=path, row=row, field="bbox", got=box, expected=expected)
+        field.refuse("not a box", expected="left, top, width, height in pixels")
     left, top, width, height = map(float, box)
     return left, top, width, height
-
-
-def _integer(record: Any, field: str, path: Path, row: str) -> int:
-    value = record.get(field) if isinstance(record, dict) else None
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadInput("missing or wrong", file=path, row=row, field=field, got=value, expected="int")
-    return value

@@ -4,14 +4,14 @@ Stage `decorrelation-world` reads the public formats (`picture_corpora`) once, a
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from trivium.core.tables import read_batches, read_schema, write_table
-from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
+from trivium.formats.pictures import Corpus, Picture
 
 CORPUS = "corpus.parquet"
 
@@ -27,6 +27,7 @@ _CAPTIONED = {
 SCHEMA = pa.schema({**_CAPTIONED, "objects": pa.list_(_OBJECT), "others": pa.list_(_BOX)})
 _WHOLE = b"corpus"  # of the schema's metadata: what is of no single picture
 _BATCH = 1024  # pictures
+_PICTURE = TypeAdapter(Picture)
 
 
 def write_corpus(folder: Path, corpus: Corpus) -> None:
@@ -54,7 +55,7 @@ def _load(folder: Path, columns: list[str]) -> Corpus:
     path = folder / CORPUS
     whole = json.loads(read_schema(path).metadata[_WHOLE])
     rows = (row for batch in read_batches(path, _BATCH, columns) for row in batch.to_pylist())
-    return Corpus(tuple(_pictures(rows)), tuple(whole["classes"]), whole["counts"])
+    return Corpus(tuple(map(_picture, rows)), tuple(whole["classes"]), whole["counts"])
 
 
 def _row(picture: Picture) -> dict[str, Any]:
@@ -74,21 +75,8 @@ def _row(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _pictures(rows: Iterator[dict[str, Any]]) -> Iterator[Picture]:
-    for row in rows:
-        captions = tuple(_caption(**caption) for caption in row.pop("captions"))
-        objects = tuple(_object(**annotated) for annotated in row.pop("objects", ()))
-        others = tuple(tuple(box) for box in row.pop("others", ()))
-        yield Picture(**row, captions=captions, objects=objects, others=others)
-
-
-def _caption(id: int, text: str, phrases: list[dict[str, Any]]) -> Caption:
-    return Caption(
-        id, text, tuple(Phrase(phrase["start"], phrase["end"], tuple(phrase["classes"])) for phrase in phrases)
-    )
-
-
-def _object(class_name: str, box: list[float], segmentation: str | None, crowd: bool) -> Object:
-    left, top, width, height = box
-    outline = None if segmentation is None else json.loads(segmentation)
-    return Object(class_name, (left, top, width, height), outline, crowd)
+def _picture(row: dict[str, Any]) -> Picture:
+    for annotated in row.setdefault("objects", []):
+        if annotated["segmentation"] is not None:
+            annotated["segmentation"] = json.loads(annotated["segmentation"])
+    return _PICTURE.validate_python(row)

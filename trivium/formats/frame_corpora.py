@@ -125,17 +125,17 @@ def _frame(field: Field, text: str) -> FrameInstance:
         span=unit.span(text),
         more=_further_parts(unit, text),
     )
-    elements: list[FrameElement] = []
+    elements: dict[tuple[str, Span, int], FrameElement] = {}
     for element in field["elements"].items():
         name, span = element["name"].text(empty=False), element.span(text)
         layer = 1 if element.get("layer") is None else element["layer"].integer()
         if layer < 1:
             element["layer"].refuse("no layer", expected="1, 2, ...")
-        if any((other.name, other.span, other.layer) == (name, span, layer) for other in elements):
+        if (name, span, layer) in elements:
             element.refuse(f"element {name!r} twice at {_place(span)} of the same frame")
-        elements.append(FrameElement(name, span, element["core"].name_of(CORE_TYPES), layer))
-    elements.sort(key=lambda element: element.span)
-    return FrameInstance(field["frame"].text(empty=False), lexical_unit, tuple(elements))
+        elements[name, span, layer] = FrameElement(name, span, element["core"].name_of(CORE_TYPES), layer)
+    in_order = sorted(elements.values(), key=lambda element: element.span)
+    return FrameInstance(field["frame"].text(empty=False), lexical_unit, tuple(in_order))
 
 
 def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
@@ -173,9 +173,8 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
     asked_element = field["answer_element"].name_of(names)
     context = [element.name_of(names) for element in field["context_elements"].items()]
     if asked_element in context or len(set(context)) < len(context):
-        field["context_elements"].refuse(
-            "element twice, or the one that is asked for", expected=f"others than {asked_element!r}"
-        )
+        problem = "element twice, or the one that is asked for"
+        field["context_elements"].refuse(problem, expected=f"others than {asked_element!r}")
     answer = field["answer"].span(text.text)
     if fold(field["answer"]["text"].text()) != fold(answer.of(text.text)):
         field["answer"]["text"].refuse("not the text of its span", expected=repr(answer.of(text.text)))
@@ -195,14 +194,13 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
 def _to_antecedent(field: Field, text: AnnotatedText, elements: Sequence[Span], answer: Span) -> tuple[Span, ...]:
     """Return the mentions from the answer element to the answer; none when the element is the answer."""
     mentions = tuple(mention.span(text.text) for mention in field.items())
+    places = ", ".join(map(_place, elements))
     if not mentions:
         if not any(span.overlaps(answer) for span in elements):
-            field.refuse(
-                "the answer is not of its element, and no chain leads there", expected=", ".join(map(_place, elements))
-            )
+            field.refuse("the answer is not of its element, and no chain leads there", expected=places)
         return ()
     if not any(span.contains(mentions[0]) for span in elements):
-        field.refuse("chain does not begin in the answer element", expected=", ".join(map(_place, elements)))
+        field.refuse("chain does not begin in the answer element", expected=places)
     if not answer.contains(mentions[-1]):
         field.refuse("chain to nowhere: it does not end in the answer", expected=f"last mention in {_place(answer)}")
     if len(mentions) < 2 or not any(set(mentions) <= set(chain) for chain in text.chains):
@@ -218,33 +216,19 @@ def _place(span: Span) -> str:
     return f"{span.start}:{span.end}"
 
 
-def _span_record(span: Span) -> dict[str, int]:
-    return {"start": span.start, "end": span.end}
-
-
 def _text_record(text: AnnotatedText) -> dict[str, Any]:
-    frames: list[dict[str, Any]] = [
-        {
-            "frame": frame.frame,
-            "lexical_unit": {
-                "lemma": frame.lexical_unit.lemma,
-                "part_of_speech": frame.lexical_unit.part_of_speech,
-                **_span_record(frame.lexical_unit.span),
-                **(
-                    {"more": [_span_record(span) for span in frame.lexical_unit.more]}
-                    if frame.lexical_unit.more
-                    else {}
-                ),
-            },
-            "elements": [
-                {"name": element.name, **_span_record(element.span), "core": element.core}
-                | ({"layer": element.layer} if element.layer > 1 else {})
-                for element in frame.elements
-            ],
-        }
-        for frame in text.frames
-    ]
-    chains = [[_span_record(mention) for mention in chain] for chain in text.chains]
+    frames = []
+    for frame in text.frames:
+        unit = frame.lexical_unit
+        elements = [
+            {"name": element.name, **vars(element.span), "core": element.core}
+            | ({"layer": element.layer} if element.layer > 1 else {})
+            for element in frame.elements
+        ]
+        trigger = {"lemma": unit.lemma, "part_of_speech": unit.part_of_speech, **vars(unit.span)}
+        trigger |= {"more": list(map(vars, unit.more))} if unit.more else {}
+        frames.append({"frame": frame.frame, "lexical_unit": trigger, "elements": elements})
+    chains = [list(map(vars, chain)) for chain in text.chains]
     return {"id": text.id, "title": text.title, "text": text.text, "frames": frames, "chains": chains}
 
 
@@ -253,9 +237,9 @@ def _example_record(example: Example) -> dict[str, Any]:
         "id": example.id,
         "text_id": example.text.id,
         "question": example.question,
-        "answer": {**_span_record(example.answer), "text": example.answer_text},
+        "answer": {**vars(example.answer), "text": example.answer_text},
         "frame": example.text.frames.index(example.frame),
         "answer_element": example.answer_element,
         "context_elements": list(example.context_elements),
-        "chain": [_span_record(mention) for mention in example.chain],
+        "chain": list(map(vars, example.chain)),
     }

@@ -6,52 +6,127 @@ that hold the unit: a sentence is a text, its frames are those of all files that
 
 Labels count characters of their sentence, the last one included. Of an annotation set the layers Target (the trigger)
 and FE (elements) are read; what GF and PT tell comes from CoNLL-U here. Core types stand in `frame/*.xml`, not in the
-annotation. Counted are:
-
-    frames_without_trigger       left out: a set with a frame and no Target label
-    frames_not_annotated         left out: status UNANN, the frame is named, its elements were never looked for
-    frames_given_twice           left out: the same lexical unit, frame, trigger and elements in one text
-    triggers_in_several_parts    kept, the first stretch as the trigger's span, the others as its further parts
-    elements_in_several_parts    kept: every stretch is an element of the same name
-    elements_overlapping         kept: an element that shares characters with another of its frame
-    elements_of_second_rank      kept: a second layer of elements, over the first
-    elements_given_twice         left out: the same name at the same place in the same layer
-    elements_not_expressed       left out: null instantiations (CNI, DNI, INI; the French UNI, ENI), no characters
-    elements_of_unknown_core_type  kept, as core
-    sentences_joined_words       one text of sentences that differ in `_` for a space ("en_raison_de", Asfalda)
+annotation. What is odd is counted (`COUNTS`). Entities are refused, and names lose their prefix.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NoReturn
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+
+import defusedxml.sax
+from defusedxml.common import DefusedXmlException
 
 from trivium.core.errors import BadInput
+from trivium.core.reading import open_text, whole_number
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.formats.xml_tree import Node, read_tree
 
 COUNTS = (
-    "frames_without_trigger",
-    "frames_not_annotated",
-    "frames_given_twice",
-    "triggers_in_several_parts",
-    "elements_in_several_parts",
-    "elements_overlapping",
-    "elements_of_second_rank",
-    "elements_given_twice",
-    "elements_not_expressed",
-    "elements_of_unknown_core_type",
-    "sentences_joined_words",
+    "frames_without_trigger",  # left out: a set with a frame and no Target label
+    "frames_not_annotated",  # left out: status UNANN, the frame is named, its elements were never looked for
+    "frames_given_twice",  # left out: the same lexical unit, frame, trigger and elements in one text
+    "triggers_in_several_parts",  # kept, the first stretch as the trigger's span, the others as its further parts
+    "elements_in_several_parts",  # kept: every stretch is an element of the same name
+    "elements_overlapping",  # kept: an element that shares characters with another of its frame
+    "elements_of_second_rank",  # kept: a second layer of elements, over the first
+    "elements_given_twice",  # left out: the same name at the same place in the same layer
+    "elements_not_expressed",  # left out: null instantiations (CNI, DNI, INI; the French UNI, ENI), no characters
+    "elements_of_unknown_core_type",  # kept, as core
+    "sentences_joined_words",  # one text of sentences that differ in `_` for a space ("en_raison_de", Asfalda)
 )
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
 # vpp: a past participle that is a unit of its own in Asfalda.
-POS = {
-    "v": "verb",
-    "vpp": "verb",
-    "n": "noun",
-    "a": "adjective",
-    "adv": "adverb",
-    "prep": "preposition",
-} | dict.fromkeys(("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other")
+POS = {"v": "verb", "vpp": "verb", "n": "noun", "a": "adjective", "adv": "adverb", "prep": "preposition"}
+POS |= dict.fromkeys(("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other")
+
+
+@dataclass
+class Node:
+    """An element; `text` is its own, without that of its children."""
+
+    name: str
+    attributes: dict[str, str]
+    path: Path
+    line: int
+    children: list["Node"] = field(default_factory=list)
+    text: str = ""
+
+    def walk(self, name: str) -> Iterator["Node"]:
+        """The elements of this name below this one, at any depth, in the order of the file."""
+        left = self.children[::-1]
+        while left:
+            node = left.pop()
+            if node.name == name:
+                yield node
+            left += node.children[::-1]
+
+    def attribute(self, name: str) -> str:
+        """An attribute that must be there."""
+        value = self.attributes.get(name, "")
+        if not value.strip():
+            raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=self.attributes)
+        return value
+
+    def number(self, name: str, least: int = 0) -> int:
+        """An attribute that must be a whole number from `least`."""
+        value = self.attribute(name)
+        try:
+            number = whole_number(value)
+        except ValueError:
+            number = -1
+        if number < least:
+            self.refuse("not a whole number", name, value, expected=f"a whole number from {least} of at most 64 bits")
+        return number
+
+    def refuse(self, problem: str, name: str, got: object, **details: Any) -> NoReturn:
+        """Raise `BadInput` here."""
+        raise BadInput(problem, file=self.path, row=self.line, field=name, got=got, **details)
+
+
+class _Builder(ContentHandler):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.open = path, [Node("", {}, path, 0)]
+
+    def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 - the interface's name
+        locator: Any = self._locator  # type: ignore[attr-defined]
+        node = Node(name.rpartition(":")[2], dict(attrs), self.path, int(locator.getLineNumber()))
+        self.open[-1].children.append(node)
+        self.open.append(node)
+
+    def endElement(self, name: str) -> None:  # noqa: N802 - the interface's name
+        self.open.pop()
+
+    def characters(self, content: str) -> None:
+        self.open[-1].text += content
+
+
+def read_tree(path: Path, *roots: str) -> Node:
+    """The root of a file, which must have one of these names.
+
+    Raises:
+        BadInput: not XML (names the line), another root, or XML with entity declarations or references to other files.
+    """
+    builder = _Builder(path)
+    try:
+        with open_text(path) as stream:
+            defusedxml.sax.parse(stream, builder)
+    except SAXParseException as error:
+        raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None
+    except DefusedXmlException as error:
+        raise BadInput(f"XML that reaches out or expands itself is refused: {error}", file=path) from None
+    except BadInput:
+        raise
+    except (LookupError, ValueError) as error:  # of the encoding that the file says it has
+        raise BadInput(f"not XML: {error}", file=path, row=1) from None
+    (root,) = builder.open[0].children
+    if root.name not in roots:
+        expected = " or ".join(f"<{name}>" for name in roots)
+        raise BadInput("another kind of XML", file=path, row=root.line, got=root.name, expected=expected)
+    return root
 
 
 def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
@@ -75,27 +150,19 @@ def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
 def read_framenet(
     source: Path, core_types: Mapping[tuple[str, str], str] | None = None
 ) -> tuple[list[AnnotatedText], dict[str, int]]:
-    """Read a file or a folder of files, of full texts or of lexical units.
+    """Read a file or a folder of files, of full texts or of lexical units; returns the texts, and `COUNTS`.
 
     The id of a full text is its file's name without `.xml`, that of a lexical unit's sentence is the sentence's. Full
     texts come first, in the order of their files; sentences follow in the order of their ids, their frames in that of
-    the text. Frames of a full text stand in the order of their annotation sets.
-
-    Args:
-        source: `*.xml`, or a folder of them.
-        core_types: from `read_core_types`; without it every element is core.
-
-    Returns:
-        The texts, and the counts above.
+    the text. Frames of a full text stand in the order of their annotation sets. Without core types every element is
+    core.
 
     Raises:
         BadInput: names file and line of: no XML, another kind of XML, a label that is not in its sentence, a lexical
             unit without a known part of speech, a sentence id of two different sentences; or there is no file or no
             sentence.
     """
-    counts = Counter(dict.fromkeys(COUNTS, 0))
-    texts: list[AnnotatedText] = []
-    sentences: dict[str, AnnotatedText] = {}
+    counts, texts, sentences = Counter(dict.fromkeys(COUNTS, 0)), list[AnnotatedText](), dict[str, AnnotatedText]()
     for path in [source] if source.is_file() else _files(source):
         root = read_tree(path, "fullTextAnnotation", "lexUnit")
         converter = _Converter(root, core_types or {}, counts)
@@ -104,11 +171,8 @@ def read_framenet(
         else:
             for sentence in root.walk("sentence"):
                 _join(sentences, converter.sentence(sentence), sentence, counts)
-    return texts + [_in_order(sentences[key], counts) for key in sorted(sentences, key=_by_number)], dict(counts)
-
-
-def _by_number(identifier: str) -> tuple[int, str]:
-    return (int(identifier) if identifier.isdecimal() and len(identifier) < 19 else 0, identifier)
+    order = sorted(sentences, key=lambda key: (int(key) if key.isdecimal() and len(key) < 19 else 0, key))
+    return texts + [_in_order(sentences[key], counts) for key in order], dict(counts)
 
 
 def _join(texts: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, counts: Counter[str]) -> None:
@@ -215,9 +279,8 @@ class _Converter:
                     continue
                 start, last = label.number("start"), label.number("end")
                 if not start <= last < len(text):
-                    expected = f"start <= end <= {len(text) - 1} in the sentence"
-                    problem = f"label {name!r} is not in its sentence"
-                    label.refuse(problem, layer.attributes["name"], (start, last), expected=expected)
+                    problem, limits = f"label {name!r} is not in its sentence", f"start <= end <= {len(text) - 1}"
+                    label.refuse(problem, layer.attributes["name"], (start, last), expected=f"{limits} in the sentence")
                 place = Span(start + offset, last + 1 + offset), rank, name
                 self.counts["elements_given_twice"] += place in places
                 places[place] = None
@@ -251,7 +314,6 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def _files(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.xml"))
-    if not files:
+    if not (files := sorted(folder.glob("*.xml"))):
         raise BadInput("no XML files", file=folder, expected="*.xml")
     return files

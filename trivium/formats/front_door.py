@@ -124,28 +124,6 @@ def fuse(
     return inputs.named(fused)
 
 
-def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
-    """Read a TREC run, whose documents bear any names; its tag is its name by default.
-
-    Raises:
-        BadInput: a file that cannot be read; row and field are named.
-    """
-    vocabulary: dict[str, int] = {}
-    run = trec.read_run(path, name, vocabulary)
-    return replace(run, names=tuple(vocabulary))
-
-
-def read_qrels(path: str | PathLike[str]) -> Qrels:
-    """Read TREC qrels, whose documents bear any names; a grade above 0 is relevant.
-
-    Raises:
-        BadInput: a file that cannot be read; row and field are named.
-    """
-    vocabulary: dict[str, int] = {}
-    qrels = trec.read_qrels(path, vocabulary)
-    return replace(qrels, names=tuple(vocabulary))
-
-
 def to_frame(run: Ranked) -> "pandas.DataFrame":
     """A run as PyTerrier has it: columns qid, docno, score and rank, from 0; any kind of run."""
     import pandas

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trivium.formats.trec import read_grades, read_run
+from trivium.formats import trec
 from trivium.measures.runs import PADDING, Qrels, Run, name_of
 
 # {query: {document: grade}} or {query: relevant documents}; a table has columns query, document and relevance.
@@ -95,53 +94,71 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
             relevant = map(set, map(np.ndarray.tolist, judged_by_us.relevant))
             _warn_of_strangers(kept, dict(zip(judged_by_us.queries, relevant, strict=True)), str)
         return Given(judged_by_us or Qrels((), ()), kept, None)
-    vocabulary: dict[str, int] = {}
-    graded = {} if qrels is None else _graded(qrels, vocabulary)
-    read = [_run(run, vocabulary, name) for name, run in named]
+    graded = {} if qrels is None else _graded(qrels)
+    read = [_scored(run, name) for name, run in named]
     # Lower numbers come first where scores are equal: the last name gets the first.
-    names = sorted(vocabulary, reverse=True)
-    number = np.empty(len(names) + 1, np.int64)
-    number[[vocabulary[name] for name in names]] = np.arange(len(names))
-    number[PADDING] = PADDING
-    numbered = tuple(
-        Run(run.queries, number[run.documents], run.scores, _called(run.name, place))
-        for place, run in enumerate(read, 1)
+    lists = (graded, *(scored for scored, _ in read))
+    names = sorted(
+        {document for by_query in lists for ranked in by_query.values() for document in ranked}, reverse=True
     )
-    judged = {query: {int(number[document]) for document in grades} for query, grades in graded.items()}
+    number = {name: place for place, name in enumerate(names)}
+    numbered = tuple(_run(scored, number, _called(name, place)) for place, (scored, name) in enumerate(read, 1))
+    judged = {query: {number[name]: grade for name, grade in grades.items()} for query, grades in graded.items()}
     _warn_of_strangers(numbered, judged, names.__getitem__)
-    judgements = Qrels.from_dict(
-        {query: {int(number[name]): grade for name, grade in grades.items()} for query, grades in graded.items()}
-    )
-    return Given(judgements, numbered, tuple(names), only_ours=len(ours) == len(named))
+    return Given(Qrels.from_dict(judged), numbered, tuple(names), only_ours=len(ours) == len(named))
+
+
+def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
+    """Read a TREC run, whose documents bear any names; its tag is its name by default.
+
+    Raises:
+        BadInput: a file that cannot be read; row and field are named.
+    """
+    vocabulary: dict[str, int] = {}
+    run = trec.read_run(path, name, vocabulary)
+    return replace(run, names=tuple(vocabulary))
+
+
+def read_qrels(path: str | PathLike[str]) -> Qrels:
+    """Read TREC qrels, whose documents bear any names; a grade above 0 is relevant.
+
+    Raises:
+        BadInput: a file that cannot be read; row and field are named.
+    """
+    vocabulary: dict[str, int] = {}
+    qrels = trec.read_qrels(path, vocabulary)
+    return replace(qrels, names=tuple(vocabulary))
 
 
 def _called(name: str, place: int) -> str:
     return name or f"run {place}"
 
 
-def _graded(judgements: Judgements, vocabulary: dict[str, int]) -> dict[str, dict[int, float]]:
+def _graded(judgements: Judgements) -> dict[str, dict[str, int]]:
     """Read judgements as {query: {document: grade}}."""
     if isinstance(judgements, Qrels):
         return {
-            query: dict(zip(_numbers(relevant, judgements.names, vocabulary).tolist(), grades.tolist(), strict=True))
-            for query, relevant, grades in zip(judgements.queries, judgements.relevant, judgements.grades, strict=True)
-        }
+            query: {name_of(document, judgements.names): grade for document, grade in zip(*pairs, strict=True)}
+            for query, *pairs in zip(
+                judgements.queries, map(np.ndarray.tolist, judgements.relevant),
+                map(np.ndarray.tolist, judgements.grades), strict=True,
+            )
+        }  # fmt: skip
+    graded: dict[str, dict[str, int]] = {}
     if isinstance(judgements, str | PathLike):
-        by_query = read_grades(Path(judgements), vocabulary)
-        return {
-            query: {document: float(grade) for document, grade in grades.items()} for query, grades in by_query.items()
-        }
-    graded: dict[str, dict[int, float]] = {}
+        vocabulary: dict[str, int] = {}
+        by_query = trec.read_grades(Path(judgements), vocabulary)
+        names = list(vocabulary)
+        return {query: {names[place]: grade for place, grade in grades.items()} for query, grades in by_query.items()}
     for query, document, grade in _lines(judgements, GRADE):
         grades = graded.setdefault(query, {})
         if document is None:
             continue
         if not isinstance(grade, Real) or not float(grade).is_integer():
             raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
-        number = vocabulary.setdefault(document, len(vocabulary))
-        if number in grades:
+        if document in grades:
             raise ValueError(f"query {query!r}: {document!r} is judged twice")
-        grades[number] = float(grade)
+        grades[document] = int(grade)
     return graded
 
 
@@ -164,42 +181,38 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
             )
 
 
-def _run(source: Ranked, vocabulary: dict[str, int], name: str) -> Run:
-    if isinstance(source, Run):
-        documents = _numbers(source.documents.ravel(), source.names, vocabulary).reshape(source.documents.shape)
-        return Run(source.queries, documents, source.scores, name or source.name)
+def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str]:
+    """Read a run as {query: {document: score}}, with its name: the given one, or its own."""
     if isinstance(source, str | PathLike):
-        return read_run(Path(source), name or None, vocabulary)
+        source = read_run(source)
+    if isinstance(source, Run):
+        rows = zip(source.queries, source.documents.tolist(), source.scores.tolist(), strict=True)
+        names = source.names
+        return {
+            query: {name_of(document, names): score for document, score in zip(*row, strict=True) if document >= 0}
+            for query, *row in rows
+        }, name or source.name
     lists: dict[str, dict[str, float]] = {}
     for query, document, score in _lines(source, SCORE):
-        scores_by_document = lists.setdefault(query, {})
+        scores = lists.setdefault(query, {})
         if document is None:
             continue
-        if document in scores_by_document:
+        if document in scores:
             raise ValueError(f"{f'run {name!r}, ' if name else ''}query {query!r} has a document twice: {document!r}")
         if not isinstance(score, Real) or not math.isfinite(score):
             raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
-        scores_by_document[document] = float(score)
+        scores[document] = float(score)
+    return lists, name
+
+
+def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], name: str) -> Run:
+    """The run of {query: {document: score}}, whose documents have these numbers."""
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
-    for row, scores_by_document in enumerate(lists.values()):
-        ranked = sorted(((score, document) for document, score in scores_by_document.items()), reverse=True)
-        documents[row, : len(scores_by_document)] = [
-            vocabulary.setdefault(document, len(vocabulary)) for _, document in ranked
-        ]
-        scores[row, : len(scores_by_document)] = [score for score, _ in ranked]
-    return Run(tuple(lists), documents, scores, name)
-
-
-def _numbers(
-    documents: NDArray[np.int64], names: Sequence[str] | None, vocabulary: dict[str, int]
-) -> NDArray[np.int64]:
-    """Number the documents of a `Run` or `Qrels`; a number without name is named by its digits."""
-    numbers = [
-        PADDING if document == PADDING else vocabulary.setdefault(name_of(document, names), len(vocabulary))
-        for document in documents.tolist()
-    ]
-    return np.array(numbers, np.int64)
+    for row, ranked in enumerate(lists.values()):
+        documents[row, : len(ranked)] = [number[document] for document in ranked]
+        scores[row, : len(ranked)] = list(ranked.values())
+    return Run.from_scores(tuple(lists), documents, scores, name=name)
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:

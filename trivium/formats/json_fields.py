@@ -11,7 +11,7 @@ from trivium.core.tables import parse_object
 from trivium.formats.framed_texts import Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """A value of a JSON record, with its place.
 
@@ -23,7 +23,7 @@ class Field:
 
     value: Any
     file: Path
-    row: int | None = None
+    row: int | str | None = None
     name: str = ""
 
     def refuse(self, problem: str, **details: Any) -> NoReturn:

@@ -68,7 +68,7 @@ def _task(task: Field, values: Mapping[str, str], others: bool) -> ExportedTask:
         if (first := finished.setdefault(made.annotator, made)) is not made:
             problem = f"annotator {made.annotator!r} annotated this task twice, first in {first.field}"
             annotation["completed_by"].refuse(problem, got=made.annotator)
-    assert task.row is not None
+    assert isinstance(task.row, int)
     return ExportedTask(task.row, data.value, tuple(finished.values()), cancelled)
 
 

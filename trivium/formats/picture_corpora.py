@@ -94,11 +94,10 @@ def _once(record: Field, key: str, values: dict[str, set[Any]]) -> None:
 
 
 def read_corpus(folder: Path) -> Corpus:
-    """Read a raw folder; the images themselves are not opened.
+    """Read a raw folder: `karpathy.json` with `instances.json` or `entities.zip`; the images are not opened.
 
-    Args:
-        folder: holds `karpathy.json` with `instances.json` or `entities.zip`; with the latter, `entity_types.json` may
-            list the types that are classes of objects (else `ENTITY_TYPES`). COCO has classes of its own.
+    With the latter, `entity_types.json` may list the types that are classes of objects (else `ENTITY_TYPES`). COCO has
+    classes of its own.
 
     Returns:
         The corpus; its `counts` are those of `read_karpathy` with those of `read_instances` and

@@ -93,12 +93,10 @@ def read_question_set(path: Path) -> QuestionSet:
         context, title = texts.setdefault(context, context), texts.setdefault(title, title)
         answers, has_answers = _answers(question_field)
         texted = [(text, start) for text, start in answers if text.strip()]
-        question = question_field["question"].text()
+        question, shown = question_field["question"].text(), tuple(text for text, _ in texted)
         place, how = _place(context, *texted[0]) if texted else (None, "")
-        shown = tuple(text for text, _ in texted)
         if place is not None:
             shown = (place.of(context), *shown[1:])
-        record = AskedQuestion(identifier, title, context, question, shown, place)
         if _impossible(question_field, flat and not has_answers) or shown[:1] == (_NO_ANSWER,):
             unanswerable.append(AskedQuestion(identifier, title, context, question, (), None))
         elif not question.strip():
@@ -106,7 +104,7 @@ def read_question_set(path: Path) -> QuestionSet:
         elif not texted:
             left_out["empty_answer" if has_answers else "no_answer"].append(identifier)
         else:
-            questions.append(record)
+            questions.append(AskedQuestion(identifier, title, context, question, shown, place))
             counts[how] += 1
     if not questions:
         got = {"unanswerable": len(unanswerable)} | {reason: len(ids) for reason, ids in left_out.items()}
@@ -114,17 +112,11 @@ def read_question_set(path: Path) -> QuestionSet:
     if counts["nowhere"] > MOST_NOWHERE * len(questions):
         first_one = next(wrong for wrong in questions if wrong.place is None)
         problem = f"{counts['nowhere']} of {len(questions)} answers stand nowhere in their contexts; the first"
-        row = _place_in_file(first[first_one.id])
-        raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0],
-                       expected="answers that are parts of their contexts")  # fmt: skip
+        row, expected = _place_in_file(first[first_one.id]), "answers that are parts of their contexts"
+        raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0], expected=expected)
     del counts["in place"]
-    return QuestionSet(
-        form,
-        tuple(questions),
-        tuple(unanswerable),
-        {reason: tuple(ids) for reason, ids in left_out.items()},
-        dict(counts),
-    )
+    reasons = {reason: tuple(ids) for reason, ids in left_out.items()}
+    return QuestionSet(form, tuple(questions), tuple(unanswerable), reasons, dict(counts))
 
 
 def _place_in_file(field: Field) -> str | None:

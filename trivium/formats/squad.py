@@ -86,10 +86,10 @@ def read_squad(path: Path) -> SquadSet:
         first[identifier] = field.name
         question, (answers, misplaced, differing) = field["question"].text(), _answers(field, context)
         reason = _why_not(field, question, answers)
-        if reason is not None:
-            left_out[reason].append(identifier)
-        else:
+        if reason is None:
             questions.append(SquadQuestion(identifier, title, context, question, answers))
+        else:
+            left_out[reason].append(identifier)
         wrong += [identifier] * misplaced
         unified += differing
     if not questions:

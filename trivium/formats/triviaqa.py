@@ -98,11 +98,8 @@ def _question(record: Field) -> TriviaQuestion:
     if record.get("Answer") is None:
         problem = "no answer: TriviaQA's test questions have none; take the training and development files"
         record.refuse(problem, choices=record.keys)
-    value, aliases, pages = (
-        record["Answer"]["Value"].text(empty=False),
-        record["Answer"].get("Aliases"),
-        record.get("EntityPages"),
-    )
+    value = record["Answer"]["Value"].text(empty=False)
+    aliases, pages = record["Answer"].get("Aliases"), record.get("EntityPages")
     return TriviaQuestion(
         id=identifier,
         text=record["Question"].text(empty=False),

@@ -84,15 +84,9 @@ def read_infoseek(path: Path) -> list[VisualQuestion]:
         kind = types.get(identifier, "string" if limits is None else "numerical")
         if (kind == "numerical") != (limits is not None):
             field["answer_eval"].refuse(f"an answer that does not fit the type {kind}", expected="a range of numbers")
-        questions[identifier] = VisualQuestion(
-            identifier,
-            field["question"].text(empty=False),
-            field["image_id"].text(empty=False),
-            kind,
-            field["data_split"].text(),
-            answers,
-            limits,
-        )
+        text, picture = (field[name].text(empty=False) for name in ("question", "image_id"))
+        split = field["data_split"].text()
+        questions[identifier] = VisualQuestion(identifier, text, picture, kind, split, answers, limits)
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return list(questions.values())
@@ -104,8 +98,7 @@ def _infoseek_types(path: Path) -> dict[str, str]:
     types = {}
     for row, record in read_json_lines(path):
         field = Field(record, path, row)
-        kind = field["question_type"].text().lower()
-        if kind not in INFOSEEK_TYPES:
+        if (kind := field["question_type"].text().lower()) not in INFOSEEK_TYPES:
             field["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
         types[field["data_id"].text(empty=False)] = kind
     return types

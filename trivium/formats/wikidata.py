@@ -8,7 +8,7 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import decode, is_packed, open_file, open_text
-from trivium.core.tables import parse_object
+from trivium.core.tables import parse_object, read_json_lines
 from trivium.formats.json_fields import Field
 
 PROPERTIES = {
@@ -95,6 +95,12 @@ def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: in
         alias["value"].text() for name in _LANGUAGES if name in aliases.keys for alias in aliases[name].items()
     )
     return Entity(identifier, label, tuple(also), {name: values for name, values in claims.items() if values})
+
+
+def read_entities(path: Path) -> Iterator[Entity]:
+    """Stream the entities of official JSON, one a line; see `parse_entity`."""
+    for row, record in read_json_lines(path):
+        yield parse_entity(record, file=path, row=row)
 
 
 def _mapping(item: Field, name: str) -> Field:

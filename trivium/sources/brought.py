@@ -1,6 +1,7 @@
-"""Checking that files are there, copying or linking them into an output, and keeping their digests."""
+"""Files that users bring or that were downloaded: whether they and room for them are there, copies, links, digests."""
 
 import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
@@ -10,13 +11,33 @@ from typing import Any
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
-from trivium.sources.disk import sha256_of
 
-FACE_MODEL = Path("arcface/model.onnx")  # below the base models
-# InsightFace's w600k_r50.onnx, as many who load it state: the model that the hub gives, trained on WebFace600K.
-WEBFACE = "4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43"
 PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence
+
+
+def sha256_of(path: Path) -> str:
+    """Digest of a file, read in chunks."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file below a folder, by its path there."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): sha256_of(path) for path in files}
+
+
+def free_space(folder: Path) -> int:
+    """Bytes free on the disk where `folder` is, or will be."""
+    existing = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
+    return shutil.disk_usage(existing).free
+
+
+def require_space(folder: Path, needed: int, purpose: str) -> None:
+    """Raise `BadInput` where the disk has fewer than `needed` bytes free."""
+    if needed > (free := free_space(folder)):
+        got, expected = f"{free / 1e9:.1f} GB free", f"{needed / 1e9:.1f} GB"
+        raise BadInput(f"not enough disk for {purpose}", file=folder, got=got, expected=expected)
 
 
 def require_files(folder: Path, names: Iterable[str]) -> None:
@@ -69,33 +90,3 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
             origin = {"from": f"the user's {model}", "licence": "other"} | stated
             write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
     return results
-
-
-def bring_identities(source: Path, out: Path) -> dict[str, float]:
-    """Check and bring ArcFace's overlap list, where the user's folder has one; returns `identities_listed`.
-
-    Args:
-        source: the user's folder.
-        out: the base models, with the face model.
-
-    Raises:
-        BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody
-            has listed; see `read_entities`.
-    """
-    if not (source / IDENTITIES).is_file():
-        return {}
-    if not (source / FACE_MODEL).parent.is_dir() or sha256_of(out / FACE_MODEL) == WEBFACE:
-        raise BadInput(
-            "this list does not say whom the face model was trained on", file=source / IDENTITIES,
-            got="w600k_r50, trained on WebFace600K",
-            expected=f"the model whose training set the list names, in {(source / FACE_MODEL).parent}",
-        )  # fmt: skip
-    listed = read_entities(source / IDENTITIES)
-    bring(source, out, [str(IDENTITIES)])
-    return {"identities_listed": float(len(listed))}
-
-
-def digests(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file below a folder, by its path there."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): sha256_of(path) for path in files}

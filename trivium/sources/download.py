@@ -16,7 +16,7 @@ from huggingface_hub.file_download import http_get
 
 from trivium.core.errors import BadInput
 from trivium.core.redaction import redacted
-from trivium.sources.disk import require_space, sha256_of
+from trivium.sources.brought import require_space, sha256_of
 
 # Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
 HTTP_ERROR = next(

@@ -7,29 +7,29 @@ records must not send another one to download again. `requested.yaml` lists sets
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.sources.brought import sha256_of
 
 PINS = Path(__file__).with_name("pins.yaml")
+REQUESTED = Path(__file__).with_name("requested.yaml")
 S = TypeVar("S")
 
 
-@dataclass(frozen=True)
-class FilePin:
+class FilePin(BaseModel, frozen=True, extra="forbid"):
     """Digest and size of a file; None where they are not known."""
 
     sha256: str | None = None
     size: int | None = None
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(BaseModel, frozen=True, extra="forbid"):
     """A hub repository at a revision, or a folder on the web; files by name, or patterns of names (`list`)."""
 
     description: str
@@ -44,12 +44,11 @@ class Source:
     list: str | None = None
 
 
-@dataclass(frozen=True)
-class _Learnt:
+class _Learnt(BaseModel, frozen=True, extra="forbid"):
     """Revision and files as recorded at the first download of a source."""
 
     revision: str | None = None
-    files: dict[str, FilePin] = field(default_factory=dict)
+    files: dict[str, FilePin] = {}
 
 
 class Pins:
@@ -81,6 +80,15 @@ class Pins:
         pinned, learnt = (self.source(name).files or {}).get(file, FilePin()), self._of(name).files.get(file, FilePin())
         return FilePin(sha256=pinned.sha256 or learnt.sha256, size=learnt.size if pinned.size is None else pinned.size)
 
+    def check(self, name: str, folder: Path, files: Iterable[str]) -> dict[str, str]:
+        """Digests of a source's files in the user's folder; `BadInput` where one is not the file that is pinned."""
+        digests = {file: sha256_of(folder / file) for file in files}
+        for file, digest in digests.items():
+            if (pinned := self.file(name, file).sha256) not in (None, digest):
+                problem, expected = "not the file that is pinned", f"sha256 {pinned}"
+                raise BadInput(problem, file=folder / file, got=digest, expected=expected)
+        return digests
+
     def record_revision(self, name: str, revision: str) -> None:
         """Keep the commit that stands for an abbreviated or absent revision."""
         if self.revision(name) != revision:
@@ -94,18 +102,12 @@ class Pins:
 
     def summary(self, names: Iterable[str]) -> dict[str, Any]:
         """The provenance of data: place, revision, licence and digests of each source."""
-        return {
-            name: {
-                "from": self.source(name).hub or self.source(name).url,
-                "revision": self.revision(name),
-                "licence": self.source(name).licence,
-                "sha256": {
-                    file: self.file(name, file).sha256
-                    for file in sorted({*(self.source(name).files or ()), *self._of(name).files})
-                },
-            }
-            for name in names
-        }
+        provenance = {}
+        for name in names:
+            source, files = self.source(name), sorted({*(self.source(name).files or ()), *self._of(name).files})
+            origin = {"from": source.hub or source.url, "revision": self.revision(name), "licence": source.licence}
+            provenance[name] = origin | {"sha256": {file: self.file(name, file).sha256 for file in files}}
+        return provenance
 
     def _of(self, name: str) -> _Learnt:
         """The record of a source, unless it is of another revision than the pinned one."""
@@ -120,34 +122,23 @@ class Pins:
         self._learnt[name] = learnt
         print(f"warning: {name}: {what} was not pinned; recorded in {self.lock}, enforced from now on", file=sys.stderr)
         with write_atomically(self.lock) as temporary:
-            tree = {key: _without_none(asdict(value)) for key, value in sorted(self._learnt.items())}
+            tree = {key: value.model_dump(exclude_none=True) for key, value in self._learnt.items()}
             text = "# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree)
             temporary.write_text(text, "utf-8")
 
 
-def _without_none(value: Any) -> Any:
-    """A mapping without the keys whose value is None, at any depth."""
-    if not isinstance(value, dict):
-        return value
-    return {key: _without_none(part) for key, part in value.items() if part is not None}
-
-
 def _read(path: Path, kind: type[S]) -> dict[str, S]:
     try:
-        tree: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        return {
-            name: kind(**entry | {"files": {file: FilePin(**pin) for file, pin in entry["files"].items()}})
-            if entry.get("files")
-            else kind(**entry)
-            for name, entry in tree.items()
-        }
+        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return TypeAdapter(dict[str, kind]).validate_python(tree)  # type: ignore[valid-type]
     except FileNotFoundError:
         raise BadInput("no such pins file", file=path) from None
-    except (yaml.YAMLError, TypeError, AttributeError) as error:
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem, field = f"not a mapping of sources: {first['msg']}", ".".join(map(str, first["loc"]))
+        raise BadInput(problem, file=path, field=field, got=first["input"]) from None
+    except yaml.YAMLError as error:
         raise BadInput(f"not a mapping of sources: {error}", file=path) from None
-
-
-REQUESTED = Path(__file__).with_name("requested.yaml")
 
 
 def refuse_download(

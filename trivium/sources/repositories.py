@@ -20,7 +20,7 @@ from huggingface_hub.hf_api import RepoFile
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.sources.disk import require_space
+from trivium.sources.brought import require_space
 from trivium.sources.download import HTTP_ERROR, TOKEN, Request, authorization, download, endpoint
 from trivium.sources.pins import FilePin, Pins
 

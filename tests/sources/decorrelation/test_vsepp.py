@@ -20,7 +20,7 @@ from tests.decorrelation.tiny_models import SETTINGS, pictures
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import load, start
-from trivium.sources.decorrelation.vsepp import convert_vsepp, extract, read_words
+from trivium.sources.decorrelation.models import convert_vsepp, extract, read_words
 
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", "dog", ".", "a", "n't"]
 OPTIONS = {"cnn_type": "vgg19", "measure": "cosine", "num_layers": 1, "use_abs": False, "no_imgnorm": False}

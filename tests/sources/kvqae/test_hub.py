@@ -202,11 +202,11 @@ def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
 
 def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
     # Five sources of 1 000 bytes, and one of them as archive and as result at once.
-    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 5_999)
+    monkeypatch.setattr("trivium.sources.brought.free_space", lambda _: 5_999)
     with pytest.raises(BadInput, match="not enough disk for the hub's viquae_wikipedia, kilt"):
         fetch()
     # Three, one twice, and besides each preview twice and the index.
-    monkeypatch.setattr("trivium.sources.disk.free_space", lambda _: 4_000 + 2 * 7 * PREVIEW_BYTES + INDEX_BYTES - 1)
+    monkeypatch.setattr("trivium.sources.brought.free_space", lambda _: 4_000 + 2 * 7 * PREVIEW_BYTES + INDEX_BYTES - 1)
     with pytest.raises(
         BadInput, match=r"viquae_wikipedia, viquae_images and previews of Commons; .*expected '3\.0 GB'|3\.0 GB"
     ):

@@ -34,8 +34,8 @@ from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUni
 from trivium.formats.question_sets import AskedQuestion
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 from trivium.page.difficulty import FILES
-from trivium.sources.complexity import public
-from trivium.sources.complexity.public import FRAMENET, PIAF
+from trivium.sources.complexity import raw as public
+from trivium.sources.complexity.raw import FRAMENET, PIAF
 from trivium.sources.pins import Pins
 
 TITLES = [f"Article {number}" for number in range(20)]

@@ -18,8 +18,8 @@ from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
-from trivium.sources.complexity.raw import Raw, validate_complexity
-from trivium.sources.disk import sha256_of
+from trivium.sources.brought import sha256_of
+from trivium.sources.complexity.raw import FQUAD_SPLITS, FRAME_SPLITS, Raw, validate_complexity
 from trivium.sources.pins import REQUESTED, Pins
 
 SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2,
@@ -58,6 +58,12 @@ def mine(tmp_path: Path) -> Path:
 
 def brought(mine: Path) -> dict[str, Any]:
     return {"local_fquad": mine / "fquad", "local_calor": mine / "calor"}
+
+
+def raw_of(mine: Path) -> Raw:
+    fquad = {split: mine / "fquad" / f"{split}.json" for split in FQUAD_SPLITS}
+    frames = {split: mine / "calor" / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS}
+    return Raw(fquad, mine / "calor" / "questions.jsonl", frames, mine / "calor" / "syntax.conllu")
 
 
 def files(folder: Path) -> set[str]:
@@ -149,7 +155,7 @@ def test_leaks_between_splits_are_counted(mine: Path):
     seen = world.texts["test"][0]
     write_texts(mine / "calor" / "frames" / "train.jsonl", [*world.texts["train"], replace(seen, id="autre")])
     write_texts(mine / "calor" / "frames" / "validation.jsonl", [seen])
-    counts = validate_complexity(Raw.of(mine / "fquad", mine / "calor"))
+    counts = validate_complexity(raw_of(mine))
     assert counts["fquad_contexts_in_train_and_validation"] == 1
     assert counts["calor_texts_in_train_and_test"] == 1
     assert counts["calor_texts_in_validation_and_test"] == 1
@@ -157,7 +163,7 @@ def test_leaks_between_splits_are_counted(mine: Path):
 
 
 def test_texts_joined_from_paragraphs_that_readers_learn_from_are_leaks(mine: Path):
-    raw = Raw.of(mine / "fquad", mine / "calor")
+    raw = raw_of(mine)
     contexts = [" ".join(f"mot{number}x{place}" for place in range(30)) + "." for number in range(20)]
     asked = [SquadQuestion(f"q{number}", "", text, "Qui ?", ((text[:5], 0),)) for number, text in enumerate(contexts)]
     write_squad(raw.fquad["train"], asked)
@@ -172,7 +178,7 @@ def test_texts_joined_from_paragraphs_that_readers_learn_from_are_leaks(mine: Pa
 
 def test_one_id_for_two_things_is_refused(mine: Path):
     world = small_french()
-    raw = Raw.of(mine / "fquad", mine / "calor")
+    raw = raw_of(mine)
     write_texts(raw.frames["validation"], [annotated("test-0", "Quelqu'un")])
     with pytest.raises(
         BadInput, match=r"test\.jsonl: field 'id': id of another text in validation\.jsonl; got 'test-0'"

@@ -21,9 +21,9 @@ from trivium.core.image_shards import Images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, write_json
 from trivium.formats.picture_corpora import read_corpus
+from trivium.sources.brought import sha256_of
 from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.decorrelation.corpora import fetch_coco, take_coco
-from trivium.sources.disk import sha256_of
 
 SIZES = {"train": 40, "validation": 4, "test": 6}
 WORLD = {

@@ -14,9 +14,8 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
-from trivium.sources.minilm import MINILM, save_minilm
 from trivium.sources.pins import Pins
-from trivium.sources.plain_weights import INDEX, keep_plain
+from trivium.sources.plain_weights import INDEX, MINILM, keep_plain, save_minilm
 from trivium.sources.repositories import fetched
 
 ARCHITECTURES = {  # `model_type` of the configuration
@@ -30,15 +29,9 @@ ARCHITECTURES = {  # `model_type` of the configuration
 
 
 def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str, float]:
-    """Download these models as pinned and write a checked Hugging Face folder each; MiniLM comes from its package.
+    """Download models of `ARCHITECTURES` as pinned and write a checked Hugging Face folder each, with its provenance.
 
-    Args:
-        models: names of `ARCHITECTURES`.
-        out: the folder; complete or absent. Each model's `provenance.json` keeps revision, digests and licence.
-        downloads: see `fetched`.
-
-    Returns:
-        `<model>_parameters`.
+    MiniLM comes from its package. Returns `<model>_parameters`.
     """
     pins = Pins()
     counts: dict[str, float] = {}
@@ -101,11 +94,10 @@ def _fast_tokenizer(folder: Path) -> None:
     """Write `tokenizer.json` where the repository has only a SentencePiece model."""
     if not (folder / "tokenizer.json").exists():
         try:
-            AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False).save_pretrained(
-                folder / "fast"
-            )
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"no usable tokenizer: {error}", file=folder) from None
+        tokenizer.save_pretrained(folder / "fast")
         for path in (folder / "fast").iterdir():
             path.replace(folder / path.name)  # a new file: the one it replaces may be a link to the user's
         (folder / "fast").rmdir()

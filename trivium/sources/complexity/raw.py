@@ -1,25 +1,30 @@
-"""The raw files of complexity: FQuAD and Calor as their owners give them, or the sample's; taken and checked.
+"""The raw files of complexity: FQuAD and Calor as their owners give them, public sets, or the sample's; checked.
 
 Errors stop, oddities are counted. Leaks between splits: a text or context that holds much of another split's, or is
 made of it, is counted (corpora are cut in many ways, and the paper draws its frame frequencies from the texts it asks
 about); the same id for two different things is an error.
 """
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 from trivium.core.errors import BadInput
+from trivium.core.reading import LARGEST_FILE
 from trivium.core.tables import write_json
+from trivium.core.zips import open_zip, read_member
 from trivium.formats.conllu import load_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.formats.squad import SquadSet, read_squad
+from trivium.formats.squad import VERSION, SquadSet, read_squad
 from trivium.measures.french import KnownTexts
-from trivium.sources.brought import bring, require_files
-from trivium.sources.disk import sha256_of
+from trivium.sources.archives import read_records
+from trivium.sources.brought import PROVENANCE, bring, require_files
 from trivium.sources.pins import REQUESTED, Pins
 
 FQUAD_SPLITS = ("train", "validation")
@@ -35,16 +40,6 @@ class Raw:
     frames: Mapping[str, Path]
     syntax: Path | None
 
-    @classmethod
-    def of(cls, fquad: Path, calor: Path) -> "Raw":
-        """Find the files of two raw folders."""
-        return cls(
-            fquad={split: fquad / f"{split}.json" for split in FQUAD_SPLITS},
-            questions=calor / "questions.jsonl",
-            frames={split: calor / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS},
-            syntax=calor / "syntax.conllu" if (calor / "syntax.conllu").is_file() else None,
-        )
-
 
 def validate_complexity(raw: Raw) -> dict[str, float]:
     """Check the raw files; questions with answers that stand elsewhere are listed.
@@ -59,12 +54,22 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     counts: Counter[str] = Counter()
     sets = {split: read_squad(path) for split, path in raw.fquad.items()}
     for split, read in sets.items():
-        _count_questions(f"fquad_{split}", read, counts)
+        name = f"fquad_{split}"
+        counts[f"{name}_questions"] = len(read.questions)
+        counts[f"{name}_contexts"] = len({question.context for question in read.questions})
+        counts[f"{name}_wrong_answers"] = len(read.wrong_answers)
+        counts[f"{name}_answers_unified"] = read.unified
+        counts |= {f"{name}_dropped_{reason}": number for reason, number in read.dropped.items()}
         if read.wrong_offsets is not None:
             print(f"{raw.fquad[split]}: {read.wrong_offsets}")
     texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
     for split, annotated in texts.items():
-        _count_texts(f"calor_{split}", annotated, counts)
+        name, frames = f"calor_{split}", [frame for text in annotated for frame in text.frames]
+        counts[f"{name}_texts"] = len(annotated)
+        counts[f"{name}_frames"] = len(frames)
+        counts[f"{name}_frame_types"] = len({frame.frame for frame in frames})
+        counts[f"{name}_elements"] = sum(len(frame.elements) for frame in frames)
+        counts[f"{name}_chains"] = sum(len(text.chains) for text in annotated)
     trained_frames = {frame.frame for text in texts["train"] for frame in text.frames}
     if raw.questions is not None:
         examples = load_examples(raw.questions, texts["test"])
@@ -88,27 +93,8 @@ def _shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
     return sum(map(KnownTexts(corpus).overlap, dict.fromkeys(texts)))
 
 
-def _count_questions(name: str, read: SquadSet, counts: Counter[str]) -> None:
-    counts[f"{name}_questions"] = len(read.questions)
-    counts[f"{name}_contexts"] = len({question.context for question in read.questions})
-    counts[f"{name}_wrong_answers"] = len(read.wrong_answers)
-    counts[f"{name}_answers_unified"] = read.unified
-    for reason, number in read.dropped.items():
-        counts[f"{name}_dropped_{reason}"] = number
-
-
-def _count_texts(name: str, texts: list[AnnotatedText], counts: Counter[str]) -> None:
-    frames = [frame for text in texts for frame in text.frames]
-    counts[f"{name}_texts"] = len(texts)
-    counts[f"{name}_frames"] = len(frames)
-    counts[f"{name}_frame_types"] = len({frame.frame for frame in frames})
-    counts[f"{name}_elements"] = sum(len(frame.elements) for frame in frames)
-    counts[f"{name}_chains"] = sum(len(text.chains) for text in texts)
-
-
 def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[Example], counts: Counter[str]) -> None:
-    stored = {text.id: text.text for text in texts}
-    syntax = None if path is None else load_conllu(path, stored)
+    syntax = None if path is None else load_conllu(path, {text.id: text.text for text in texts})
     sentences = {} if syntax is None else syntax.sentences
     counts["calor_syntax_texts"] = len(sentences)
     counts["calor_syntax_sentences"] = sum(map(len, sentences.values()))
@@ -117,16 +103,13 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
 
 
 def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
-    train = sets["train"].questions
+    train, validation = (sets[split].questions for split in FQUAD_SPLITS)
     train_ids = {question.id for question in train}
-    for split, read in sets.items():
-        if split == "train":
-            continue
-        for question in read.questions:
-            if question.id in train_ids:
-                raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
-        shared = _shared((question.context for question in train), (question.context for question in read.questions))
-        counts[f"fquad_contexts_in_train_and_{split}"] = shared
+    for question in validation:
+        if question.id in train_ids:
+            raise BadInput("question id also in train.json", file=raw.fquad["validation"], field="id", got=question.id)
+    shared = _shared((question.context for question in train), (question.context for question in validation))
+    counts["fquad_contexts_in_train_and_validation"] = shared
 
 
 def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
@@ -137,10 +120,9 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
             if stored != text.text:
                 problem = f"id of another text in {raw.frames[other].name}"
                 raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
-    for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):
-        counts[f"calor_texts_in_{one}_and_{other}"] = _shared(
-            *((text.text for text in texts[split]) for split in (one, other))
-        )
+    for one, other in combinations(FRAME_SPLITS, 2):
+        shared = _shared(*((text.text for text in texts[split]) for split in (one, other)))
+        counts[f"calor_texts_in_{one}_and_{other}"] = shared
 
 
 CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
@@ -155,11 +137,11 @@ def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, P
     Raises:
         BadInput: a file is missing, or is not the one that is pinned.
     """
-    files = [f"{split}.json" for split in FQUAD_SPLITS]
-    require_files(source, files)
-    _record(source, out, files, (pins or Pins(REQUESTED)), "fquad")
-    bring(source, out, files)
-    return {split: source / f"{split}.json" for split in FQUAD_SPLITS}
+    files = {split: f"{split}.json" for split in FQUAD_SPLITS}
+    require_files(source, files.values())
+    write_json(out / PROVENANCE, (pins or Pins(REQUESTED)).check("fquad", source, files.values()))
+    bring(source, out, files.values())
+    return {split: source / file for split, file in files.items()}
 
 
 def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[str, Path], dict[str, float]]:
@@ -181,14 +163,9 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     files = ["questions.jsonl", *(f"frames/{split}.jsonl" for split in as_lines)]
     require_files(source, files)
     files += ["syntax.conllu"] if (source / "syntax.conllu").is_file() else []
-    converted = [path for split in (*as_folder, CORE_TYPES) for path in sorted((frames / split).glob("*.xml"))]
-    _record(
-        source,
-        out,
-        [*files, *(str(path.relative_to(source)) for path in converted)],
-        (pins or Pins(REQUESTED)),
-        "calor",
-    )
+    paths = [path for split in (*as_folder, CORE_TYPES) for path in sorted((frames / split).glob("*.xml"))]
+    converted = [str(path.relative_to(source)) for path in paths]
+    write_json(out / PROVENANCE, (pins or Pins(REQUESTED)).check("calor", source, [*files, *converted]))
     bring(source, out, files)
     core_types = read_core_types(frames / CORE_TYPES) if as_folder and (frames / CORE_TYPES).is_dir() else {}
     counts: dict[str, float] = {}
@@ -200,11 +177,84 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     return places, counts
 
 
-def _record(source: Path, out: Path, files: Iterable[str], pins: Pins, name: str) -> None:
-    """Compare digests with those that are pinned, and keep them."""
-    digests = {file: sha256_of(source / file) for file in files}
-    for file, digest in digests.items():
-        pinned = pins.file(name, file).sha256
-        if pinned is not None and digest != pinned:
-            raise BadInput("not the file that is pinned", file=source / file, got=digest, expected=f"sha256 {pinned}")
-    write_json(out / "provenance.json", digests)
+# PIAF (Keraron et al., LREC 2020; MIT) stands in for FQuAD and, by articles that nobody trains on, for questions to
+# evaluate on. The French FrameNet (Djemaa et al., LREC 2016; LGPL-LR), the Sequoia's part, stands in for Calor's texts.
+PIAF, FRAMENET = "piaf", "french_framenet"
+SEQUOIA = 3099  # the last of its sentences; those behind it are the French Treebank's, which has a licence of its own
+_BLOCK = 50  # neighbouring sentences that stay in one split: they are of one document
+_TENTHS = {"evaluation": range(2), "validation": range(2, 3), "train": range(3, 10)}
+
+
+def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
+    """Write PIAF's questions in SQuAD's format, seven tenths of the articles to train on, one to validate, two to ask.
+
+    An article's split follows from its title. What stands at a wrong place is left to whoever reads the files.
+
+    Returns:
+        The file of each split.
+
+    Raises:
+        BadInput: see `Hub.fetch` and `read_records`; or a record is not the hub's.
+    """
+    from trivium.sources.repositories import Hub  # half a second to import, and only downloads need it
+
+    pins = Pins()
+    data: dict[str, list[dict[str, object]]] = {split: [] for split in _TENTHS}
+    hub = Hub(downloads, pins)
+    for path in hub.fetch(PIAF).values():
+        for row, record in read_records(path):
+            try:
+                title, answers = record["title"], record["answers"]
+                stands = zip(answers["text"], answers["answer_start"], strict=True)
+                qa = {
+                    "id": record["id"],
+                    "question": record["question"],
+                    "answers": [{"text": text, "answer_start": start} for text, start in stands],
+                }
+                paragraph = {"context": record["context"], "qas": [qa]}
+            except (KeyError, TypeError, ValueError) as error:
+                expected = "id, title, context, question, answers {text, answer_start}"
+                raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
+            tenth = crc32(str(title).encode()) % 10
+            split = next(name for name, tenths in _TENTHS.items() if tenth in tenths)
+            data[split].append({"title": title, "paragraphs": [paragraph]})
+    out.mkdir(parents=True, exist_ok=True)
+    for split, articles in data.items():
+        write_json(out / f"{split}.json", {"version": VERSION, "data": articles})
+    write_json(out / PROVENANCE, pins.summary([PIAF]))
+    hub.drop(PIAF)
+    return {split: out / f"{split}.json" for split in data}
+
+
+def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], dict[str, float]]:
+    """Write the Sequoia's annotated sentences as `frames/<split>.jsonl`; blocks of neighbours stay in one split.
+
+    Returns:
+        The file of each split, and what the conversion counted (`read_framenet`).
+
+    Raises:
+        BadInput: see `Hub.fetch`, `open_zip`, `read_core_types` and `read_framenet`.
+    """
+    from trivium.sources.repositories import Hub
+
+    pins = Pins()
+    hub = Hub(downloads, pins)
+    with tempfile.TemporaryDirectory() as work:
+        (path,) = hub.fetch(FRAMENET).values()
+        with open_zip(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(member.filename)
+                if name.suffix == ".xml" and name.parent.name in ("lu", "frame"):
+                    folder = Path(work) / name.parent.name
+                    folder.mkdir(exist_ok=True)
+                    (folder / name.name).write_bytes(read_member(archive, member, path, LARGEST_FILE))
+        texts, left = read_framenet(Path(work) / "lu", read_core_types(Path(work) / "frame"))
+        free = [text for text in texts if text.id.isdigit() and int(text.id) <= SEQUOIA]
+        files = {}
+        for split, tenths in (("train", range(6)), ("validation", range(6, 7)), ("test", range(7, 10))):
+            files[split] = out / "frames" / f"{split}.jsonl"
+            write_texts(files[split], [text for text in free if int(text.id) // _BLOCK % 10 in tenths])
+        write_json(out / PROVENANCE, pins.summary([FRAMENET]))
+        hub.drop(FRAMENET)
+    counts = {name: float(number) for name, number in left.items()}
+    return files, counts | {"sentences_of_the_french_treebank": float(len(texts) - len(free))}

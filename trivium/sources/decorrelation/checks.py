@@ -16,7 +16,7 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
-from trivium.formats.pictures import SPLITS, Corpus, Picture, Split, removal_id
+from trivium.formats.pictures import SPLITS, Corpus, Picture, Split
 from trivium.language.english.sentences import looks_english
 
 RENDERED = "rendered"
@@ -26,12 +26,7 @@ LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a hand
 
 
 def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
-    """Check a raw folder against its corpus, as `read_corpus` has read it.
-
-    Args:
-        folder: the raw folder.
-        corpus: read from it.
-        pictured: the splits whose images are there.
+    """Check a raw folder against its corpus, as `read_corpus` has read it; images are those of the splits `pictured`.
 
     Returns:
         Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
@@ -52,8 +47,8 @@ def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Spli
     _count_classes(corpus, counts)
     _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
     _look(folder / IMAGES, [picture for picture in corpus.pictures if picture.split in pictured], counts)
-    if (folder / RENDERED).exists():
-        counts["rendered"] = _rendered(folder / RENDERED, corpus)
+    if (folder / RENDERED).exists():  # by the sample
+        counts["rendered"] = len(Images(folder / RENDERED).names)
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
@@ -61,14 +56,9 @@ def _foreign_captions(path: Path, corpus: Corpus) -> int:
     captions = [caption for picture in corpus.pictures for caption in picture.captions]
     foreign = [caption for caption in captions if not looks_english(caption.text)]
     if len(captions) >= LEAST_JUDGED and len(foreign) > MOST_FOREIGN * len(captions):
-        raise BadInput(
-            f"{len(foreign)} of {len(captions)} captions are not English; the first",
-            file=path,
-            row=f"sentence {foreign[0].id}",
-            field="raw",
-            got=foreign[0].text,
-            expected="captions in English",
-        )
+        problem, row = f"{len(foreign)} of {len(captions)} captions are not English; the first", foreign[0].id
+        got, expected = foreign[0].text, "captions in English"
+        raise BadInput(problem, file=path, row=f"sentence {row}", field="raw", got=got, expected=expected)
     return len(foreign)
 
 
@@ -114,18 +104,3 @@ def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> No
     counts["images_not_in_split_file"] += 0
     counts["images_twice"] = len(digests) - len(set(digests.values()))
     _leaks("images", ((picture.split, digests[name]) for name, picture in by_name.items()), counts)
-
-
-def _rendered(folder: Path, corpus: Corpus) -> int:
-    removals = {
-        removal_id(picture.id, name)
-        for picture in corpus.pictures
-        if picture.split == "test"
-        for name in picture.classes
-    }
-    names = Images(folder).names
-    for name in names:
-        if name not in removals:
-            expected = "`{imgid}_{class}` of a test picture and one of its classes"
-            raise BadInput("a rendered picture of nothing", file=folder, row=name, expected=expected)
-    return len(names)

@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,8 @@ from trivium.core.tables import read_json, write_json
 from trivium.core.zips import unpack_member
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from trivium.formats.pictures import SPLITS, Split
-from trivium.sources.brought import bring, digests, link, require_files
+from trivium.sources.brought import bring, digests, link, require_files, require_space
 from trivium.sources.decorrelation.images import find_images, fit_images
-from trivium.sources.disk import require_space, sha256_of
 from trivium.sources.pins import REQUESTED, Pins
 from trivium.sources.repositories import Hub
 
@@ -31,13 +30,9 @@ COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
 
 
 def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
-    """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged) and `images/` of a user's folder.
+    """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged in `work`) and `images/` of a folder.
 
-    Args:
-        source: the user's folder.
-        out: the raw folder being written.
-        work: where the two files are merged.
-        pictured: the splits whose images are taken; annotations and captions are there of all.
+    Images are those of the splits `pictured`; annotations and captions are there of all.
 
     Returns:
         Counts of what was done to the images and of what was dropped.
@@ -60,11 +55,7 @@ def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[st
     A file that is not the one that is pinned in `requested.yaml` is refused too.
     """
     require_files(source, [SPLIT_FILE, ENTITIES])
-    pins = pins or Pins(REQUESTED)
-    for file in (SPLIT_FILE, ENTITIES):
-        pinned = pins.file("flickr30k", file).sha256
-        if pinned is not None and sha256_of(source / file) != pinned:
-            raise BadInput("not the file that is pinned", file=source / file, expected=f"sha256 {pinned}")
+    (pins or Pins(REQUESTED)).check("flickr30k", source, [SPLIT_FILE, ENTITIES])
     return _take(source, ENTITIES, source / IMAGES, out)
 
 
@@ -86,15 +77,12 @@ def merge_instances(parts: Sequence[Path], out: Path) -> None:
     with write_atomically(out) as temporary, temporary.open("w", encoding="utf-8") as stream:
         stream.write("{")
         for field in ("images", "annotations"):
+            records = (record for tree in trees for record in tree[field])
             stream.write(f'"{field}": [\n')
-            _write_lines(stream, (record for tree in trees for record in tree[field]))
+            for index, record in enumerate(records):
+                stream.write((",\n" if index else "") + json.dumps(record, ensure_ascii=False))
             stream.write("],\n")
         stream.write(f'"categories": {json.dumps(trees[0]["categories"])}}}\n')
-
-
-def _write_lines(stream: Any, records: Iterable[Any]) -> None:
-    for index, record in enumerate(records):
-        stream.write((",\n" if index else "") + json.dumps(record, ensure_ascii=False))
 
 
 def _take(
@@ -111,31 +99,20 @@ def _take(
     counts["images"] = write_images(out / IMAGES, bar)
     missing = len(sizes) - counts["images"] - len(unreadable)
     if missing:
-        raise BadInput(
-            f"{missing} of {len(sizes)} pictures of the split file are not there; the first",
-            file=images,
-            got=_first_missing(sizes, out, unreadable),
-            expected="every picture of the split file that has a caption",
-        )
+        present = {*(Images(out / IMAGES).names if counts["images"] else ()), *unreadable}
+        problem = f"{missing} of {len(sizes)} pictures of the split file are not there; the first"
+        expected = "every picture of the split file that has a caption"
+        raise BadInput(problem, file=images, got=next(name for name in sizes if name not in present), expected=expected)
     bring(annotated, out, [annotations])
     if unreadable:
         print(f"warning: {len(unreadable)} pictures cannot be decoded: {', '.join(unreadable[:10])}", file=sys.stderr)
-        _write_without(annotated / SPLIT_FILE, set(unreadable), out / SPLIT_FILE)
+        tree = read_json(annotated / SPLIT_FILE)
+        usable = [image for image in tree["images"] if image["filename"] not in set(unreadable)]
+        write_json(out / SPLIT_FILE, {**tree, "images": usable})
     else:
         bring(annotated, out, [SPLIT_FILE])
     write_json(out / "provenance.json", digests(out))
     return {name: float(number) for name, number in counts.items()}
-
-
-def _first_missing(sizes: Iterable[str], out: Path, unreadable: list[str]) -> str:
-    present = {*(Images(out / IMAGES).names if any((out / IMAGES).iterdir()) else ()), *unreadable}
-    return next(name for name in sizes if name not in present)
-
-
-def _write_without(path: Path, names: set[str], out: Path) -> None:
-    """Copy a split file without some pictures: those that cannot be used."""
-    tree = read_json(path)
-    write_json(out, {**tree, "images": [image for image in tree["images"] if image["filename"] not in names]})
 
 
 ANNOTATIONS = ("karpathy", "coco_annotations")
@@ -144,13 +121,10 @@ TEST_ARCHIVES = ("coco_val2014",)  # in which all of Karpathy's test pictures ar
 
 
 def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
-    """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder.
+    """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder as `take_coco`.
 
-    Args:
-        out: the raw folder being written; `sources.json` in it keeps addresses, digests and licences.
-        work: where they are laid out as a user would.
-        downloads: where they lie until `drop_coco`, whatever interrupts the run.
-        pictured: as `take_coco`, whose counts are returned.
+    Downloads lie there until `drop_coco`, whatever interrupts the run; `sources.json` keeps addresses, digests and
+    licences.
     """
     pins = Pins()
     laid_out = work / "coco"

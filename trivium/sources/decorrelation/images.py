@@ -1,12 +1,10 @@
 """Pictures as users and hubs have them, made fit for every later stage: RGB, in the pixel grid of their annotations.
 
-Later stages see one kind of picture: three channels, no EXIF orientation, the annotations' width and height. A picture
-that is so already keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and
-stored as PNG, which loses nothing, under its own name.
+A picture that is so already keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is
+decoded and stored as PNG, which loses nothing, under its own name.
 
-Boxes and masks refer to a pixel grid, which the annotations' width and height tell. COCO was annotated on pixels as
-they are stored; viewers of today turn them by their EXIF tag. So the stored grid is kept where it has the annotated
-size, and the picture is turned only where the turned one alone has it. Where neither has it the picture is another one.
+COCO was annotated on pixels as they are stored; viewers of today turn them by their EXIF tag. So the stored grid is
+kept where it has the annotated width and height, and the picture is turned only where the turned one alone has them.
 """
 
 import io
@@ -44,20 +42,15 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
     zips = [path for path in paths if path.suffix.lower() == ".zip"]
     files = [path for path in paths if is_picture(path)]
     if not zips and not files:
-        choices = ("shard-*.parquet", "*.zip", *PICTURES)
-        raise BadInput("no images", file=folder, choices=choices)
+        raise BadInput("no images", file=folder, choices=("shard-*.parquet", "*.zip", *PICTURES))
     for path in files:
         yield path.name, read_bytes(path, LARGEST_IMAGE)
     for path in zips:
-        yield from _in_zip(path)
-
-
-def _in_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with open_zip(path) as archive:
-        for member in archive.infolist():
-            name = PurePosixPath(member.filename).name
-            if is_picture(name) and not member.filename.startswith("__MACOSX"):
-                yield name, read_member(archive, member, path, LARGEST_IMAGE)
+        with open_zip(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(member.filename).name
+                if is_picture(name) and not member.filename.startswith("__MACOSX"):
+                    yield name, read_member(archive, member, path, LARGEST_IMAGE)
 
 
 def fit_images(
@@ -71,7 +64,7 @@ def fit_images(
 
     Args:
         images: (file name, encoded bytes).
-        sizes: (width, height) of each wanted picture, as its annotations say.
+        sizes: (width, height) of each wanted picture, as its annotations say, by name.
         counts: counts what was done (`images_turned`, `images_made_rgb`, …).
         unreadable: gets the names of pictures that cannot be decoded to the end.
         place: where they come from, for messages.
@@ -120,8 +113,8 @@ def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tu
     counts["images_made_rgb"] += not is_rgb
     if turned:
         rgb = turn(rgb, None if to_turn else BACK.get(orientation or 1, orientation))
-    else:
-        rgb = turn(rgb, orientation if to_turn else None)
+    elif to_turn:
+        rgb = turn(rgb, orientation)
     buffer = io.BytesIO()
     clean = Image.new("RGB", rgb.size)  # without the EXIF tags
     clean.paste(rgb)

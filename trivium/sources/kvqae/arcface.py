@@ -1,5 +1,7 @@
 """A face model that the user brings: ONNX, or the state dict of InsightFace's `arcface_torch`, kept as ONNX (§3, §8).
 
+With it comes a list of whom it was trained on, where the user has one.
+
 The paper's is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-Celeb-1M as MS1MV3. Its architecture, IResNet: a
 convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm), of each layer's
 first the second convolution has stride 2 and the shortcut is a convolution too, then batch norm, a linear layer and
@@ -16,11 +18,15 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from trivium.core.errors import BadInput
-from trivium.sources.brought import FACE_MODEL
+from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
+from trivium.sources.brought import bring, sha256_of
 from trivium.sources.plain_weights import read_pickled
 from trivium.vision.align import SIZE
 
+FACE_MODEL = Path("arcface/model.onnx")  # below the base models
 BACKBONE = "backbone.pth"  # as arcface_torch names it
+# InsightFace's w600k_r50.onnx, as many who load it state: the model that the hub gives, trained on WebFace600K.
+WEBFACE = "4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43"
 
 
 def bring_face_model(source: Path, out: Path) -> None:
@@ -37,6 +43,30 @@ def bring_face_model(source: Path, out: Path) -> None:
     else:
         names = ", ".join(sorted(path.name for path in source.glob("*"))) or "nothing"
         raise BadInput("no face model", file=source, got=names, choices=(FACE_MODEL.name, BACKBONE))
+
+
+def bring_identities(source: Path, out: Path) -> dict[str, float]:
+    """Check and bring ArcFace's overlap list, where the user's folder has one; returns `identities_listed`.
+
+    Args:
+        source: the user's folder.
+        out: the base models, with the face model.
+
+    Raises:
+        BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody
+            has listed; see `read_entities`.
+    """
+    if not (source / IDENTITIES).is_file():
+        return {}
+    if not (source / FACE_MODEL).parent.is_dir() or sha256_of(out / FACE_MODEL) == WEBFACE:
+        raise BadInput(
+            "this list does not say whom the face model was trained on", file=source / IDENTITIES,
+            got="w600k_r50, trained on WebFace600K",
+            expected=f"the model whose training set the list names, in {(source / FACE_MODEL).parent}",
+        )  # fmt: skip
+    listed = read_entities(source / IDENTITIES)
+    bring(source, out, [str(IDENTITIES)])
+    return {"identities_listed": float(len(listed))}
 
 
 def iresnet(state: dict[str, torch.Tensor], path: Path) -> onnx.ModelProto:

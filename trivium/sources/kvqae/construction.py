@@ -13,9 +13,9 @@ from tqdm import tqdm
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
-from trivium.core.tables import read_json_lines, write_json, write_json_lines
-from trivium.formats.triviaqa import TriviaQuestion, parse_triviaqa, read_triviaqa
-from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity
+from trivium.core.tables import write_json, write_json_lines
+from trivium.formats.triviaqa import parse_triviaqa, read_triviaqa
+from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity, read_entities
 from trivium.kvqae.construction.commons import CommonsFile, read_commons
 from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
@@ -66,7 +66,7 @@ def fetch_sources(
         linked = {article.wikidata_id for article in articles if article.wikidata_id}
         # A mention is linked to an article with the question's answer alone (construction/linking.py).
         at_hand = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
-        illustrated = at_hand & _illustrated(raw)
+        illustrated = at_hand & {entity.id for entity in read_entities(raw / "wikidata.jsonl") if entity.image()}
         # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
         entities = fetch_entities(wiki, sorted(at_hand))
         write_json_lines(temporary / "wikidata.jsonl", entities.values())
@@ -77,7 +77,7 @@ def fetch_sources(
         fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
         pictures = _pictures(subjects, shelf, fetcher, files, width, records, counts)
         counts["commons_images"] = write_images(temporary / "images", pictures)
-        write_json_lines(temporary / "commons.jsonl", map(_record, records))
+        write_json_lines(temporary / "commons.jsonl", map(vars, records))
         (temporary / "annotated.jsonl").touch()
         write_json(temporary / "provenance.json", pins.summary(["triviaqa_original"]))
     hub.drop("triviaqa_original", KEPT)
@@ -99,27 +99,17 @@ def write_triviaqa(target: Path, archive: Path) -> None:
                 if stream is not None:
                     left.remove(Path(member.name).name)
                     for question in parse_triviaqa(stream, archive / member.name):
-                        out.write(separator + json.dumps(_trivia_record(question), ensure_ascii=False))
+                        record = {
+                            "QuestionId": question.id,
+                            "Question": question.text,
+                            "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
+                            "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
+                        }
+                        out.write(separator + json.dumps(record, ensure_ascii=False))
                         separator = ",\n"
         if left:
             raise BadInput("no such member", file=archive, got=sorted(left), expected=", ".join(MEMBERS))
         out.write("]}\n")
-
-
-def _trivia_record(question: TriviaQuestion) -> dict[str, Any]:
-    return {
-        "QuestionId": question.id,
-        "Question": question.text,
-        "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
-        "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
-    }
-
-
-def _illustrated(raw: Path) -> set[str]:
-    """Wikidata ids of the entities of which the knowledge base has an image."""
-    wikidata = raw / "wikidata.jsonl"
-    entities = (parse_entity(record, file=wikidata, row=row) for row, record in read_json_lines(wikidata))
-    return {entity.id for entity in entities if entity.image()}
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
@@ -177,10 +167,6 @@ def _pictures(
             yield name, reduce_to_width(encoded, name, width)
 
 
-def _record(file: CommonsFile) -> dict[str, Any]:
-    return {**vars(file), "categories": list(file.categories), "depicts": list(file.depicts)}
-
-
 FILES = ("triviaqa.json", "wikidata.jsonl", "commons.jsonl", "concrete_types.csv")
 _ANNOTATED = "annotated.jsonl"
 
@@ -195,7 +181,7 @@ def check_sources(source: Path, out: Path) -> dict[str, float]:
     annotated = [_ANNOTATED] if (source / _ANNOTATED).exists() and (source / _ANNOTATED).stat().st_size else []
     counts = {
         "questions": sum(1 for _ in read_triviaqa(source / "triviaqa.json")),
-        "entities": sum(1 for _ in _entities(source / "wikidata.jsonl")),
+        "entities": sum(1 for _ in read_entities(source / "wikidata.jsonl")),
         "annotated_sentences": len(read_annotated(source / _ANNOTATED)) if annotated else 0,
     }
     with write_atomically(out) as temporary:
@@ -209,8 +195,3 @@ def check_sources(source: Path, out: Path) -> dict[str, float]:
             (temporary / _ANNOTATED).touch()
         write_json(temporary / "provenance.json", digests(temporary))
     return {name: float(count) for name, count in counts.items()}
-
-
-def _entities(path: Path) -> Iterator[Entity]:
-    for row, record in read_json_lines(path):
-        yield parse_entity(record, file=path, row=row)

@@ -2,16 +2,15 @@
 
 The knowledge base is ViQuAE's with KILT's articles, or a smaller one chosen of ViQuAE's with previews from Commons.
 
-Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte.
-It does so after any change of code or parameters that leaves alone the pins and this room.
-Archives are read as a stream, never unpacked to disk, and removed when their piece is built.
+Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte,
+after any change that leaves alone the pins and this room. Archives are read as a stream, never unpacked to disk, and
+removed when their piece is built.
 """
 
 import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,8 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
 from trivium.core.zips import unpack_member
 from trivium.sources.archives import images_in_tar, read_records
-from trivium.sources.brought import FACE_MODEL, bring_identities, digests, link
-from trivium.sources.disk import require_space
-from trivium.sources.kvqae.arcface import bring_face_model
+from trivium.sources.brought import digests, link, require_space
+from trivium.sources.kvqae.arcface import FACE_MODEL, bring_face_model, bring_identities
 from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
@@ -66,18 +64,16 @@ def fetch_kvqae(
 
 
 def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]:
-    """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from.
-
-    Args:
-        out: the folder; complete or absent.
-        viquae: the folder of ViQuAE's questions.
-        downloads: as `fetch_kvqae`.
-    """
+    """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from."""
     pins = Pins()
     hub = Hub(downloads, pins)
     files = hub.fetch("triviaqa")
     with write_atomically(out) as temporary:
-        _triviaqa(temporary, files)
+        for split, name in TRIVIAQA_SPLITS.items():
+            chosen = [path for file, path in files.items() if name in file]
+            if not chosen:
+                raise BadInput("no file for this split", field=f"triviaqa {split}", expected=f"*{name}*", choices=files)
+            _questions(temporary / f"{split}.jsonl", chosen)
         counts = validate_triviaqa(temporary)
         counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
         write_json(temporary / "provenance.json", pins.summary(["triviaqa"]))
@@ -131,7 +127,7 @@ def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -
     """A digest of what finished pieces depend on: their pins, the code of this room, how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
-        digest.update(repr(replace(source, description="", bytes=0, page=None)).encode())
+        digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
     for module in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(module.read_bytes())
     return digest.hexdigest()[:16]
@@ -142,7 +138,7 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 
     Args:
         out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
-        downloads: where they lie until everything is written, whatever interrupts the run.
+        downloads: see `fetched`.
         brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
             `overlap/identities.txt`.
 
@@ -216,14 +212,6 @@ def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
         f"viquae_{split}": _questions(raw / "viquae" / f"{split}.jsonl", [files[f"{split}.jsonl"]])
         for split in ("train", "validation", "test")
     }
-
-
-def _triviaqa(out: Path, files: dict[str, Path]) -> None:
-    for split, name in TRIVIAQA_SPLITS.items():
-        chosen = [path for file, path in files.items() if name in file]
-        if not chosen:
-            raise BadInput("no file for this split", field=f"triviaqa {split}", expected=f"*{name}*", choices=files)
-        _questions(out / f"{split}.jsonl", chosen)
 
 
 def _questions(target: Path, paths: list[Path]) -> float:

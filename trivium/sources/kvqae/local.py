@@ -9,8 +9,8 @@ from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import write_json
 from trivium.formats.pictures import PICTURES, is_picture
 from trivium.nets.cards import CARD, write_card
-from trivium.sources.brought import FACE_MODEL, bring, bring_identities, digests, require_files
-from trivium.sources.kvqae.arcface import bring_face_model
+from trivium.sources.brought import bring, digests, require_files
+from trivium.sources.kvqae.arcface import FACE_MODEL, bring_face_model, bring_identities
 from trivium.sources.kvqae.raw import (
     IMAGE_FOLDERS,
     QUESTIONS,
@@ -42,13 +42,7 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
 
 
 def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
-    """Check the user's `triviaqa/` and bring it, without training questions that ViQuAE's were made from.
-
-    Args:
-        source: the user's folder of questions.
-        viquae: the folder of ViQuAE's questions.
-        out: the folder; complete or absent. `provenance.json` in it keeps the digests.
-    """
+    """Check the user's `triviaqa/` and bring it, without training questions that ViQuAE's were made from."""
     counts = validate_triviaqa(source)
     with write_atomically(out) as temporary:
         bring(source, temporary, QUESTIONS)
@@ -75,15 +69,9 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
         counts |= bring_identities(source, temporary)
         write_json(temporary / "provenance.json", digests(temporary))
         if not (temporary / "text" / CARD).exists():  # models that start from it name its licence
-            write_card(
-                temporary / "text",
-                title="Text encoder",
-                description="Brought by the user, without a card.",
-                base="not known",
-                data="not known",
-                metrics={},
-                licence=None,
-            )
+            said = "Brought by the user, without a card."
+            write_card(temporary / "text", title="Text encoder", description=said, base="not known", data="not known",
+                       metrics={}, licence=None)  # fmt: skip
     return counts
 
 

@@ -21,13 +21,9 @@ from trivium.sources.repositories import fetched
 
 
 def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> dict[str, float]:
-    """Download, convert and check the checkpoints of a system; returns the number of weights of each.
+    """Download, convert and check the checkpoints of a system (dpr, or reader), which use the tokenizer of `base`.
 
-    Args:
-        system: dpr, or reader.
-        base: folder of the text encoder, whose tokenizer they use.
-        out: the folder; complete or absent.
-        downloads: see `fetched`.
+    Returns the number of weights of each.
     """
     pins, checkpoints = Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
@@ -70,13 +66,9 @@ CHECKPOINTS = {  # of each system, by source in pins.yaml
 def convert(
     checkpoint: Checkpoint, files: Mapping[str, Path], tokenizer: PreTrainedTokenizerBase, folder: Path
 ) -> float:
-    """Write a checkpoint as our own stages write theirs; returns its number of weights.
+    """Write a checkpoint, of which the hub has these files, as our own stages write theirs; returns how many weights.
 
-    Args:
-        checkpoint: which one.
-        files: what the hub has of it.
-        tokenizer: BERT's, which the published folders lack.
-        folder: to be written.
+    The tokenizer is BERT's, which the published folders lack.
 
     Raises:
         BadInput: another vocabulary, projected vectors, or broken or misfitting weights.
@@ -99,11 +91,8 @@ def convert(
         raise BadInput("no weights", file=files[CONFIG].parent, expected=f"{WEIGHTS} or {PICKLED}", choices=files)
     state = read_weights(path) if WEIGHTS in files else read_pickled(path)
     unread = (".pooler.", "position_ids")  # a head that neither system uses, and a constant of older versions
-    weights = {
-        name.removeprefix(checkpoint.prefix): value
-        for name, value in state.items()
-        if not any(part in name for part in unread)
-    }
+    read = {name: value for name, value in state.items() if not any(part in name for part in unread)}
+    weights = {name.removeprefix(checkpoint.prefix): value for name, value in read.items()}
     load_weights(model, weights, path)
     save_text_encoder(folder, model, tokenizer)
     return float(sum(value.numel() for value in model.parameters()))

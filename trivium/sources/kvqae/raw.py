@@ -36,7 +36,7 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
 
     Args:
         raw: the folder.
-        images: its folder of images, by default `raw/images`.
+        images: of its images, by default `raw/images`.
         may_lack_images: whether missing images of questions are counted, as in a public set; else the first is an
             error.
 
@@ -76,9 +76,14 @@ def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
     """Stream each split's file and questions; a question of an earlier split is refused."""
     first: dict[str, str] = {}
     for name in QUESTIONS:
-        questions = read_questions(folder / name)
-        _refuse_leaks(folder / name, questions, first)
-        yield folder / name, questions
+        path = folder / name
+        questions = read_questions(path)
+        for question in questions:
+            if (other := first.setdefault(question.id, name)) != name:
+                row = next(row for row, record in read_json_lines(path) if record["id"] == question.id)
+                problem, expected = f"question id also in {other}", "every question in one split only"
+                raise BadInput(problem, file=path, row=row, field="id", got=question.id, expected=expected)
+        yield path, questions
 
 
 def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
@@ -127,29 +132,12 @@ def _check_join(articles: Path, counts: Mapping[str, int]) -> None:
     """Warn of questions whose entity has no article; raise `BadInput` where they are more than one in ten."""
     questions = sum(counts[f"viquae_{Path(name).stem}"] for name in QUESTIONS)
     missing = counts["questions_whose_article_is_missing"]
+    got = f"no article for the entities of {missing} of {questions} questions"
     if missing > questions / 10:
-        raise BadInput(
-            "questions and articles do not fit together",
-            file=articles,
-            field="wikidata_info.wikidata_id",
-            got=f"no article for the entities of {missing} of {questions} questions",
-            expected="an article for at least nine in ten",
-        )
+        problem, field = "questions and articles do not fit together", "wikidata_info.wikidata_id"
+        raise BadInput(problem, file=articles, field=field, got=got, expected="an article for at least nine in ten")
     if missing:
-        print(
-            f"warning: {articles}: no article for the entities of {missing} of {questions} questions", file=sys.stderr
-        )
-
-
-def _refuse_leaks(path: Path, questions: Sequence[Question], first: dict[str, str]) -> None:
-    """Raise `BadInput` for a question of an earlier split; `first` is the file of each id, and is added to."""
-    for question in questions:
-        other = first.setdefault(question.id, path.name)
-        if other != path.name:
-            row = next(row for row, record in read_json_lines(path) if record["id"] == question.id)
-            problem = f"question id also in {other}"
-            expected = "every question in one split only"
-            raise BadInput(problem, file=path, row=row, field="id", got=question.id, expected=expected)
+        print(f"warning: {articles}: {got}", file=sys.stderr)
 
 
 def _check_questions(path: Path, questions: Sequence[Question], images: Images, may_lack_images: bool) -> int:
@@ -159,10 +147,8 @@ def _check_questions(path: Path, questions: Sequence[Question], images: Images, 
         if question.image is None or question.image not in images:
             lacking += 1
             if not may_lack_images:
-                got, expected = question.image, f"an image in {images.folder}"
-                raise BadInput(
-                    "the question's image is missing", file=path, row=row, field="image", got=got, expected=expected
-                )
+                problem, expected = "the question's image is missing", f"an image in {images.folder}"
+                raise BadInput(problem, file=path, row=row, field="image", got=question.image, expected=expected)
         if question.wikidata_id is None:
             raise BadInput("missing", file=path, row=row, field="wikidata_id", expected="the entity shown")
     if lacking:
@@ -205,8 +191,7 @@ def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[st
     """Remove from `train.jsonl` the questions that those of ViQuAE, of any split, were made from.
 
     Args:
-        triviaqa: the folder of TriviaQA's questions.
-        viquae: the folder of ViQuAE's questions.
+        triviaqa, viquae: the folders of their questions.
         questions: how many there were at first; an earlier call may have been killed after it had left some out.
 
     Returns:

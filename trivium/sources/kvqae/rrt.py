@@ -34,19 +34,14 @@ DELG_DIMENSION = 2048  # of DELG's global descriptors
 
 def write_rrt_card(folder: Path, *, base: str, data: str, metrics: Mapping[str, float], licence: str | None) -> None:
     """Write the model's card; of `metrics` the scores of validation, where it was trained here."""
-    write_card(
-        folder,
-        title="Re-Ranking Transformer",
-        description=(
-            "Tells from global and local descriptors whether two images show the same thing (Tan et al., ICCV 2021); "
-            "`extractor/` says which descriptors."
-        ),
-        base=base,
-        data=data,
-        metrics={name: value for name, value in metrics.items() if name.startswith("validation_")},
-        licence=licence,
-        library="pytorch",
+    description = (
+        "Tells from global and local descriptors whether two images show the same thing (Tan et al., ICCV 2021); "
+        "`extractor/` says which descriptors."
     )
+    scores = {name: value for name, value in metrics.items() if name.startswith("validation_")}
+    title = "Re-Ranking Transformer"
+    write_card(folder, title=title, description=description, base=base, data=data, metrics=scores, licence=licence,
+               library="pytorch")  # fmt: skip
 
 
 def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float]:
@@ -124,16 +119,11 @@ def read_checkpoint(path: Path) -> RerankingTransformer:
     weights = {rename(name.removeprefix("module."), _NAMES, path): value for name, value in state.items()}
     for name in ("global_projection.weight", "layers.0.widen.weight"):
         if name not in weights or weights[name].dim() != 2:
-            raise BadInput(
-                "not a checkpoint of RRT", file=path, field=name, expected=f"for tokens of {LOCAL_DIMENSION}"
-            )
+            expected = f"for tokens of {LOCAL_DIMENSION}"
+            raise BadInput("not a checkpoint of RRT", file=path, field=name, expected=expected)
     layers = {name.split(".")[1] for name in weights if name.startswith("layers.")}
-    model = build_rrt(
-        global_dimension=weights["global_projection.weight"].shape[1],
-        layers=len(layers),
-        heads=HEADS,
-        hidden=weights["layers.0.widen.weight"].shape[0],
-    )
+    global_dimension, hidden = weights["global_projection.weight"].shape[1], len(weights["layers.0.widen.weight"])
+    model = build_rrt(global_dimension=global_dimension, layers=len(layers), heads=HEADS, hidden=hidden)
     load_weights(model, weights, path)
     return model
 
