@@ -19,8 +19,8 @@ from tests.sources.loopback import serve
 from tests.sources.public_construction import install_pipeline, serve_construction
 from tests.sources.small_wiki import SmallWiki, serve_wiki
 from trivium.core.tables import read_json_lines
-from trivium.sources.kvqae.commons import COMMONS
 from trivium.sources.kvqae.construction import WIKIDATA
+from trivium.sources.kvqae.wikimedia import COMMONS
 
 pytestmark = pytest.mark.slow
 

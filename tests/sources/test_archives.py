@@ -38,7 +38,7 @@ def test_same_records_from_every_format(name, write, tmp_path):
     ("name", "data", "message"),
     [
         ("x.csv", b"", "unknown kind of file"),
-        ("x.jsonl.gz", gzip.compress(lines(RECORDS), mtime=0)[:-9], "broken file"),
+        ("x.jsonl.gz", gzip.compress(lines(RECORDS), mtime=0)[:-9], "damaged gzip"),
         ("x.jsonl.gz", gzip.compress(b'{"a": 1}\n{"a"', mtime=0), "x.jsonl.gz:2: not JSON"),
         ("x.jsonl.gz", gzip.compress(b"[1]\n", mtime=0), "x.jsonl.gz:1: not a JSON object"),
         ("x.parquet", parquet(RECORDS)[:-9], "x.parquet: not a readable Parquet file"),

@@ -18,11 +18,9 @@ from trivium.core.code.digest import OWN_STAGE
 
 
 def stages_of(graph: nx.DiGraph, pipeline: str) -> nx.DiGraph:
-    """The pipeline's own stages without cells and sections of the page; edges lead from what is needed.
+    """The pipeline's own stages without cells and sections of the page, and those of others that it needs.
 
-    Args:
-        graph: of all stages' names; edges lead to what a stage needs.
-        pipeline: of `ARTICLES`, or the construction; the stages of other pipelines that it needs are drawn, too.
+    Edges of `graph` lead to what a stage needs, those of the drawing from there.
     """
     drawn = nx.DiGraph()
     own = {stage for stage in graph if stage.startswith(f"{pipeline}-")}

@@ -9,7 +9,6 @@ features are there are not asked for again.
 
 import shlex
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -33,38 +32,16 @@ ASKED = "asked"
 CONFIGURATION = "r50delg_gldv2clean_config.pbtxt"  # beside the tool; of the weights that the authors' RRT reads
 
 
-def images_of(root: Path, side: str) -> Path:
-    """The image shards of a side."""
-    if side == "kb":
-        return root / "data/kvqae/raw/images/kb"
-    return root / "data/kvqae" / str(used_values(root / "params.yaml", "kvqae.dataset")) / "images" / side
-
-
-def brought_to(root: Path) -> Path:
-    """The user's folder of KVQAE's models."""
-    return root / str(used_values(root / "params.yaml", "world.local.kvqae_models"))
-
-
-def missing_features(root: Path, side: str, names: Sequence[str]) -> tuple[list[str], int]:
-    """Which of a side's compared images lack files of DELG's own tool, and how many images are compared.
-
-    `names` are those of all images of the side; one that is compared and not among them is not asked for.
-    """
-    compared = set(read_list(root / LISTS / f"{side}.txt"))
-    compared_names = [name for name in names if name in compared]
-    return without_features(compared_names, brought_to(root) / "delg" / side, shared_names(names)), len(compared_names)
-
-
 def ask_for(root: Path, side: str) -> str:
-    """Write the images of a side whose features are missing; returns the lines to print.
-
-    Raises:
-        BadInput: see `missing_features`.
-    """
-    images = Images(images_of(root, side))
-    missing, total = missing_features(root, side, images.names)
-    folder = brought_to(root) / "delg"
-    limits = used_values(root / "params.yaml", "kvqae.pictures")
+    """Write the images of a side that are compared and lack files of DELG's own tool; returns the lines to print."""
+    parameters = root / "params.yaml"
+    place = "raw/images/kb" if side == "kb" else f"{used_values(parameters, 'kvqae.dataset')}/images/{side}"
+    images = Images(root / "data/kvqae" / place)
+    folder = root / str(used_values(parameters, "world.local.kvqae_models")) / "delg"
+    compared = set(read_list(root / LISTS / f"{side}.txt"))
+    names = [name for name in images.names if name in compared]
+    missing = without_features(names, folder / side, shared_names(images.names))
+    limits = used_values(parameters, "kvqae.pictures")
     readable = [name for name in missing if can_be_listed(name)]
     listed = []
     with write_atomically(folder / ASKED / side) as temporary:
@@ -79,7 +56,7 @@ def ask_for(root: Path, side: str) -> str:
             listed.append(name)
         if listed:
             write_dataset(temporary / "images.mat", listed)
-    lines = [f"{side}: {total - len(missing)} of {total} images are described, {len(listed)} to be described"]
+    lines = [f"{side}: {len(names) - len(missing)} of {len(names)} images are described, {len(listed)} to be described"]
     if unreadable := len(readable) - len(listed):
         lines.append(f"  {unreadable} cannot be read: RRT does without, as without their features")
     if len(readable) < len(missing):

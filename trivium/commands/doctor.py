@@ -233,13 +233,7 @@ def _gpu() -> tuple[Finding, str]:
 
 
 def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
-    """Compare the CUDA that torch was built for, read from its files, with the driver.
-
-    Args:
-        driver: its version; empty where there is none.
-        costs: of the scale.
-        scale: its name.
-    """
+    """Compare the CUDA that torch was built for, read from its files, with the driver's version ("": there is none)."""
     from trivium.commands.plan import ESTIMATES
 
     name, spec = "CUDA in torch", importlib.util.find_spec("torch")

@@ -96,10 +96,7 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
 
 
 class Quantities:
-    """Values of the sums of products in `plan.yaml`.
-
-    Args:
-        parameters: with the scale merged in.
+    """Values of the sums of products in `plan.yaml`, of parameters with the scale merged in.
 
     Raises:
         BadInput: a source in `world` is none of `SOURCES`.

@@ -140,9 +140,7 @@ def rescale(params: Path, scale: Path | Mapping[str, Any]) -> list[tuple[str, An
         BadInput: see `merge`; or a file is not there, not UTF-8, not YAML or not a mapping.
     """
     yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 10_000  # lines stay as they are
-    yaml.Representer = _WithNull
+    yaml.preserve_quotes, yaml.width, yaml.Representer = True, 10_000, _WithNull  # lines stay as they are
 
     def load(file: Path) -> Any:
         try:

@@ -26,8 +26,6 @@ from trivium.formats.question_forms import WRITTEN_OUT
 
 _SHOWN = 5
 _NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came
-
-
 NO_TEXTS: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
@@ -51,10 +49,7 @@ class AnswerFile:
 def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, str], str] = NO_TEXTS) -> AnswerFile:
     """Read a model's answers to these questions, whichever form the file has.
 
-    Args:
-        path: of the file.
-        ids: of the questions.
-        by_text: ids of questions by (question, context), both folded, for records that have no id.
+    What has no id is found in `by_text`: ids by (question, context), both folded.
 
     Raises:
         BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
@@ -118,8 +113,11 @@ def _by_id(root: Field) -> Pairs:
         is_list = isinstance(content, list) and content and isinstance(content[0], dict) and "text" in content[0]
         answer = content[0]["text"] if is_list else content  # of an n-best list
         if answer is not None and not isinstance(answer, str):
-            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=content,
-                           expected="{question's id: answer} or n-best lists {id: [{'text': answer}]}")  # fmt: skip
+            field, expected = (
+                reprlib.repr(identifier),
+                "{question's id: answer} or n-best lists {id: [{'text': answer}]}",
+            )
+            raise BadInput("not a text", file=root.file, field=field, got=content, expected=expected)
         yield identifier, answer, root
 
 
@@ -179,13 +177,8 @@ _FORMS: tuple[tuple[str, str, Read], ...] = (
 )
 
 
-def model_of(path: Path) -> str:
-    """Name the model of a file: its stem; of `seed-0.jsonl` and the harness' `samples_….jsonl` its folder."""
-    return path.resolve().parent.name if path.stem.startswith(("seed-", "samples_")) else path.stem
-
-
 def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
-    """Group files by model: `NAME=FILE`, or a file that names its model.
+    """Group files by model: `NAME=FILE`, or a file: its stem, of `seed-0.jsonl` and `samples_….jsonl` its folder.
 
     Several are trainings of one model where all are given as NAME=FILE, or are the `seed-….jsonl` of one folder.
 
@@ -199,10 +192,10 @@ def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
         path = Path(rest) if equals and not Path(argument).exists() else Path(argument)
         name = name.strip() if path != Path(argument) else ""
         source = name or (path.resolve().parent if path.stem.startswith("seed-") else path)
-        name = name or model_of(path)
+        name = name or (path.resolve().parent.name if path.stem.startswith(("seed-", "samples_")) else path.stem)
         if sources.setdefault(name, source) != source or path in names.get(name, ()):
-            raise BadInput("two files of one model", file=path, field="answers", got=name,
-                           expected="another name, as NAME=FILE; or NAME=FILE for all of its trainings")  # fmt: skip
+            expected = "another name, as NAME=FILE; or NAME=FILE for all of its trainings"
+            raise BadInput("two files of one model", file=path, field="answers", got=name, expected=expected)
         names.setdefault(name, []).append(path)
     return names
 

@@ -54,7 +54,7 @@ class Syntax:
 
 
 def read_conllu(path: Path, texts: Mapping[str, str]) -> dict[str, list[Sentence]]:
-    """Read the syntax of texts by id; see `load_conllu` for the checks. Texts that the file lacks have no entry."""
+    """Read the syntax of texts by id as `load_conllu`; texts that the file lacks have no entry."""
     return load_conllu(path, texts).sentences
 
 
@@ -192,12 +192,11 @@ class _Reader:
                 self._refuse(f"no such head of token {token.form!r}", line, "HEAD", token.head, expected=expected)
         reaches_root = {0}
         for token, line in zip(tokens, lines, strict=True):
-            way: list[int] = []
-            at = token.id
+            way, at = dict[int, None](), token.id
             while at not in reaches_root:
                 if at in way:
-                    self._refuse(f"heads go round in a circle from {token.form!r}", line, "HEAD", way)
-                way.append(at)
+                    self._refuse(f"heads go round in a circle from {token.form!r}", line, "HEAD", list(way))
+                way[at] = None
                 at = tokens[at - 1].head
             reaches_root.update(way)
 

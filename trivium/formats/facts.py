@@ -27,9 +27,7 @@ SCORES = pa.schema(
 def sides(scores: pa.Table, factor: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
     """The facts about a factor, in order, with the mean score of their versions without it and with it, in [0, 1].
 
-    Args:
-        scores: of one reader and training (`SCORES`).
-        factor: of `FACTORS`.
+    The scores (`SCORES`) are of one reader and training.
     """
     facts, flags = np.array(scores["fact"].to_pylist(), dtype=object), scores[factor].to_pylist()
     values, means = scores["score"].to_numpy(), []

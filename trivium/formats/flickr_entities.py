@@ -75,11 +75,9 @@ class Annotated:
 
 
 class EntitiesArchive:
-    """Reads Flickr30k Entities' archive picture by picture.
+    """Reads Flickr30k Entities' zip archive, whose two folders may lie in another one, picture by picture.
 
-    Args:
-        path: the zip archive; its two folders may lie in another one.
-        types: the types that count as classes of objects.
+    The types are those that count as classes of objects.
 
     Attributes:
         counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `objects_without_box` so far.

@@ -142,9 +142,7 @@ def to_frame(run: Ranked) -> "pandas.DataFrame":
 def write_run(path: str | PathLike[str], run: Ranked) -> None:
     """Write a TREC run of any kind of run, as `fuse` returns it; equal scores come in the order of trec_eval.
 
-    Args:
-        path: of the file; its stem is the tag where the run has no name.
-        run: what is written.
+    The file's stem is the tag where the run has no name.
 
     Raises:
         BadInput: a folder is there.

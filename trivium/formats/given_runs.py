@@ -216,12 +216,7 @@ def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], na
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
-    """Yield (query, document, grade or score); a query comes first without a document, so that an empty one counts.
-
-    Args:
-        table: a mapping, or a table of pandas.
-        value: the column of a table, `GRADE` or `SCORE`.
-    """
+    """Yield (query, document, grade or score); a query comes first without a document, so that an empty one counts."""
     if not isinstance(table, Mapping):
         yield from _rows(table, value)
         return

@@ -41,7 +41,6 @@ def read_export(path: Path, values: Mapping[str, str], *, others: bool = False) 
     """Read an export.
 
     Args:
-        path: what Label Studio exports as "JSON".
         values: the controls of the labelling interface, and under which key the result of each lies (`choices`,
             `text`).
         others: whether there may be further controls, which are passed over; else they are refused.

@@ -21,11 +21,8 @@ def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
     """The pixels of a union of boxes: every pixel that a box overlaps, however little.
 
     Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels are taken, because
-    what is painted over a mask should hide all of the object; so a box smaller than a pixel has at least one.
-
-    Args:
-        boxes: (left, top, width, height) in pixels.
-        height, width: of the picture.
+    what is painted over a mask should hide all of the object; so a box smaller than a pixel has at least one. Boxes are
+    (left, top, width, height) in pixels, height and width those of the picture.
 
     Raises:
         ValueError: a box that is not inside the picture, has no area, or is not finite.
@@ -103,7 +100,7 @@ def rasterise_segmentation(segmentation: Any, height: int, width: int) -> Mask:
     Args:
         segmentation: polygons [[x, y, x, y, …], …], whose union is meant, or a mapping
             {"size": [height, width], "counts": list of run lengths or compressed string}; see `read_instances`.
-        height, width: of the picture.
+        height, width: of the picture, pixels.
     """
     from pycocotools import mask as coco  # only an extra brings it
 

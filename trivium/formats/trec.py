@@ -29,10 +29,7 @@ def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
     Scores are rounded to 32-bit floats that keep the order and stay apart (`untie`), with the nine digits that these
     need.
 
-    Args:
-        path: of the file; its stem is the tag of a run without name.
-        run: what is written.
-        names: of the documents; None: their numbers.
+    The file's stem is the tag of a run without name; `names` are those of the documents, else they bear numbers.
 
     Raises:
         ValueError: a name is empty or has white space.
@@ -100,9 +97,7 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
 def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
     """(row from 1, columns) of each line; blank lines may stand at the end only.
 
-    Args:
-        path: of the file.
-        count: of columns; a line that has as many by its tabs is cut at tabs alone, and spaces around a column go.
+    A line that has `count` columns by its tabs is cut at tabs alone, and spaces around a column go.
     """
     blank = 0
     for row, line in read_lines(path):
@@ -185,8 +180,7 @@ def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = No
     Raises:
         BadInput: as `read_run`, a grade that is no whole number, or a document that is judged twice for a query.
     """
-    graded = read_grades(Path(path), vocabulary)
-    return Qrels.from_dict(graded)
+    return Qrels.from_dict(read_grades(Path(path), vocabulary))
 
 
 def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[str, dict[int, int]]:

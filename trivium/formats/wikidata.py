@@ -136,9 +136,6 @@ def _value(value: str | Mapping[str, Any]) -> str:
 class WikidataFile:
     """Entity JSON lines, read at random: memory holds one offset an entity.
 
-    Args:
-        path: one entity a line.
-
     Raises:
         BadInput: no such file, a line is not JSON, an entity has no valid id or stands twice; see `parse_entity`.
     """

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from trivium.core.errors import BadInput
-from trivium.core.reading import LARGEST_IMAGE, decode_lines, open_file, require_file
-from trivium.core.tables import parse_object, read_batches, read_json_lines
+from trivium.core.reading import LARGEST_IMAGE, open_file, require_file
+from trivium.core.tables import read_batches, read_json_lines
 from trivium.formats.pictures import is_picture
 
 
@@ -22,30 +22,22 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         BadInput: the suffix is another, or the file breaks off, is damaged, or holds what `parse_json` refuses.
     """
-    try:
-        if path.name.endswith((".jsonl", ".json")):
-            yield from read_json_lines(path)
-        elif path.name.endswith((".jsonl.gz", ".json.gz")):
-            with open_file(path) as packed, gzip.open(packed) as stream:
-                for row, line in decode_lines(stream, path):
-                    yield row, parse_object(line, path, row)
-        elif path.suffix in {".parquet", ".arrow"}:
-            yield from enumerate(_rows(path), 1)
-        else:
-            raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
-    except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
-        raise BadInput(f"broken file: {error}", file=path) from None
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if path.suffix == ".parquet":
-        for batch in read_batches(path, 65536):
-            yield from batch.to_pylist()
+    if path.name.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz")):
+        yield from read_json_lines(path)
+    elif path.suffix in {".parquet", ".arrow"}:
+        try:
+            batches = read_batches(path, 65536) if path.suffix == ".parquet" else _arrow_batches(path)
+            yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            raise BadInput(f"broken file: {error}", file=path) from None
     else:
-        require_file(path)
-        with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
-            for batch in stream:
-                yield from batch.to_pylist()
+        raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
+
+
+def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    require_file(path)
+    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
+        yield from stream
 
 
 class _Joined:

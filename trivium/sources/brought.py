@@ -72,11 +72,7 @@ def link(source: Path, out: Path, names: Iterable[str]) -> None:
 def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable[[str, Path], Any]) -> dict[str, Any]:
     """Bring the user's folders, one a model, and check them; `provenance.json` keeps the digests.
 
-    Args:
-        models: their names.
-        source: the folder of their folders.
-        out: the folder; complete or absent.
-        check: checks a model, given its name and the folder that was brought; its results are returned by model.
+    `check` is given a model's name and the folder that was brought; its results are returned by model.
     """
     results = {}
     with write_atomically(out) as temporary:

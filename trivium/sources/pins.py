@@ -144,13 +144,7 @@ def _read(path: Path, kind: type[S]) -> dict[str, S]:
 def refuse_download(
     name: str, *, folders: Sequence[str] = (), choices: Sequence[str] = ("sample", "local")
 ) -> BadInput:
-    """The error for a set that is given on request only; it says what to do.
-
-    Args:
-        name: of the set in `requested.yaml` and in `world`.
-        folders: what else the user's folder must hold.
-        choices: the sources that there are.
-    """
+    """The error for a set of `requested.yaml`; it says what to do, and which folders the user's must hold besides."""
     source = Pins(REQUESTED).source(name)
     needed = ", ".join(source.files or ()) + "".join(f" and {folder}/" for folder in folders)
     return BadInput(

@@ -67,7 +67,7 @@ def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = No
 
     Args:
         folder: to write to.
-        layers: which, from 0.
+        layers: their numbers, from 0.
         dropout: of attention and hidden layers in trainings that start from it; None: as released.
 
     Raises:

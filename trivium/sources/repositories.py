@@ -135,11 +135,7 @@ Files = dict[str, Path]
 def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Iterator[tuple[Path, dict[str, Files]]]:
     """Yield a folder beside `out` and the files of each source; when the block succeeds the folder takes its place.
 
-    Args:
-        names: of sources in the pins file.
-        out: the folder; complete or absent.
-        downloads: where they lie until everything is written; then they are removed.
-        pins: what the files must be.
+    Downloads lie in their folder until everything is written, whatever interrupts the run; then they are removed.
     """
     hub = Hub(downloads, pins)
     needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))

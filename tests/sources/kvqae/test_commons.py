@@ -10,8 +10,7 @@ from PIL import Image
 from tests.sources.small_wiki import serve_wiki
 from trivium.core.errors import BadInput
 from trivium.kvqae.construction.commons import CommonsFile
-from trivium.sources.kvqae.commons import PictureFetcher, category_files, reduce_to_width, rendered_width
-from trivium.sources.mediawiki import MediaWiki
+from trivium.sources.kvqae.wikimedia import MediaWiki, PictureFetcher, category_files, reduce_to_width, rendered_width
 
 
 @pytest.fixture

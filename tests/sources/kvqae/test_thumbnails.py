@@ -9,9 +9,8 @@ import yaml
 
 from tests.sources.small_commons import WIDTHS, serve_commons
 from trivium.core.errors import BadInput
-from trivium.sources.kvqae import commons as thumbnails
-from trivium.sources.kvqae.commons import fetch_thumbnails, rendered_width
-from trivium.sources.mediawiki import MediaWiki
+from trivium.sources.kvqae import wikimedia as thumbnails
+from trivium.sources.kvqae.wikimedia import MediaWiki, fetch_thumbnails, rendered_width
 
 
 @pytest.fixture

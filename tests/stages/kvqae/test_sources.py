@@ -178,7 +178,7 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
 
 def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     wiki, arguments = public
-    monkeypatch.setattr("trivium.sources.kvqae.commons.MISSING_IN_A_ROW", 1)
+    monkeypatch.setattr("trivium.sources.kvqae.wikimedia.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/500px-x.jpg")
     with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*V 1.jpg: not found"):
         fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)

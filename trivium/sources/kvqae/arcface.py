@@ -46,11 +46,7 @@ def bring_face_model(source: Path, out: Path) -> None:
 
 
 def bring_identities(source: Path, out: Path) -> dict[str, float]:
-    """Check and bring ArcFace's overlap list, where the user's folder has one; returns `identities_listed`.
-
-    Args:
-        source: the user's folder.
-        out: the base models, with the face model.
+    """Bring ArcFace's overlap list to the base models, where the user's folder has one; returns `identities_listed`.
 
     Raises:
         BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody

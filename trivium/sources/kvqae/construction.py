@@ -21,9 +21,15 @@ from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, digests, require_files
-from trivium.sources.kvqae.commons import COMMONS, PictureFetcher, category_files, reduce_to_width, rendered_width
 from trivium.sources.kvqae.local import bring_images
-from trivium.sources.mediawiki import MediaWiki
+from trivium.sources.kvqae.wikimedia import (
+    COMMONS,
+    MediaWiki,
+    PictureFetcher,
+    category_files,
+    reduce_to_width,
+    rendered_width,
+)
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 

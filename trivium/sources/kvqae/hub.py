@@ -25,11 +25,10 @@ from trivium.core.zips import unpack_member
 from trivium.sources.archives import images_in_tar, read_records
 from trivium.sources.brought import digests, link, require_space
 from trivium.sources.kvqae.arcface import FACE_MODEL, bring_face_model, bring_identities
-from trivium.sources.kvqae.commons import COMMONS, fetch_thumbnails
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, write_smaller_base
-from trivium.sources.mediawiki import MediaWiki
+from trivium.sources.kvqae.wikimedia import COMMONS, MediaWiki, fetch_thumbnails
 from trivium.sources.pins import Pins, Source
 from trivium.sources.plain_weights import read_pickled
 from trivium.sources.repositories import Hub, fetched

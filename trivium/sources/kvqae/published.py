@@ -5,7 +5,6 @@ nothing but `provenance.json` where pretraining is ours.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
@@ -29,8 +28,8 @@ def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> di
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
     with fetched(list(checkpoints), out, downloads, pins) as (temporary, files):
         counts = {
-            f"{name}_weights": convert(checkpoint, files[name], tokenizer, temporary / checkpoint.folder)
-            for name, checkpoint in checkpoints.items()
+            f"{name}_weights": convert(files[name], prefix, tokenizer, temporary / folder)
+            for name, (folder, prefix) in checkpoints.items()
         }
         write_json(temporary / PROVENANCE, pins.summary(checkpoints))
     return counts
@@ -45,54 +44,39 @@ SHAPE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """A published checkpoint: its folder, and the prefix of its encoder's tensors."""
-
-    folder: str
-    prefix: str
-    reader: bool = False
-
-
-CHECKPOINTS = {  # of each system, by source in pins.yaml
+CHECKPOINTS = {  # of each system, by source in pins.yaml: its folder, and the prefix of its encoder's tensors
     "dpr": {
-        "dpr_question": Checkpoint("question", "question_encoder.bert_model."),
-        "dpr_passage": Checkpoint("passage", "ctx_encoder.bert_model."),
+        "dpr_question": ("question", "question_encoder.bert_model."),
+        "dpr_passage": ("passage", "ctx_encoder.bert_model."),
     },
-    "reader": {"multi_passage_bert": Checkpoint("reader", "", reader=True)},
+    "reader": {"multi_passage_bert": ("reader", "")},
 }
 
 
-def convert(
-    checkpoint: Checkpoint, files: Mapping[str, Path], tokenizer: PreTrainedTokenizerBase, folder: Path
-) -> float:
-    """Write a checkpoint, of which the hub has these files, as our own stages write theirs; returns how many weights.
+def convert(files: Mapping[str, Path], prefix: str, tokenizer: PreTrainedTokenizerBase, folder: Path) -> float:
+    """Write a published checkpoint as our own stages write theirs; returns how many weights it has.
 
-    The tokenizer is BERT's, which the published folders lack.
+    The prefix is that of an encoder's tensors; a reader has none. The tokenizer is BERT's: published folders lack it.
 
     Raises:
         BadInput: another vocabulary, projected vectors, or broken or misfitting weights.
     """
     config = read_json(files[CONFIG])
     if config.get("vocab_size") != len(tokenizer):
-        raise BadInput(
-            "another vocabulary than the text encoder's", file=files[CONFIG], field="vocab_size",
-            got=config.get("vocab_size"), expected=str(len(tokenizer)),
-        )  # fmt: skip
-    if config.get("projection_dim", 0):
-        raise BadInput(
-            "vectors are projected", file=files[CONFIG], field="projection_dim", got=config["projection_dim"],
-            expected="0: [CLS] itself",
-        )  # fmt: skip
+        problem, got = "another vocabulary than the text encoder's", config.get("vocab_size")
+        raise BadInput(problem, file=files[CONFIG], field="vocab_size", got=got, expected=str(len(tokenizer)))
+    if got := config.get("projection_dim", 0):
+        expected = "0: [CLS] itself"
+        raise BadInput("vectors are projected", file=files[CONFIG], field="projection_dim", got=got, expected=expected)
     shape = BertConfig(**{name: config[name] for name in SHAPE if name in config})
-    model = BertForQuestionAnswering(shape) if checkpoint.reader else BertModel(shape, add_pooling_layer=False)
+    model = BertModel(shape, add_pooling_layer=False) if prefix else BertForQuestionAnswering(shape)
     path = files.get(WEIGHTS) or files.get(PICKLED)
     if path is None:
         raise BadInput("no weights", file=files[CONFIG].parent, expected=f"{WEIGHTS} or {PICKLED}", choices=files)
     state = read_weights(path) if WEIGHTS in files else read_pickled(path)
     unread = (".pooler.", "position_ids")  # a head that neither system uses, and a constant of older versions
     read = {name: value for name, value in state.items() if not any(part in name for part in unread)}
-    weights = {name.removeprefix(checkpoint.prefix): value for name, value in read.items()}
+    weights = {name.removeprefix(prefix): value for name, value in read.items()}
     load_weights(model, weights, path)
     save_text_encoder(folder, model, tokenizer)
     return float(sum(value.numel() for value in model.parameters()))

@@ -43,13 +43,10 @@ class SmallerBaseParameters(Parameters):
 def write_smaller_base(
     raw: Path, parts: Mapping[str, Path], base: SmallerBaseParameters, index: Path
 ) -> dict[str, float]:
-    """Choose articles, and write `articles.jsonl` and `wikidata.jsonl` of them; returns counts.
+    """Choose articles, and write `articles.jsonl` and `wikidata.jsonl` of them into a folder with `viquae/`.
 
-    Args:
-        raw: the raw folder, with `viquae/`.
-        parts: the set's files, by name: a part of `KB_PARTS` each.
-        base: how many, and which.
-        index: where the index of all articles is kept meanwhile; one that is there is used.
+    The files are a part of `KB_PARTS` each. `index` keeps the index of all articles meanwhile; one that is there is
+    used. Returns counts.
     """
     if not index.exists():
         with write_atomically(index) as temporary:
@@ -91,8 +88,7 @@ def choose(
     Args:
         subjects: pages that are in any case.
         ranks: of pages that BM25 returned, the best rank that any question gave them.
-        pages: all.
-        base: how many.
+        pages, base: all pages, and how many of them are chosen.
 
     Raises:
         BadInput: there are more subjects than the base is to have articles.

@@ -1,7 +1,7 @@
-"""Wikimedia Commons: the files of a category with their metadata (kvqae.md §2, step 4), previews of images by name.
+"""Wikimedia's APIs; of Commons the files of a category with metadata (kvqae.md §2, step 4), and previews by name.
 
 Commons' robot policy wants a User-Agent that says who asks, two connections at the most and 25 Mbit/s in all. What came
-is kept, so that a run that was killed goes on where it was.
+is kept, answers and pictures, so that a run that was killed goes on where it was.
 """
 
 import hashlib
@@ -13,19 +13,91 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from PIL import Image
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
+from trivium.core.tables import read_json
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name
 from trivium.sources.download import Request, download
-from trivium.sources.mediawiki import AGENT, TOGETHER, MediaWiki
 from trivium.vision.decoding import read_rgb
+
+# Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
+# As CITATION.cff does, it names the software and its authors: the project has no address of its own.
+AGENT = "Trivium/0.1 (research software of the Trivium authors, builds a question answering data set) httpx"
+TOGETHER = 50  # ids or titles that an anonymous client may ask for at once
+
+
+@dataclass(frozen=True)
+class MediaWiki:
+    """One wiki's API.
+
+    Attributes:
+        url: such as `https://commons.wikimedia.org/w/api.php`.
+        folder: where answers are kept.
+    """
+
+    url: str
+    folder: Path
+
+    def ask(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """One answer, as JSON.
+
+        Raises:
+            BadInput: see `download`; or the API answers with an error, or with something else than JSON.
+        """
+        query = urlencode(sorted({"format": "json", "formatversion": "2", **parameters}.items()))
+        kept = self.folder / f"{hashlib.sha256(f'{self.url}?{query}'.encode()).hexdigest()[:32]}.json"
+        what = f"{self.url} {parameters.get('action', '')}"
+        download(Request(f"{self.url}?{query}", what, agent=AGENT), kept)
+        try:
+            answer = read_json(kept)
+        except BadInput:
+            kept.unlink()
+            raise
+        if not isinstance(answer, dict) or "error" in answer:
+            kept.unlink()
+            error = answer.get("error") if isinstance(answer, dict) else answer
+            raise BadInput("the API answers with an error", file=self.url, got=error, field=query)
+        return answer
+
+    def pages(self, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        """The pages of a query, over all the parts in which the API hands them out.
+
+        A page with long lists comes in several parts too, all within a batch of pages: its lists are put together.
+        """
+        following: dict[str, str] = {}
+        batch: dict[int, dict[str, Any]] = {}
+        while True:
+            answer = self.ask({**parameters, "action": "query", **following})
+            for part in answer.get("query", {}).get("pages", ()):
+                page = batch.setdefault(part["pageid"], {})
+                for name, value in part.items():
+                    page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
+            if answer.get("batchcomplete") or "continue" not in answer:
+                yield from batch.values()
+                batch = {}
+            if "continue" not in answer:
+                return
+            following = {key: str(value) for key, value in answer["continue"].items()}
+
+    def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
+        """Stream Wikibase entities by id, those that exist, in this order; texts in English and for all languages."""
+        for start in range(0, len(identifiers), TOGETHER):
+            batch = identifiers[start : start + TOGETHER]
+            parameters = {"action": "wbgetentities", "ids": "|".join(batch), "props": properties}
+            answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
+            # One that was merged into another comes under the other's id, which may be asked for too.
+            by_id = {entity["id"]: entity for entity in answer}
+            by_id |= {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
+            yield from (by_id[name] for name in batch if "missing" not in by_id.get(name, {"missing": ""}))
+
 
 COMMONS = "https://commons.wikimedia.org/w/api.php"
 MIMES = frozenset({"image/jpeg", "image/png"})
@@ -45,32 +117,24 @@ def category_files(
         width: pixels that the preview has at least; a smaller picture comes as it is.
         counts: counts what is no picture, and what the API lists twice.
     """
-    pages = commons.pages(
-        {
-            "generator": "categorymembers",
-            "gcmtitle": f"Category:{category}",
-            "gcmtype": "file",
-            "gcmlimit": "50",
-            "prop": "imageinfo|categories",
-            "clshow": "!hidden",  # most are about maintenance ("CC-BY-SA-4.0"), and none of these names the subject
-            "cllimit": "max",
-            "iiprop": "url|sha1|mime|extmetadata",
-            "iiurlwidth": str(rendered_width(width)),
-            "iiextmetadatafilter": "License|ImageDescription",
-            "iiextmetadatalanguage": "en",
-        }
-    )
-    chosen = list(islice(_pictures(pages, counts), most))
+    query = {
+        "generator": "categorymembers", "gcmtitle": f"Category:{category}", "gcmtype": "file", "gcmlimit": "50",
+        "prop": "imageinfo|categories", "clshow": "!hidden", "cllimit": "max",  # hidden ones are about maintenance
+        "iiprop": "url|sha1|mime|extmetadata", "iiurlwidth": str(rendered_width(width)),
+        "iiextmetadatafilter": "License|ImageDescription", "iiextmetadatalanguage": "en",
+    }  # fmt: skip
+    chosen = list(islice(_pictures(commons.pages(query), counts), most))
     depicted = _depicts(commons, [page["pageid"] for page in chosen])
     for page in chosen:
         image = page["imageinfo"][0]
+        metadata = {name: str(value.get("value", "")) for name, value in image.get("extmetadata", {}).items()}
         file = CommonsFile(
             category=category,
             title=page["title"],
-            description=plain_text(_metadata(image, "ImageDescription")),
+            description=plain_text(metadata.get("ImageDescription", "")),
             categories=tuple(tag["title"].removeprefix("Category:") for tag in page.get("categories", ())),
             depicts=depicted.get(page["pageid"], ()),
-            license=_metadata(image, "License"),
+            license=metadata.get("License", ""),  # Commons states none of some
             sha1=image["sha1"],
         )
         yield file, image.get("thumburl") or image["url"]
@@ -87,11 +151,6 @@ def _pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator
             yield page
         else:
             counts["commons_no_picture"] += 1
-
-
-def _metadata(image: dict[str, Any], name: str) -> str:
-    """A field of the file's extended metadata; empty when Commons states none."""
-    return str(image.get("extmetadata", {}).get(name, {}).get("value", ""))
 
 
 def _depicts(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -150,12 +209,9 @@ def reduce_to_width(encoded: bytes, name: str, width: int) -> bytes:
 
 
 class PictureFetcher:
-    """Downloads pictures, two at a time and no faster than Commons allows; files that are there are not asked for.
+    """Downloads pictures into a folder, two at a time and no faster than Commons allows; those that are there are kept.
 
-    Args:
-        folder: where they are kept.
-        counts: counts, under `failed`, those that cannot be fetched: files disappear from Commons every day.
-        failed: see `counts`.
+    Those that cannot be fetched are counted under `failed`: files disappear from Commons every day.
     """
 
     def __init__(self, folder: Path, counts: Counter[str], failed: str) -> None:
@@ -207,13 +263,10 @@ class PictureFetcher:
 def fetch_thumbnails(
     names: Sequence[str], shelf: MediaWiki, folder: Path, counts: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Stream (name, encoded preview) of the images that can be had.
+    """Stream (name, encoded preview) of the images that can be had; previews are kept in a folder.
 
-    Args:
-        names: of the images, as files on Commons or as previews of them, such as `512px-Flag.svg.png`.
-        shelf: Commons' API.
-        folder: where previews are kept.
-        counts: counts those that are `kb_images_not_on_commons` and `kb_images_not_fetched`.
+    Names are of files on Commons or of previews of them, such as `512px-Flag.svg.png`. The others are counted as
+    `kb_images_not_on_commons` and `kb_images_not_fetched`.
     """
     fetcher = PictureFetcher(folder, counts, "kb_images_not_fetched")
     counts["kb_images_not_on_commons"] += 0
