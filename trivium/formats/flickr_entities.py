@@ -129,10 +129,8 @@ class EntitiesArchive:
         for sentence in sentences:
             for phrase, entity in zip(sentence.phrases, sentence.entities, strict=True):
                 votes.setdefault(entity, Counter()).update(name for name in phrase.classes if name in self.types)
-        order = self.types.index
-        return {
-            entity: min(types, key=lambda name: (-types[name], order(name))) for entity, types in votes.items() if types
-        }
+        in_order = {entity: sorted(types, key=self.types.index) for entity, types in votes.items() if types}
+        return {entity: max(types, key=votes[entity].__getitem__) for entity, types in in_order.items()}
 
     def _objects(
         self, root: Element, size: tuple[int, int], classes: dict[str, str], place: str
@@ -145,9 +143,8 @@ class EntitiesArchive:
             if corners is None:  # marked `nobox`, or as the whole scene
                 self.counts["objects_without_box"] += bool(names)
                 continue
-            left, top, right, bottom = (
-                _number(corners, side, self.path, place) for side in ("xmin", "ymin", "xmax", "ymax")
-            )
+            sides = (_number(corners, side, self.path, place) for side in ("xmin", "ymin", "xmax", "ymax"))
+            left, top, right, bottom = sides
             whole = (left - 1.0, top - 1.0, right - left + 1.0, bottom - top + 1.0)
             box = fit_box(whole, size, self.counts if names else uncounted)
             if box is not None:

@@ -49,12 +49,7 @@ class Given:
         """A run over these documents as they were given: our object, or {query: {document: score}}, best first."""
         if self.names is None or self.only_ours:
             return replace(run, names=self.names)
-        return {
-            query: {
-                self.names[document]: score for document, score in zip(ranked, scores, strict=True) if document >= 0
-            }
-            for query, ranked, scores in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
-        }
+        return _by_name(run, self.names)
 
 
 def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]) -> Given:
@@ -98,9 +93,7 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     read = [_scored(run, name) for name, run in named]
     # Lower numbers come first where scores are equal: the last name gets the first.
     lists = (graded, *(scored for scored, _ in read))
-    names = sorted(
-        {document for by_query in lists for ranked in by_query.values() for document in ranked}, reverse=True
-    )
+    names = sorted({name for by_query in lists for ranked in by_query.values() for name in ranked}, reverse=True)
     number = {name: place for place, name in enumerate(names)}
     numbered = tuple(_run(scored, number, _called(name, place)) for place, (scored, name) in enumerate(read, 1))
     judged = {query: {number[name]: grade for name, grade in grades.items()} for query, grades in graded.items()}
@@ -186,12 +179,7 @@ def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str
     if isinstance(source, str | PathLike):
         source = read_run(source)
     if isinstance(source, Run):
-        rows = zip(source.queries, source.documents.tolist(), source.scores.tolist(), strict=True)
-        names = source.names
-        return {
-            query: {name_of(document, names): score for document, score in zip(*row, strict=True) if document >= 0}
-            for query, *row in rows
-        }, name or source.name
+        return _by_name(source, source.names), name or source.name
     lists: dict[str, dict[str, float]] = {}
     for query, document, score in _lines(source, SCORE):
         scores = lists.setdefault(query, {})
@@ -203,6 +191,14 @@ def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str
             raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
         scores[document] = float(score)
     return lists, name
+
+
+def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """A run as {query: {document: score}}, best first."""
+    return {
+        query: {name_of(document, names): score for document, score in zip(*row, strict=True) if document != PADDING}
+        for query, *row in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
+    }
 
 
 def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], name: str) -> Run:

@@ -1,6 +1,6 @@
 """VSE++ as a retrieval model, with its vocabulary (Faghri et al. 2018; decorrelation.md §4).
 
-Base: a saved model, as `trivium/sources/decorrelation/vsepp.py` makes of its authors' checkpoint; or a CNN trained to
+Base: a saved model, as `trivium/sources/decorrelation/models.py` makes of its authors' checkpoint; or a CNN trained to
 classify, `config.json` and torchvision's state dict as `model.safetensors`:
 {"architecture": "vgg19", "size": 224, "resize": 256}, or in place of a torchvision name "vgg" with its "channels",
 "grid" and "hidden".

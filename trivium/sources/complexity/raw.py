@@ -29,6 +29,7 @@ from trivium.sources.pins import REQUESTED, Pins
 
 FQUAD_SPLITS = ("train", "validation")
 FRAME_SPLITS = ("train", "validation", "test")
+CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
         counts[f"{name}_contexts"] = len({question.context for question in read.questions})
         counts[f"{name}_wrong_answers"] = len(read.wrong_answers)
         counts[f"{name}_answers_unified"] = read.unified
-        counts |= {f"{name}_dropped_{reason}": number for reason, number in read.dropped.items()}
+        counts.update({f"{name}_dropped_{reason}": number for reason, number in read.dropped.items()})
         if read.wrong_offsets is not None:
             print(f"{raw.fquad[split]}: {read.wrong_offsets}")
     texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
@@ -123,9 +124,6 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
     for one, other in combinations(FRAME_SPLITS, 2):
         shared = _shared(*((text.text for text in texts[split]) for split in (one, other)))
         counts[f"calor_texts_in_{one}_and_{other}"] = shared
-
-
-CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
 
 
 def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, Path]:
@@ -206,12 +204,9 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
             try:
                 title, answers = record["title"], record["answers"]
                 stands = zip(answers["text"], answers["answer_start"], strict=True)
-                qa = {
-                    "id": record["id"],
-                    "question": record["question"],
-                    "answers": [{"text": text, "answer_start": start} for text, start in stands],
-                }
-                paragraph = {"context": record["context"], "qas": [qa]}
+                placed = [{"text": text, "answer_start": start} for text, start in stands]
+                question = {"id": record["id"], "question": record["question"], "answers": placed}
+                paragraph = {"context": record["context"], "qas": [question]}
             except (KeyError, TypeError, ValueError) as error:
                 expected = "id, title, context, question, answers {text, answer_start}"
                 raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
