@@ -77,14 +77,14 @@ def read_instances(path: Path) -> Instances:
     annotations = tree["annotations"]
     for index, member in enumerate(annotations.items()):
         annotation = Field(member.value, path, f"annotation {member.value['id'] if 'id' in member.keys else index}")
-        picture, category = annotation["image_id"].integer(), annotation["category_id"].integer()
+        identifier, picture, category = (annotation[name].integer() for name in ("id", "image_id", "category_id"))
         if picture not in sizes:
             annotation["image_id"].refuse("no such picture in images")
-        if annotation["id"].integer() in identifiers:
+        if identifier in identifiers:
             annotation["id"].refuse("stands twice")
         if category not in names:
             annotation["category_id"].refuse("unknown category", choices=names)
-        identifiers.add(annotation["id"].value)
+        identifiers.add(identifier)
         place, size = annotation["bbox"], sizes[picture]
         written, shape = _box(place), _segmentation(annotation, size, counts)
         if shape is not None and (around := _around(shape)) is not None:

@@ -115,7 +115,8 @@ def fuse(
     if method == "rrf" and weights is not None:
         raise ValueError("reciprocal rank fusion takes no weights")
     inputs = take(None, runs)
-    complete = _over_all_queries(inputs.runs)
+    queries = tuple(dict.fromkeys(query for run in inputs.runs for query in run.queries))
+    complete = [run.complete(queries) for run in inputs.runs]
     if method == "rrf":
         fused = fusion.reciprocal_rank_fusion(complete, depth=depth, name=name)
     else:
@@ -268,11 +269,6 @@ def _names(runs: Sequence[Run]) -> tuple[str, ...]:
     if len(set(systems)) < len(systems):
         raise ValueError(f"two systems of one name: {', '.join(map(repr, systems))}")
     return systems
-
-
-def _over_all_queries(runs: Sequence[Run]) -> list[Run]:
-    queries = tuple(dict.fromkeys(query for run in runs for query in run.queries))
-    return [run.complete(queries) for run in runs]
 
 
 def _holm_of_pairs(p: NDArray[np.float64]) -> NDArray[np.float64]:

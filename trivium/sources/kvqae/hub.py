@@ -17,7 +17,6 @@ from typing import Any
 
 from safetensors.torch import save_file
 
-from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
@@ -65,9 +64,8 @@ def fetch_kvqae(
 def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]:
     """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from."""
     pins = Pins()
-    hub = Hub(downloads, pins)
-    files = hub.fetch("triviaqa")
-    with write_atomically(out) as temporary:
+    with fetched(["triviaqa"], out, downloads, pins) as (temporary, sources):
+        files = sources["triviaqa"]
         for split, name in TRIVIAQA_SPLITS.items():
             chosen = [path for file, path in files.items() if name in file]
             if not chosen:
@@ -76,7 +74,6 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
         counts = validate_triviaqa(temporary)
         counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
         write_json(temporary / "provenance.json", pins.summary(["triviaqa"]))
-    hub.drop("triviaqa")
     return counts
 
 
