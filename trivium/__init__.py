@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from trivium.formats.front_door import evaluate as evaluate
     from trivium.formats.front_door import fuse as fuse
     from trivium.formats.front_door import per_query as per_query
-    from trivium.formats.front_door import read_qrels as read_qrels
-    from trivium.formats.front_door import read_run as read_run
     from trivium.formats.front_door import search_weights as search_weights
     from trivium.formats.front_door import to_frame as to_frame
     from trivium.formats.front_door import write_run as write_run
+    from trivium.formats.given_runs import read_qrels as read_qrels
+    from trivium.formats.given_runs import read_run as read_run
     from trivium.formats.trec import write_qrels as write_qrels
     from trivium.measures.runs import Qrels as Qrels
     from trivium.measures.runs import Run as Run
@@ -72,8 +72,8 @@ LAZY: dict[str, str] = {
     "fuse": "trivium.formats.front_door",
     "odmap": "trivium.decorrelation.benchmark.leaderboard",
     "per_query": "trivium.formats.front_door",
-    "read_qrels": "trivium.formats.front_door",
-    "read_run": "trivium.formats.front_door",
+    "read_qrels": "trivium.formats.given_runs",
+    "read_run": "trivium.formats.given_runs",
     "search_weights": "trivium.formats.front_door",
     "to_frame": "trivium.formats.front_door",
     "write_difficulty": "trivium.page.difficulty",
