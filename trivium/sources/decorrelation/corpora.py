@@ -106,8 +106,8 @@ def _take(
     bring(annotated, out, [annotations])
     if unreadable:
         print(f"warning: {len(unreadable)} pictures cannot be decoded: {', '.join(unreadable[:10])}", file=sys.stderr)
-        tree = read_json(annotated / SPLIT_FILE)
-        usable = [image for image in tree["images"] if image["filename"] not in set(unreadable)]
+        tree, left_out = read_json(annotated / SPLIT_FILE), set(unreadable)
+        usable = [image for image in tree["images"] if image["filename"] not in left_out]
         write_json(out / SPLIT_FILE, {**tree, "images": usable})
     else:
         bring(annotated, out, [SPLIT_FILE])
