@@ -92,7 +92,7 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     graded = {} if qrels is None else _graded(qrels)
     read = [_scored(run, name) for name, run in named]
     # Lower numbers come first where scores are equal: the last name gets the first.
-    lists = (graded, *(scored for scored, _ in read))
+    lists: list[Mapping[str, Mapping[str, float]]] = [graded, *(scored for scored, _ in read)]
     names = sorted({name for by_query in lists for ranked in by_query.values() for name in ranked}, reverse=True)
     number = {name: place for place, name in enumerate(names)}
     numbered = tuple(_run(scored, number, _called(name, place)) for place, (scored, name) in enumerate(read, 1))
@@ -151,7 +151,7 @@ def _graded(judgements: Judgements) -> dict[str, dict[str, int]]:
             raise ValueError(f"query {query!r}: the grade {grade!r} of {document!r} is no whole number")
         if document in grades:
             raise ValueError(f"query {query!r}: {document!r} is judged twice")
-        grades[document] = int(grade)
+        grades[document] = int(float(grade))
     return graded
 
 

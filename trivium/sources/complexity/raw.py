@@ -104,13 +104,15 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
 
 
 def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
-    train, validation = (sets[split].questions for split in FQUAD_SPLITS)
+    train = sets["train"].questions
     train_ids = {question.id for question in train}
-    for question in validation:
-        if question.id in train_ids:
-            raise BadInput("question id also in train.json", file=raw.fquad["validation"], field="id", got=question.id)
-    shared = _shared((question.context for question in train), (question.context for question in validation))
-    counts["fquad_contexts_in_train_and_validation"] = shared
+    for split in [name for name in sets if name != "train"]:
+        others = sets[split].questions
+        for question in others:
+            if question.id in train_ids:
+                raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
+        shared = _shared((question.context for question in train), (question.context for question in others))
+        counts[f"fquad_contexts_in_train_and_{split}"] = shared
 
 
 def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
