@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines
-from trivium.commands.visual_sets import _summary, answer_set, load_judge, questions_of
+from trivium.commands.ask_batch import _summarize, answer_set, load_judge, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.formats.visual_questions import VisualQuestion
@@ -65,7 +65,7 @@ def test_infoseek_has_the_scores_that_its_authors_print(question: float, entity:
     """BLIP2's on the validation set, in the README of infoseek_eval."""
     asked = [VisualQuestion("1", "?", "1", "string", f"val_unseen_{name}", ("a",)) for name in ("question", "entity")]
     right = [float(place < 100 * share) for share in (question, entity) for place in range(10_000)]
-    scores = _summary([each for each in asked for _ in range(10_000)], right)
+    scores = _summarize([each for each in asked for _ in range(10_000)], right)
     assert round(100 * scores["score"], 2) == score
 
 

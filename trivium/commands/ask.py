@@ -89,7 +89,7 @@ def prepare_arithmetic() -> None:
 
 def options(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
-    from trivium.commands.visual_sets import SETS
+    from trivium.commands.ask_batch import SETS
     from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
     add = parser.add_argument
@@ -154,23 +154,30 @@ def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tup
 
 def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
-    from trivium.commands.ask_batch import answer_all, read_entries, read_questions
-    from trivium.commands.visual_sets import SETS, answer_set, load_judge, questions_of
+    from trivium.commands.ask_batch import (
+        SETS,
+        answer_all,
+        answer_set,
+        load_judge,
+        questions_of,
+        read_entries,
+        read_questions,
+    )
 
+    name, table, out = arguments.set, arguments.batch, arguments.out
     entries = None if arguments.entries is None else read_entries(arguments.entries)
     # What is wrong with the questions is said before anything is loaded.
-    if arguments.set is None:
-        read_questions(arguments.batch)
-    else:
-        questions, rows = questions_of(arguments.set, arguments.batch, arguments.pictures)
-        judge = load_judge(arguments.set, arguments.bem)
+    if name is None:
+        rows = read_questions(table)
+        with open_base(arguments.kb, arguments) as asker:
+            failed = answer_all(asker.ask, rows, table, out, entries)
+        print(f"{out}: {len(rows)} questions, {failed} of them could not be answered")
+        return
+    questions, rows = questions_of(name, table, arguments.pictures)
+    judge = load_judge(name, arguments.bem)
     with open_base(arguments.kb, arguments) as asker:
-        if arguments.set is None:
-            count, failed = answer_all(asker.ask, arguments.batch, arguments.out, entries)
-            print(f"{arguments.out}: {count} questions, {failed} of them could not be answered")
-            return
-        scores = answer_set(asker.ask, arguments.set, questions, rows, judge, arguments.out, entries)
-    print(f"{arguments.out}: {SETS[arguments.set].label}, {SETS[arguments.set].measure(judge)}")
+        scores = answer_set(asker.ask, name, questions, rows, judge, out, entries)
+    print(f"{out}: {SETS[scores.pop('set')].label}, {scores.pop('measure')}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 

@@ -1,4 +1,4 @@
-"""`trivium ask --kb BASE --batch questions.csv`: many questions, and a table of answers.
+"""`trivium ask --kb BASE --batch FILE`: many questions, of a table or of a public set, and a table of answers.
 
 With `--entries`, somebody else's search says what pictures show. It is a CSV with `image`, `entry` and `score`: of each
 picture the titles of entries that it may show. Or a folder with embeddings: `pictures.npy` with `pictures.jsonl`, and
@@ -6,9 +6,11 @@ picture the titles of entries that it may show. Or a folder with embeddings: `pi
 may have several rows. Their cosines are the scores then.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PureWindowsPath
+from statistics import harmonic_mean
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,30 +18,31 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import check_finite, read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import read_csv, read_csv_records, read_json_lines, write_csv
+from trivium.core.tables import read_csv, read_csv_records, read_json_lines, write_csv, write_json
 from trivium.formats.pictures import is_picture
+from trivium.formats.visual_questions import (
+    ENCYCLOPEDIC_PARTS,
+    VisualQuestion,
+    pictures_by_name,
+    read_encyclopedic_vqa,
+    read_infoseek,
+)
 from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.entries import find_pictures
+from trivium.measures.answers import exact_match
+from trivium.measures.visual_answers import in_range, lists_match, matches_encyclopedic
 
 QUESTION = ("question", "image")
 ANSWERED = (*("answer", "answer_probability", "entry", "entry_probability"), *("sure", "title", "passage", "notes"),
             "problem")  # fmt: skip
 COLUMNS = (*QUESTION, *ANSWERED)
+Row = dict[str, Any]  # `QUESTION` and further columns, which go into the table of answers as they are
 Entries = Mapping[str, Mapping[str, float]]  # picture, see `key_of_picture` → title → score
 DEPTH = 100  # entries of a picture that embeddings give
 Ask = Callable[..., Answer]  # see `Asker.ask`
 
 
-@dataclass(frozen=True)
-class AskedRow:
-    """A row of the table of questions."""
-
-    question: str
-    image: str  # the picture's file as the table names it; empty without one
-    others: dict[str, str]  # further columns, which go into the table of answers as they are
-
-
-def read_questions(table: Path) -> list[AskedRow]:
+def read_questions(table: Path) -> list[Row]:
     """The questions of a CSV with `question` and, where there are pictures, `image`, relative to the table.
 
     Raises:
@@ -52,59 +55,41 @@ def read_questions(table: Path) -> list[AskedRow]:
             problem = "the table has columns that the answers would overwrite"
             raise BadInput(problem, file=table, row=1, got=clashes, expected="other names")
         others = {name.strip(): cells[name.strip().lower()] for name in header if name.strip().lower() not in QUESTION}
-        rows.append(AskedRow(cells["question"], cells.get("image", "").strip(), others))
+        rows.append({**others, "question": cells["question"], "image": cells.get("image", "").strip()})
     if not rows:
         raise BadInput("no question", file=table)
     return rows
 
 
-def answer_all(ask: Ask, table: Path, out: Path, entries: Entries | None = None) -> tuple[int, int]:
-    """Answer a table of questions, and write the table `out`; a row that cannot be answered says why.
-
-    Returns:
-        How many rows there are, and how many could not be answered.
+def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: Entries | None = None) -> int:
+    """Answer the questions of a table, and write the table `out`; returns how many could not be answered.
 
     Raises:
-        BadInput: see `read_questions`, or no row could be answered.
+        BadInput: no row could be answered.
     """
-    rows = read_questions(table)
     lines, problems = answer_rows(ask, rows, table, entries)
-    write_csv(out, [*rows[0].others, *COLUMNS], lines)
-    return len(rows), problems
+    write_csv(out, [*(name for name in rows[0] if name not in QUESTION), *COLUMNS], lines)
+    return problems
 
 
-def answer_rows(
-    ask: Ask, rows: Sequence[AskedRow], file: Path, entries: Entries | None = None
-) -> tuple[list[dict[str, object]], int]:
-    """The rows of the table of answers, and how many have no answer; pictures lie beside `file`."""
-    lines = [
-        {**row.others, "question": row.question, "image": row.image, **_answer(ask, file.parent, row, entries)}
-        for row in rows
-    ]
+def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | None) -> tuple[list[Row], int]:
+    """The rows of the table of answers, and how many have none but say why; pictures lie beside `file`."""
+    lines = [row | _answer(ask, file.parent, row, entries) for row in rows]
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=file)
     return lines, len(problems)
 
 
-def _find_picture(folder: Path, name: str) -> Path:
-    pictures = find_pictures(folder, name)
-    if len(pictures) > 1:
-        raise BadInput("several pictures", field="image", got=name, expected="one, or a row for each")
-    if "://" in name:
-        raise BadInput("an address", field="image", got=name, expected="a file: save the picture, and name that")
-    return pictures[0][1] or folder / name
-
-
-def _answer(ask: Ask, folder: Path, row: AskedRow, entries: Entries | None) -> dict[str, object]:
-    line: dict[str, object] = dict.fromkeys(ANSWERED, "")
+def _answer(ask: Ask, folder: Path, row: Row, entries: Entries | None) -> Row:
+    line: Row = dict.fromkeys(ANSWERED, "")
     try:
-        path = _find_picture(folder, row.image) if row.image else None
+        path = _find_picture(folder, row["image"]) if row["image"] else None
         if entries is not None and path is not None and not path.is_file():
             path = None  # who has searched for it has seen it
         picture = None if path is None else read_bytes(path, LARGEST_IMAGE)
-        scores = None if entries is None else entries.get(key_of_picture(row.image), {})
-        answer = ask(row.question, picture, entries=scores, file=path)
+        scores = None if entries is None else entries.get(key_of_picture(row["image"]), {})
+        answer = ask(row["question"], picture, entries=scores, file=path)
     except BadInput as error:
         return line | {"problem": str(error)}
     line |= {"answer": answer.text, "answer_probability": answer.score}
@@ -115,6 +100,15 @@ def _answer(ask: Ask, folder: Path, row: AskedRow, entries: Entries | None) -> d
     if answer.supports:
         line |= {"title": answer.supports[0].title, "passage": answer.supports[0].text}
     return line
+
+
+def _find_picture(folder: Path, name: str) -> Path:
+    pictures = find_pictures(folder, name)
+    if len(pictures) > 1:
+        raise BadInput("several pictures", field="image", got=name, expected="one, or a row for each")
+    if "://" in name:
+        raise BadInput("an address", field="image", got=name, expected="a file: save the picture, and name that")
+    return pictures[0][1] or folder / name
 
 
 def key_of_picture(name: str) -> str:
@@ -129,40 +123,38 @@ def read_entries(path: Path) -> Entries:
     Raises:
         BadInput: neither, a column or file is missing, a score that is no number, or rows that do not fit.
     """
-    if path.is_dir():
-        return _from_embeddings(path)
     results: dict[str, dict[str, float]] = {}
-    for row, cells in read_csv_records(path, ("image", "entry", "score")):
-        try:
-            score = float(cells["score"])
-        except ValueError:
-            score = np.nan
-        if not np.isfinite(score):
-            raise BadInput("not a number", file=path, row=row, field="score", got=cells["score"])
-        scores = results.setdefault(key_of_picture(cells["image"].strip()), {})
-        title = cells["entry"].strip()
+    for picture, title, score in (_entries_by_cosine if path.is_dir() else _entries_of_table)(path):
+        scores = results.setdefault(key_of_picture(picture), {})
         scores[title] = max(score, scores.get(title, score))
     if not results:
         raise BadInput("no search results", file=path)
     return results
 
 
-def _from_embeddings(folder: Path) -> Entries:
-    names, pictures = _read(folder, "pictures")
-    titles, vectors = _read(folder, "entries")
+def _entries_of_table(table: Path) -> Iterator[tuple[str, str, float]]:
+    for row, cells in read_csv_records(table, ("image", "entry", "score")):
+        try:
+            score = float(cells["score"])
+        except ValueError:
+            score = np.nan
+        if not np.isfinite(score):
+            raise BadInput("not a number", file=table, row=row, field="score", got=cells["score"])
+        yield cells["image"].strip(), cells["entry"].strip(), score
+
+
+def _entries_by_cosine(folder: Path) -> Iterator[tuple[str, str, float]]:
+    (names, pictures), (titles, vectors) = (_read_vectors(folder, part) for part in ("pictures", "entries"))
     if pictures.shape[1] != vectors.shape[1]:
         raise BadInput("embeddings of another width", file=folder / "pictures.npy", got=pictures.shape[1],
                        expected=f"{vectors.shape[1]}, as in entries.npy")  # fmt: skip
-    results: dict[str, dict[str, float]] = {}
     for name, vector in zip(names, pictures, strict=True):
         cosines = vectors @ vector
-        scores = results.setdefault(key_of_picture(name), {})
-        for row in np.argsort(-cosines, kind="stable")[:DEPTH].tolist():
-            scores.setdefault(titles[row], float(cosines[row]))  # the best of an entry's pictures comes first
-    return results
+        best = np.argsort(-cosines, kind="stable")[:DEPTH].tolist()
+        yield from ((name, titles[row], float(cosines[row])) for row in best)
 
 
-def _read(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
+def _read_vectors(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
     """Read names, and vectors scaled to length 1, (names, width)."""
     file = folder / f"{part}.npy"
     matrix = np.asarray(read_matrix(file), np.float32)
@@ -175,3 +167,135 @@ def _read(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
         raise BadInput("not a row a name", file=file, got=matrix.shape, expected=f"({len(names)}, width)")
     check_finite(matrix, file)
     return names, matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+
+
+Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
+SCORED = ("id", "kind", "split", "expected", "right")  # columns of a public set's answers
+EQUIVALENT = 0.5  # probability from which BEM's verdict counts
+JUDGED = "encyclopedic_vqa"  # the set whose answers BEM judges
+BY_BEM = "exact match or BEM"
+UNSEEN = "unseen_"  # in the names of InfoSeek's splits
+
+
+def _score_infoseek(question: VisualQuestion, answer: str) -> float:
+    if not answer.strip():
+        return 0.0
+    right = exact_match(answer, question.answers) if question.range is None else in_range(answer, question.range)
+    return float(right)
+
+
+def _score_encyclopedic(question: VisualQuestion, answer: str) -> float:
+    if question.kind != "multi_answer":
+        return float(any(matches_encyclopedic(answer, reference) for reference in question.answers))
+    return float(any(lists_match(answer, reference.split(ENCYCLOPEDIC_PARTS)) for reference in question.answers))
+
+
+class VisualSet(NamedTuple):
+    """A public set of questions about pictures."""
+
+    label: str  # for people
+    read: Callable[[Path], list[VisualQuestion]]
+    score: Callable[[VisualQuestion, str], float]  # of an answer, in [0, 1]
+    measure: str  # name of that score
+
+
+SETS = {
+    "infoseek": VisualSet("InfoSeek", read_infoseek, _score_infoseek, "InfoSeek accuracy"),
+    JUDGED: VisualSet("Encyclopedic-VQA", read_encyclopedic_vqa, _score_encyclopedic,
+                      "exact match (no BEM: not the published measure)"),
+}  # fmt: skip
+
+
+def load_judge(name: str, folder: Path | None) -> Judge | None:
+    """Load BEM from its folder; None without one; `BadInput` for a set that is not judged by it."""
+    if folder is None:
+        return None
+    if name != JUDGED:
+        raise BadInput("this set is not judged by BEM", field="--bem", got=name, choices=[JUDGED])
+    from trivium.nets.answer_equivalence import AnswerEquivalence
+    from trivium.nets.device import pick_device
+
+    return AnswerEquivalence(folder, pick_device())
+
+
+def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[VisualQuestion], list[Row]]:
+    """The questions of a set, and as rows to ask; a picture that is missing keeps its name, and is a problem later.
+
+    Without a folder of `pictures` each is a name.
+
+    Raises:
+        BadInput: see the set's reader and `pictures_by_name`; or no question has its picture.
+    """
+    questions, paths = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
+    if pictures is not None and not any(question.picture in paths for question in questions):
+        raise BadInput("no question's picture is there", file=pictures, expected=f"such as {questions[0].picture}.jpg")
+    rows = []
+    for question in questions:
+        picture = question.picture
+        if pictures is not None:
+            picture = str(paths.get(question.picture, pictures / question.picture).resolve())
+        row = {column: getattr(question, column) for column in ("id", "kind", "split")}
+        expected = " | ".join(dict.fromkeys(question.answers))
+        rows.append(row | {"expected": expected, "question": question.text, "image": picture})
+    return questions, rows
+
+
+def answer_set(
+    ask: Ask,
+    name: str,
+    questions: Sequence[VisualQuestion],
+    rows: Sequence[Row],
+    judge: Judge | None,
+    out: Path,
+    entries: Entries | None = None,
+) -> dict[str, Any]:
+    """Answer a set, write the table `out` and its scores beside it (`.json`); what was not answered is wrong.
+
+    Returns:
+        The name of the `set` and of its `measure`, the scores, and the numbers of `questions` and of `problems`.
+
+    Raises:
+        BadInput: no question could be answered.
+    """
+    lines, problems = answer_rows(ask, rows, out, entries)
+    answers = [str(line["answer"]) for line in lines]
+    folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
+    right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
+    if judge is not None:
+        right = _judge(questions, answers, right, judge)
+    write_csv(out, [*SCORED, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
+    measure = SETS[name].measure if judge is None else BY_BEM
+    counts = {"questions": float(len(lines)), "problems": float(problems)}
+    scores = {"set": name, "measure": measure, **_summarize(questions, right), **counts}
+    write_json(out.with_suffix(".json"), scores)
+    return scores
+
+
+def _judge(
+    questions: Sequence[VisualQuestion], answers: Sequence[str], right: Sequence[float], judge: Judge
+) -> list[float]:
+    """Scores in which BEM judges what does not match exactly, as its authors do."""
+    scores = list(right)
+    doubtful = [place for place, value in enumerate(right) if not value and answers[place].strip()]
+    pairs = [(place, reference) for place in doubtful for reference in questions[place].answers]
+    triples = [(questions[place].text, ref.replace(ENCYCLOPEDIC_PARTS, ","), answers[place]) for place, ref in pairs]
+    for (place, _), equivalent in zip(pairs, judge(triples), strict=True):
+        scores[place] = max(scores[place], float(equivalent >= EQUIVALENT))
+    return scores
+
+
+def _summarize(questions: Sequence[VisualQuestion], right: Sequence[float]) -> dict[str, float]:
+    """Mean scores, of all and by kind; of InfoSeek also by split.
+
+    InfoSeek's `score` is the harmonic mean of those of questions and of entities that its training lacks.
+    """
+    groups = {"accuracy": list(right)}
+    for question, value in zip(questions, right, strict=True):
+        groups.setdefault(f"accuracy_{question.kind}", []).append(value)
+        if UNSEEN in question.split:
+            groups.setdefault(f"accuracy_{UNSEEN}{question.split.rpartition(UNSEEN)[2]}", []).append(value)
+    means = {name: sum(values) / len(values) for name, values in groups.items()}
+    parts = [means[name] for name in ("accuracy_unseen_question", "accuracy_unseen_entity") if name in means]
+    if len(parts) > 1:
+        means["score"] = float(harmonic_mean(parts))
+    return means

@@ -55,14 +55,14 @@ def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
     assert without_rrt.why_blind == WHY_BLIND["none"]
     initial = Run.from_dict({QUERY: {3: 4.0, 2: 3.0, 1: 2.0, 0: 1.0}})
     face = PictureView(image=b"", vector=np.array([[1.0, 0.0]]))
-    ranked, given = without_rrt.rerank("Who?", face, initial, None)
+    fused = without_rrt.rerank("Who?", face, initial, None)
     # By min-max the text gives 0, 1/3, 2/3, 1 to passages 0 to 3, and the face 1, 0.77, 0.29, 0.
-    assert ranked.documents[0].tolist() == [1, 0, 3, 2]
-    assert given[0] == {"reranked_text": 0.0, "reranked_image": 0.5}
-    assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
-    ranked, given = without_rrt.rerank("Which?", PictureView(image=b""), initial, None)
-    assert ranked.documents[0].tolist() == [3, 2, 1, 0]
-    assert given[3] == {"reranked_text": 0.5, "reranked_image": 0.0}
+    assert fused.run.documents[0].tolist() == [1, 0, 3, 2]
+    assert fused.contributions(0) == {"reranked_text": 0.0, "reranked_image": 0.5}
+    assert fused.contributions(3) == {"reranked_text": 0.5, "reranked_image": 0.0}
+    fused = without_rrt.rerank("Which?", PictureView(image=b""), initial, None)
+    assert fused.run.documents[0].tolist() == [3, 2, 1, 0]
+    assert fused.contributions(3) == {"reranked_text": 0.5, "reranked_image": 0.0}
 
 
 PICTURES = {f"{name}.jpg": jpeg(seed) for seed, name in enumerate("abcdef")} | {"page.jpg": b"<html>"}

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -16,10 +17,10 @@ from trivium.core.errors import BadInput
 from trivium.formats.pictures import unread_picture
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, WOULD_READ, Answer, PictureView, Read, Support
 from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate
-from trivium.measures.runs import PADDING, Run
+from trivium.measures.runs import Run
 from trivium.vision.decoding import Unreadable, decode
 
 if TYPE_CHECKING:
@@ -119,41 +120,23 @@ class Asker:
         """
         if not question.strip():
             raise BadInput("the question is empty")
-        if image is not None and len(image) > MAX_BYTES:
-            expected = f"at most {MAX_BYTES}"
-            raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
-        picture = None if image is None else self._decode(image, file or IMAGE)
-        return self._thread.submit(self._answer, question, picture, rerank, face, entries).result()
+        picture = None if image is None else _decode(image, file, self.base.limits)
+        if entries is not None:
+            look = partial(self.base.use_entries, entries)
+        elif picture is not None:
+            look = partial(self.base.look, picture, face)
+        else:
+            look = partial(PictureView, notes=[NO_PICTURE])
+        return self._thread.submit(self._answer, question, picture, look, rerank).result()
 
-    def _decode(self, image: bytes, name: Path | str) -> bytes:
-        """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
-        try:
-            picture = decode(image, **self.base.limits)
-        except Unreadable as problem:
-            raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
-        out = io.BytesIO()
-        picture.save(out, "BMP")
-        return out.getvalue()
-
-    def _answer(
-        self,
-        question: str,
-        picture: bytes | None,
-        rerank: bool,
-        face: int | None,
-        entries: Mapping[str, float] | None,
-    ) -> Answer:
+    def _answer(self, question: str, picture: bytes | None, look: Callable[[], PictureView], rerank: bool) -> Answer:
         base, started = self.base, time.perf_counter()
         base.check()
         question, notes = _cut(question)
         notes += base.check_question(question)
-        if entries is not None:
-            view = base.use_entries(entries)
-        else:
-            view = PictureView(notes=[NO_PICTURE]) if picture is None else base.look(picture, face)
+        view = look()
         notes += view.notes
-        runs = {name: system.search(question) for name, system in base.text_systems.items()}
-        fused = base.fuse({**runs, **view.runs})
+        fused = base.fuse({name: system.search(question) for name, system in base.text_systems.items()} | view.runs)
         chosen = None
         if self._identifier is not None and picture is not None:
             chosen, note = self._identify(self._identifier, question, picture, fused.run)
@@ -162,16 +145,17 @@ class Asker:
             own = np.flatnonzero(base.article_of == base.article_of[chosen])
             fused = base.fuse({name: system.search(question, own) for name, system in base.text_systems.items()})
             rerank = False  # re-rankers look for the entity, and it is known
-        run, reranking = fused.run, dict[int, dict[str, float]]()
+        reranked = None
         if rerank and base.rerankers is not None:
             notes += base.rerankers.notes(view)
-            run, reranking = base.rerankers.rerank(question, view, run, base.texts)
+            reranked = base.rerankers.rerank(question, view, fused.run, base.texts)
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)
-        documents, scores = (row[0, : base.passages].tolist() for row in (run.documents, run.scores))
-        ranked = {passage: score for passage, score in zip(documents, scores, strict=True) if passage != PADDING}
-        entry = view.entries[0].title if view.entries and view.entries[0].sure else None
-        entry = entry if chosen is None else base.texts[chosen][0]
+        ranked = dict(islice(scores_of((reranked or fused).run).items(), base.passages))
+        if chosen is not None:
+            entry: str | None = base.texts[chosen][0]
+        else:
+            entry = view.entries[0].title if view.entries and view.entries[0].sure else None
         read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
         notes += [base.unread] if base.reader is None else []
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
@@ -180,10 +164,10 @@ class Asker:
                 passage,
                 *base.texts[passage],
                 score,
-                fused.of(passage),
+                fused.contributions(passage),
                 read.span if passage == read.passage else None,
                 base.picture_of(passage),
-                reranking.get(passage),
+                None if reranked is None else reranked.contributions(passage),
             )
             for passage, score in ranked.items()
         ]
@@ -196,19 +180,19 @@ class Asker:
         self, identifier: EndpointIdentifier, question: str, picture: bytes, run: Run
     ) -> tuple[int | None, str]:
         """A passage of the chosen entity, None without a choice; and a note that says who chose what."""
-        base, documents = self.base, run.documents[0][run.documents[0] != PADDING]
-        _, first = np.unique(base.article_of[documents], return_index=True)
-        best = documents[np.sort(first)[:ENTITIES]].tolist()
-        pictures = [base.picture_of(passage) for passage in best]
+        base, best = self.base, dict[int, int]()  # entity → its first passage
+        for passage in scores_of(run):
+            best.setdefault(int(base.article_of[passage]), passage)
+        passages = list(best.values())[:ENTITIES]
+        pictures = map(base.picture_of, passages)
         candidates = [
             Candidate(base.texts[passage][0], None if shown is None else partial(bytes, shown))
-            for passage, shown in zip(best, pictures, strict=True)
+            for passage, shown in zip(passages, pictures, strict=True)
         ]
-        number = identifier.choose(question, picture, candidates) if best else 0
-        chose = f"{identifier.settings.label} chose among {len(best)} entities"
+        number = identifier.choose(question, picture, candidates) if candidates else 0
+        chose = f"{identifier.settings.label} chose among {len(candidates)} entities"
         if number:
-            title = candidates[number - 1].title
-            return best[number - 1], f"{chose}: {title}."
+            return passages[number - 1], f"{chose}: {candidates[number - 1].title}."
         why = "it is not clear which" if number is None else "none of them"
         return None, f"{chose}: {why}. The best passages of all stand below."
 
@@ -221,6 +205,21 @@ class Asker:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _decode(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:
+    """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
+    if len(image) > MAX_BYTES:
+        expected = f"at most {MAX_BYTES}"
+        raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
+    name = file or IMAGE
+    try:
+        picture = decode(image, **limits)
+    except Unreadable as problem:
+        raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
+    out = io.BytesIO()
+    picture.save(out, "BMP")
+    return out.getvalue()
 
 
 def _cut(question: str) -> tuple[str, list[str]]:

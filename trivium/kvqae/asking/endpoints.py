@@ -11,7 +11,7 @@ from trivium.core.parameters import validate
 from trivium.kvqae.asking.answer import Read
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate, ask_which, choice_of
-from trivium.kvqae.reader.prompted import chat_of
+from trivium.kvqae.reader.prompted import chat_of, prompt_of
 from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.prompting.asking import Chat, EndpointModel
 
@@ -46,25 +46,25 @@ class PaidModel:
         Raises:
             BadInput: it cannot be reached, or refuses.
         """
-        return (self._cache.get(key) or self._pay(key, chat)).content.strip()
+        if (reply := self._cache.get(key)) is None:
+            if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
+                raise self._failed[1]  # a table of questions would wait for each
+            with self._cache.alone(self.settings.model):
+                reply = self._cache.get(key) or self._pay(key, chat)  # another run may have asked it
+        return reply.content.strip()
 
     def _pay(self, key: str, chat: Chat) -> Reply:
         from trivium.prompting.endpoint import RefusedError
 
-        if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
-            raise self._failed[1]  # a table of questions would wait for each
-        with self._cache.alone(self.settings.model):
-            if (reply := self._cache.get(key)) is not None:  # another run has asked it
-                return reply
-            try:
-                reply = self._endpoint.ask(chat, self.settings.sampling)
-            except RefusedError as error:
-                raise BadInput(f"the endpoint refuses the question: {error}", file=self.settings.endpoint) from None
-            except BadInput as error:
-                self._failed = time.monotonic(), error
-                raise
-            if reply.final:
-                self._cache.put(key, reply, model=self.settings.model)
+        try:
+            reply = self._endpoint.ask(chat, self.settings.sampling)
+        except RefusedError as error:
+            raise BadInput(f"the endpoint refuses the question: {error}", file=self.settings.endpoint) from None
+        except BadInput as error:
+            self._failed = time.monotonic(), error
+            raise
+        if reply.final:
+            self._cache.put(key, reply, model=self.settings.model)
         return reply
 
 
@@ -74,9 +74,8 @@ class EndpointReader(PaidModel):
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
         """The model's words, and their place in a passage, where they stand in one; raises as `ask`."""
         passages = {passage: texts[passage] for passage in ranked}
-        listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages.values(), 1)]
         shown = [f"The picture shows: {entry}"] if entry is not None else []
-        chat: Chat = [{"role": "user", "content": "\n\n".join([PROMPT, *listed, *shown, f"Question: {question}"])}]
+        chat: Chat = [{"role": "user", "content": prompt_of(PROMPT, list(passages.values()), question, *shown)}]
         answer = self.ask(key_of(self.settings.model, chat, self.settings.sampling), chat)
         phrase = answer.rstrip(".")
         if not phrase or phrase.casefold() == "unknown":

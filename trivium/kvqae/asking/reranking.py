@@ -17,7 +17,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
 from trivium.kvqae.asking.artifacts import Project
-from trivium.kvqae.asking.systems import NOBODY, as_written
+from trivium.kvqae.asking.systems import NOBODY, Fused, as_written, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, score_pairs
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
@@ -88,16 +88,13 @@ class Rerankers:
         """A note that says why nothing of the picture but its face is compared again, where that is so."""
         return [self.why_blind] if view.image is not None and self.why_blind is not None else []
 
-    def rerank(
-        self, question: str, view: PictureView, initial: Run, texts: PassageTexts
-    ) -> tuple[Run, dict[int, dict[str, float]]]:
-        """The best passages of the fused list in a new order, and what each re-ranker contributed to each."""
+    def rerank(self, question: str, view: PictureView, initial: Run, texts: PassageTexts) -> Fused:
+        """The best passages of the fused list in a new order."""
         best = first(initial, self._settings["text"].depth)
         score = partial(score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
         text = follow(rerank_run([Question(QUERY, question, (), "")], best, score), initial)
-        by_image = {"arcface": self._by_face(view, initial), "rrt": self._by_picture(view, initial)}
-        image, _ = self._fuse("image", by_image)
-        return self._fuse("text_image", {"text": text, "image": image})
+        images = {"arcface": self._by_face(view, initial), "rrt": self._by_picture(view, initial)}
+        return self._fuse("text_image", {"text": text, "image": self._fuse("image", images).run})
 
     def _by_face(self, view: PictureView, initial: Run) -> Run:
         if view.vector is None:
@@ -114,8 +111,7 @@ class Rerankers:
             run, _ = rerank_by_picture(
                 best, query.rows(query.names), query, base, self._rrt, depth=settings.depth, batch=settings.batch
             )
-            kept = run.documents[0] != PADDING
-            scores |= zip(run.documents[0, kept].tolist(), run.scores[0, kept].tolist(), strict=True)
+            scores |= scores_of(run)
         return Run.from_dict({QUERY: scores}, settings.depth, "rrt")
 
     def _describe_new(self, run: Run) -> Base:
@@ -139,13 +135,8 @@ class Rerankers:
         """The runs that a fusion takes, in its order."""
         return {name: runs[name] for name in self._systems[fusion] if name in self._fusions[fusion].systems & set(runs)}
 
-    def _fuse(self, name: str, runs: dict[str, Run]) -> tuple[Run, dict[int, dict[str, float]]]:
+    def _fuse(self, name: str, runs: Mapping[str, Run]) -> Fused:
         runs = {system: as_written(run) for system, run in self._of(name, runs).items()}
         candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
-        contributions = {
-            passage: {f"reranked_{system}": float(part[0, place]) for system, part in zip(runs, parts, strict=True)}
-            for place, passage in enumerate(candidates.documents[0].tolist())
-        }
-        fused = Run.from_scores(candidates.queries, candidates.documents, parts.sum(axis=0), name=name)
-        return as_written(fused), contributions
+        return Fused.of(candidates, [f"reranked_{system}" for system in runs], parts)

@@ -5,6 +5,7 @@ They search, normalise, fuse and read by the functions that the stages call.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -16,13 +17,19 @@ from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.reading import answer, load_reader, passage_weights, read_pairs
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.measures.fusion import Scale, gather, standardize, unit_sum, weighted_sum
+from trivium.measures.fusion import Candidates, Scale, gather, standardize, unit_sum
 from trivium.measures.reorder import untie
-from trivium.measures.runs import Run
+from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import pick_device
 from trivium.vision.neighbours import Index, exact_search, ivf_search
 
 NOBODY = Run.from_dict({QUERY: {}})  # the list of a system that has none for this question
+
+
+def scores_of(run: Run) -> dict[int, float]:
+    """The documents of one question's list, best first, with their scores."""
+    kept = run.documents[0] != PADDING
+    return dict(zip(run.documents[0, kept].tolist(), run.scores[0, kept].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -39,16 +46,13 @@ class Bm25:
         """The best passages for a question, of all or of these; a passage of these that is far below has 0."""
         depth = self.depth if within is None else max(self.depth, self.complete)
         run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
-        kept = run.documents[0] >= 0
-        scores = dict(zip(run.documents[0][kept].tolist(), run.scores[0][kept].tolist(), strict=True))
+        scores = scores_of(run)
         if within is not None:
-            own = {passage: scores.get(passage, 0.0) for passage in within.tolist()}
-            return Run.from_dict({QUERY: own}, depth, "bm25")
-        if not scores or not self.complete:
-            return run
-        others = (passage for passage in range(self.complete) if passage not in scores)
-        zeros = dict.fromkeys(islice(others, self.depth - len(scores)), 0.0)
-        return Run.from_dict({QUERY: scores | zeros}, self.depth, "bm25")
+            scores = {passage: scores.get(passage, 0.0) for passage in within.tolist()}
+        elif scores and self.complete:
+            others = (passage for passage in range(self.complete) if passage not in scores)
+            scores |= dict.fromkeys(islice(others, depth - len(scores)), 0.0)
+        return Run.from_dict({QUERY: scores}, depth, "bm25")
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,12 @@ class Dense:
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
         """The passages, of all or of these, whose vectors have the largest inner product with the question's."""
         query = self.encoder.encode(self.encoder.tokenize([question], self.tokens), 1).astype(self.matrix.dtype)
-        if within is not None:
-            own = np.asarray(self.matrix[np.searchsorted(self.ids, within)], np.float32)
-            return Run.from_scores((QUERY,), within[None], query.astype(np.float32) @ own.T, name=self.name)
-        if self.index is None:
-            scores, rows = exact_search(query, self.matrix, self.depth)
-        else:
+        if within is None and self.index is not None:
             scores, rows = ivf_search(query, self.index, self.matrix, self.depth, probes=self.probes)
-        return Run.from_scores((QUERY,), np.where(rows >= 0, self.ids[rows], -1), scores, name=self.name)
+        else:
+            own = None if within is None else np.searchsorted(self.ids, within)
+            scores, rows = exact_search(query, self.matrix, self.depth if own is None else len(own), rows=own)
+        return Run.from_scores((QUERY,), np.where(rows >= 0, self.ids[rows], PADDING), scores, name=self.name)
 
 
 def as_written(run: Run) -> Run:
@@ -93,19 +95,28 @@ class Fused:
     run: Run
     systems: Sequence[str]
     documents: NDArray[np.int64]  # (n,) candidates
-    shares: NDArray[np.float64]  # (systems, n) of their scores, what each system contributed
+    parts: NDArray[np.float64]  # (systems, n) of their scores, what each system contributed
 
-    def of(self, document: int) -> dict[str, float]:
+    @classmethod
+    def of(
+        cls, candidates: Candidates, systems: Sequence[str], parts: NDArray[np.float64], depth: int | None = None
+    ) -> "Fused":
+        """Rank candidates by the sum of the systems' parts, (systems, 1, n); `depth` of them, or all."""
+        # Added in the systems' order, as the stages add: a sum over an axis may take another one.
+        run = Run.from_scores(candidates.queries, candidates.documents, reduce(np.add, parts), depth=depth)
+        return cls(as_written(run), systems, candidates.documents[0], parts[:, 0])
+
+    def contributions(self, document: int) -> dict[str, float]:
         """What each system contributed to a document's score."""
         [place] = np.flatnonzero(self.documents == document)
-        return dict(zip(self.systems, self.shares[:, place].tolist(), strict=True))
+        return dict(zip(self.systems, self.parts[:, place].tolist(), strict=True))
 
     def first_by(self, systems: Sequence[str]) -> int | None:
         """The document with the largest contribution of some systems together; None where they have no list."""
         rows = [self.systems.index(system) for system in systems if system in self.systems]
         if not rows or not len(self.documents):
             return None
-        return int(self.documents[self.shares[rows].sum(axis=0).argmax()])
+        return int(self.documents[self.parts[rows].sum(axis=0).argmax()])
 
 
 def fuse(
@@ -120,10 +131,8 @@ def fuse(
         depth: documents kept.
     """
     candidates = gather([as_written(runs.get(system, NOBODY)) for system in weights])
-    shares = unit_sum(list(weights.values()))
     normalized = standardize(candidates, [by[system] for system in weights])
-    ranked = Run.from_scores(candidates.queries, candidates.documents, weighted_sum(normalized, shares), depth=depth)
-    return Fused(as_written(ranked), list(weights), candidates.documents[0], shares[:, None] * normalized[:, 0])
+    return Fused.of(candidates, list(weights), unit_sum(list(weights.values()))[:, None, None] * normalized, depth)
 
 
 class FolderReader:
@@ -132,7 +141,7 @@ class FolderReader:
     Args:
         folder: of the model and its tokenizer.
         tokens: of question and passage together.
-        answer_tokens: of the longest answer.
+        longest: tokens of the longest answer.
         batch: passages read together.
         weighted: whether a passage's score weighs its answers.
         invented: whether it knows an invented world only.
@@ -142,7 +151,7 @@ class FolderReader:
         self,
         folder: Path,
         tokens: int,
-        answer_tokens: int,
+        longest: int,
         *,
         batch: int = 16,
         weighted: bool = False,
@@ -150,16 +159,15 @@ class FolderReader:
     ) -> None:
         self._model, self.tokenizer = load_reader(folder, tokens)
         self._model.to(pick_device())  # type: ignore[arg-type]
-        self._limits = {"max_tokens": tokens, "longest": answer_tokens, "batch": batch}
+        self._limits = {"max_tokens": tokens, "longest": longest, "batch": batch}
         self._weighted, self.invented = weighted, invented
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
         """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""
-        passages = list(ranked)
-        pairs = [(question, passage) for passage in passages]
+        pairs = [(question, passage) for passage in ranked]
         readings = read_pairs(self._model, self.tokenizer, pairs, texts, **self._limits)
         weights = passage_weights(np.array(list(ranked.values()))) if self._weighted and ranked else None
-        best = answer(question, passages, readings, weights)
+        best = answer(question, list(ranked), readings, weights)
         if best.passage < 0:
             return Read()
         before = len(texts[best.passage][0]) + len(SEPARATOR)

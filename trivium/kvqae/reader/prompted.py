@@ -83,6 +83,12 @@ def chat_of(message: Asked, *, max_side: int, max_pixels: int) -> Chat:
     return [{"role": "user", "content": parts[0] if len(parts) == 1 else [content_of(part) for part in parts]}]
 
 
+def prompt_of(instruction: str, passages: Sequence[tuple[str, str]], question: str, *hints: str) -> str:
+    """The text of a message: instruction, numbered passages (title, text), hints, question."""
+    listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
+    return "\n\n".join([instruction.strip(), *listed, *hints, f"Question: {question}"])
+
+
 def ask_about(
     reader: PromptedReader,
     instruction: str,
@@ -95,8 +101,7 @@ def ask_about(
 
     `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
     """
-    listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
-    text = "\n\n".join([instruction.strip(), *listed, f"Question: {question.text}"])
+    text = prompt_of(instruction, passages, question.text)
     parts: list[Part] = [text]
     content: Any = text
     if pictures is not None and question.image is not None and question.image in pictures:
