@@ -25,7 +25,7 @@ def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
     """(question, picture) of the test set."""
     from trivium.core.image_shards import Images
     from trivium.formats.questions import read_questions
-    from trivium.kvqae.asking.artifacts import made
+    from trivium.kvqae.asking.project import made
 
     images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))

@@ -18,11 +18,11 @@ from tests.decorrelation.tiny_retrieval import painted, removals_of
 from tests.kvqae.tiny_bert import SPECIAL, WORDS, write_tiny_bert
 from trivium.complexity.readers.interface import READERS
 from trivium.core.image_shards import write_images
+from trivium.core.lock import Artifacts
 from trivium.core.tables import write_json, write_json_lines
 from trivium.decorrelation.benchmark.release import export_set
 from trivium.decorrelation.models.kind import KINDS
 from trivium.formats.picture_corpora import read_corpus
-from trivium.kvqae.asking.artifacts import Artifacts
 
 TOKENS, PAIR_TOKENS, LONGEST = 24, 32, 5
 READER_BASES = {"camembert": write_camembert, "mt5": write_t5, "llama": write_llama}

@@ -11,10 +11,10 @@ from tests.tiny_project import ROOT, commit, run
 from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
 from trivium.commands import cli, thorough
-from trivium.commands.lineage import behind, value_in
 from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import read_stages
+from trivium.core.lock import behind, value_in
 from trivium.core.parameters import flatten, read_parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from dvc.repo import Repo
 
-from trivium.commands.lineage import behind, folders_of, outputs_of, value_in
+from trivium.core.lock import behind, folders_of, outputs_of, value_in
 from trivium.core.parameters import flatten
 from trivium.core.tracking import git
 from trivium.page.headline import NUMBERS

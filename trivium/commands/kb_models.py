@@ -14,10 +14,10 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, value_at
 from trivium.core.tables import read_json
 from trivium.kvqae.asking.answer import WOULD_READ
-from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
-from trivium.kvqae.asking.models import LIMITS, BaseSettings, NamedEncoder, PictureModel, digest_of_folder
+from trivium.kvqae.asking.models import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
+from trivium.kvqae.asking.project import made
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
 from trivium.vision.encoder_registry import ENCODERS
@@ -151,13 +151,13 @@ class NamedEmbedder(Embedder):
             return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
 
 
-def foreign(name: str, entry: NamedEncoder) -> PictureModel:
+def foreign(name: str, entry: NamedEncoder) -> Model:
     """A model that no registry knows; a name may come to stand for other weights, so that its files tell it, too."""
     from trivium.decorrelation.benchmark.family import find_model
 
     model = find_model(entry.model)
     digest = digest_of_folder(model.files(), LIMITS | {"kind": model.family})
-    return PictureModel(name, name, "whole", digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)))
+    return Model(name, name, digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)), "whole")
 
 
 def reader_of(

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import yaml
 from huggingface_hub import DatasetCard, DatasetCardData, ModelCard, ModelCardData
 
-from trivium.commands.lineage import LOCK, behind, outputs_of, read_lock
 from trivium.core.errors import BadInput
+from trivium.core.lock import LOCK, Artifacts, behind, outputs_of, read_lock
 from trivium.core.tables import read_json
-from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.nets.cards import CARD, licence_of
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.plain_weights import MINILM

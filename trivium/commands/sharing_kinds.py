@@ -10,8 +10,8 @@ from typing import Any
 from trivium.commands.sharing import Output, Prepared, base_in, card_of, pattern_of, read_output, shareable
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
+from trivium.core.lock import Artifacts
 from trivium.core.tables import read_json
-from trivium.kvqae.asking.artifacts import Artifacts
 from trivium.nets.cards import CARD
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 

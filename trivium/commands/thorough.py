@@ -25,12 +25,12 @@ import psutil
 
 from trivium.claims.evidence import gather
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
-from trivium.commands.lineage import behind, read_lock, value_in
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, code_root, digest_of, read_stages, stage_parts
 from trivium.core.errors import BadInput
+from trivium.core.lock import behind, read_lock, value_in
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json, write_table
 from trivium.page.contents import ARTICLES, read_articles, stage_of

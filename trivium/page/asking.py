@@ -15,8 +15,8 @@ from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.asking.answer import INVENTED, Answer, FaceFound, label_of
-from trivium.kvqae.asking.artifacts import made
 from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
+from trivium.kvqae.asking.project import made
 from trivium.measures.answers import exact_match
 from trivium.page.html import render
 from trivium.page.inline_pictures import data_address, thumbnail

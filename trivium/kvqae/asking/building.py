@@ -37,7 +37,7 @@ from trivium.kvqae.asking.encoding import (
     forget_others,
 )
 from trivium.kvqae.asking.entries import Source
-from trivium.kvqae.asking.models import BaseSettings, PictureModel, TextModel
+from trivium.kvqae.asking.models import BaseSettings, Model
 from trivium.kvqae.asking.recognition import Pictured, calibrate
 from trivium.kvqae.knowledge_base.passages import cut_articles
 from trivium.kvqae.retrieval.lucene import build_index
@@ -56,8 +56,8 @@ VIEWS = 200  # pictures of which another view is drawn
 ROWS_AT_A_TIME = 20_000  # vectors in memory while they are written
 
 
-def _pictures(source: Source) -> Iterator[dict[str, Any]]:
-    """The rows of the table of pictures; a picture stands once in an entry, by the hash of its bytes."""
+def _list_pictures(source: Source) -> Iterator[tuple[int, Shown]]:
+    """(number of the entry, picture); a picture stands once in an entry, by the hash of its bytes."""
     owner: dict[str, int] = {}
     for article, entry in enumerate(source.entries):
         own: set[str] = set()
@@ -73,7 +73,7 @@ def _pictures(source: Source) -> Iterator[dict[str, Any]]:
             own.add(sha256)
             if owner.setdefault(sha256, article) != article:
                 source.note("shared_picture", path, f"with {source.entries[owner[sha256]].place}")
-            yield {"article": article, "path": str(path), "sha256": sha256}
+            yield article, Shown(sha256, path)
 
 
 def hash_of(path: Path) -> str:
@@ -93,8 +93,8 @@ def build(
     source: Source,
     out: Path,
     stores: Path,
-    pictures: Sequence[PictureModel],
-    texts: Sequence[TextModel],
+    pictures: Sequence[Model],
+    texts: Sequence[Model],
 ) -> dict[str, Any]:
     """Make a base of a source, whole or not at all; returns what `base.json` says.
 
@@ -103,39 +103,45 @@ def build(
     Raises:
         BadInput: an encoder cannot be loaded, or gave NaN.
     """
-    rows = list(_pictures(source))
-    shown = [Shown(row["sha256"], Path(row["path"])) for row in rows]
-    owners = np.array([row["article"] for row in rows], int)
-    articles = {"article": range(len(source.entries))} | {
-        name: [getattr(entry, name) for entry in source.entries] for name in ("title", "place")
-    }
-    paragraphs = {"article": articles["article"], "text": [list(entry.paragraphs) for entry in source.entries]}
+    listed = list(_list_pictures(source))
+    shown, owners = [picture for _, picture in listed], np.array([article for article, _ in listed], np.int64)
+    numbers = range(len(source.entries))
+    articles = pa.table(
+        {"article": numbers} | {name: [getattr(one, name) for one in source.entries] for name in ("title", "place")}
+    )
+    paragraphs = {"article": numbers, "text": [list(entry.paragraphs) for entry in source.entries]}
     cut = pa.Table.from_batches([cut_articles(pa.RecordBatch.from_pydict(paragraphs), settings.words)])
     cut = cut.add_column(0, "passage", pa.array(range(len(cut)), pa.int64()))
-    titles = [source.entries[article].title for article in cut["article"].to_pylist()]
-    passages = list(zip(titles, cut["text"].to_pylist(), strict=True))
+    titles = articles["title"].take(cut["article"])
+    passages = list(zip(titles.to_pylist(), cut["text"].to_pylist(), strict=True))
     keys = [hashlib.sha256("\0".join(passage).encode()).hexdigest() for passage in passages]
-    models: list[PictureModel | TextModel] = [*pictures, *texts]
-    store_of = {model.digest: VectorStore(stores, model.digest) for model in models}
+    by_key = dict(zip(keys, passages, strict=True))
+    models = [*pictures, *texts]
+    store_of = {model.name: VectorStore(stores, model.digest) for model in models}
     encoded, vectors = dict[str, int](), dict[str, int]()
     with write_atomically(out) as draft:
         draft.mkdir()
-        write_table(draft / ARTICLES, pa.table(articles))
+        write_table(draft / ARTICLES, articles)
         write_table(draft / PASSAGES, cut.replace_schema_metadata({"kb_passages": str(len(cut))}))
-        write_table(draft / SHOWN, pa.Table.from_pylist(rows, schema=_PICTURES))
+        paths, hashes = [str(picture.path) for picture in shown], [picture.key for picture in shown]
+        write_table(draft / SHOWN, pa.table([owners, paths, hashes], schema=_PICTURES))
         for model in pictures:
-            encoded[model.name] = encode_pictures(model, shown, store_of[model.digest])
-            vectors[model.name] = _write_pictures(draft / "pictures" / model.name, shown, store_of[model.digest])
-        by_key = dict(zip(keys, passages, strict=True))
-        for text_model in texts:
-            store = store_of[text_model.digest]
-            encoded[text_model.name] = encode_passages(text_model, by_key, store, settings.text_tokens)
-            _write_vectors(draft / "texts" / f"{text_model.name}.npy", keys, store)
+            store = store_of[model.name]
+            encoded[model.name] = encode_pictures(model, shown, store)
+            blanks = store.remarks(has_vector=False)
+            rows = np.array([row for row, key in enumerate(hashes) if key not in blanks], np.int64)
+            _write_vectors(draft / "pictures" / model.name / VECTORS, [hashes[row] for row in rows], store)
+            np.save(draft / "pictures" / model.name / ROWS, rows)
+            vectors[model.name] = len(rows)
+        for model in texts:
+            store = store_of[model.name]
+            encoded[model.name] = encode_passages(model, by_key, store, settings.text_tokens)
+            _write_vectors(draft / "texts" / f"{model.name}.npy", keys, store)
             store.keep_only(keys)
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
         build_index(draft / BM25, documents, analyzer="english", threads=1, heap_gib=1)
-        times = Counter(picture.key for picture in shown)
-        eligible = np.array([times[picture.key] == 1 for picture in shown], bool)
+        times = Counter(hashes)
+        eligible = np.array([times[key] == 1 for key in hashes], bool)
         calibrations = {}
         for route in get_args(Route):
             own = [model for model in pictures if model.route == route]
@@ -145,9 +151,9 @@ def build(
                 calibrations[route] = vars(calibrate(systems, owners, eligible, views))
         write_json(draft / CALIBRATION, calibrations)
         for model in pictures:
-            store_of[model.digest].keep_only(times)
+            store_of[model.name].keep_only(hashes)
         if pictures:
-            _note_flaws(source, shown, store_of[pictures[0].digest])
+            _note_flaws(source, shown, store_of[pictures[0].name])
         write_csv(draft / LISTED, ("kind", "place", "detail"), map(vars, source.problems))
         described = {
             "settings": settings.model_dump(mode="json"),
@@ -160,28 +166,19 @@ def build(
             "counts": dict(Counter(problem.kind for problem in source.problems)),
         }
         write_json(draft / DESCRIBED, described)
-    forget_others(stores, store_of)
+    forget_others(stores, [model.digest for model in models])
     return described
 
 
 def _note_flaws(source: Source, shown: Sequence[Shown], store: VectorStore) -> None:
     """Note the pictures that gave no vector but for want of a face, then those that have one in spite of a flaw."""
-    blanks, flaws = store.blanks(), store.flaws()
+    blanks, flaws = (store.remarks(has_vector=has_vector) for has_vector in (False, True))
     for picture in shown:
         if (why := blanks.get(picture.key, NO_FACE)) != NO_FACE:
             source.note("broken_picture", picture.path, why)
     for picture in shown:
-        for flaw in flaws.get(picture.key, ()):
+        for flaw in flaws.get(picture.key, "").split():
             source.note(flaw, picture.path, FLAWED[flaw])
-
-
-def _write_pictures(folder: Path, shown: Sequence[Shown], store: VectorStore) -> int:
-    """Write the vectors of the pictures that have one; returns how many."""
-    blanks = store.blanks()
-    rows = [row for row, picture in enumerate(shown) if picture.key not in blanks]
-    _write_vectors(folder / VECTORS, [shown[row].key for row in rows], store)
-    np.save(folder / ROWS, np.array(rows, np.int64))
-    return len(rows)
 
 
 def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore) -> None:
@@ -198,10 +195,7 @@ def read_pictured(base: Path, name: str, weight: float) -> Pictured:
 
 
 def _draw_views(
-    rows: Sequence[int],
-    shown: Sequence[Shown],
-    models: Sequence[PictureModel],
-    store_of: Mapping[str, VectorStore],
+    rows: Sequence[int], shown: Sequence[Shown], models: Sequence[Model], store_of: Mapping[str, VectorStore]
 ) -> dict[int, dict[str, Vectors]]:
     """Picture → encoder → vector of another view of it, of some of these pictures."""
     # By their hashes, so that new entries bring few new views.
@@ -209,9 +203,9 @@ def _draw_views(
     views = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in chosen}
     vectors: dict[int, dict[str, Vectors]] = {row: {} for row in chosen}
     for model in models:
-        store = store_of[model.digest]
+        store = store_of[model.name]
         encode_pictures(model, list(views.values()), store)
-        blanks = store.blanks()
+        blanks = store.remarks(has_vector=False)
         for row, view in views.items():
             if view.key not in blanks:
                 vectors[row][model.name] = store.take([view.key])[0]

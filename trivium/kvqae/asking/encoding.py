@@ -8,12 +8,11 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import chain
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,13 @@ from trivium.core.engine import LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.models import LIMITS, PictureModel, TextModel
+from trivium.kvqae.asking.models import LIMITS, Model
 from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture
 from trivium.vision.image_encoding import LoadedEncoder
 
-if TYPE_CHECKING:  # torch takes seconds to import
-    from trivium.kvqae.retrieval.text_encoder import TextEncoder
-
 Vectors = NDArray[np.float32]
+T = TypeVar("T")
 FILE = "vectors.sqlite"
 # `blank` says why there is no vector; beside a vector it names the flaws of its picture, parted by spaces.
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
@@ -42,7 +39,7 @@ NO_FACE = "no face"
 
 
 class VectorStore:
-    """The vectors of one encoder in a folder's store; `digest` is that of the encoder's weights, settings and code."""
+    """The vectors of one encoder in a folder's store, by the digest of its weights, settings and code."""
 
     def __init__(self, folder: Path, digest: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,37 +47,31 @@ class VectorStore:
         self._file.execute("PRAGMA secure_delete = ON")
         self._file.execute(_TABLE)
 
-    def blanks(self) -> dict[str, str]:
-        """Key → why there is no vector, of all keys without one."""
-        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND vector IS NULL"
-        return dict(self._file.execute(chosen, [self._digest]))
+    def _select(self, columns: str, condition: str = "TRUE", *values: Any) -> sqlite3.Cursor:
+        query = f"SELECT {columns} FROM vectors WHERE encoder = ? AND {condition}"
+        return self._file.execute(query, [self._digest, *values])
 
-    def flaws(self) -> dict[str, list[str]]:
-        """Key → what is wrong with a picture that has a vector none the less, of all such pictures."""
-        chosen = "SELECT key, blank FROM vectors WHERE encoder = ? AND vector IS NOT NULL AND blank IS NOT NULL"
-        return {key: flaws.split() for key, flaws in self._file.execute(chosen, [self._digest])}
+    def remarks(self, *, has_vector: bool) -> dict[str, str]:
+        """Key → why there is no vector; or, of pictures with a vector, the flaws, parted by spaces."""
+        return dict(self._select("key, blank", "blank IS NOT NULL AND (vector IS NOT NULL) = ?", has_vector))
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Keys of which nothing is kept, each once, in their order."""
-        stored = {key for (key,) in self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest])}
+        stored = {key for (key,) in self._select("key")}
         return [key for key in dict.fromkeys(keys) if key not in stored]
 
-    def add(self, vectors: Mapping[str, Vectors | str], flaws: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Keep a vector of each key, or why there is none; and the flaws of some pictures."""
-        rows: list[tuple[str, str, bytes | None, str | None]] = []
-        for key, vector in vectors.items():
-            if isinstance(vector, str):
-                rows.append((self._digest, key, None, vector))
-            else:
-                blank = " ".join((flaws or {}).get(key, ())) or None
-                rows.append((self._digest, key, np.asarray(vector, "<f4").tobytes(), blank))
+    def add(self, vectors: Mapping[str, tuple[Vectors | None, str | None]]) -> None:
+        """Keep the vector of each key, with the flaws of its picture; or None, and why there is no vector."""
+        rows = [
+            (self._digest, key, None if vector is None else np.asarray(vector, "<f4").tobytes(), blank)
+            for key, (vector, blank) in vectors.items()
+        ]
         with self._file:
             self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def take(self, keys: Sequence[str]) -> Vectors:
         """The vectors of these keys, (keys, width), (0, 0) of none; KeyError where a key has none."""
-        chosen = "SELECT vector FROM vectors WHERE encoder = ? AND key = ? AND vector IS NOT NULL"
-        stored = [self._file.execute(chosen, [self._digest, key]).fetchone() for key in keys]
+        stored = [self._select("vector", "key = ? AND vector IS NOT NULL", key).fetchone() for key in keys]
         if None in stored:
             raise KeyError(keys[stored.index(None)])
         return np.stack([np.frombuffer(row[0], "<f4") for row in stored]) if keys else np.zeros((0, 0), np.float32)
@@ -88,16 +79,14 @@ class VectorStore:
     def keep_only(self, keys: Iterable[str]) -> None:
         """Remove whatever else there is of this encoder; views stay with their pictures."""
         kept = set(keys)
-        stored = self._file.execute("SELECT key FROM vectors WHERE encoder = ?", [self._digest]).fetchall()
-        gone = [(self._digest, key) for (key,) in stored if key.partition(":")[0] not in kept]
+        gone = [(self._digest, key) for (key,) in self._select("key") if key.partition(":")[0] not in kept]
         with self._file:
             self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 
 
 def forget_others(folder: Path, digests: Iterable[str]) -> None:
     """Remove the vectors of all encoders but these."""
-    kept = list(digests)
-    if not kept:
+    if not (kept := list(digests)):
         shutil.rmtree(folder, ignore_errors=True)
         return
     with sqlite3.connect(folder / FILE) as file:
@@ -148,58 +137,57 @@ def draw_view(picture: Image.Image, key: str) -> Image.Image:
     return Image.fromarray(np.clip(np.asarray(view) + noise, 0, 255).astype(np.uint8))
 
 
-def encode_pictures(model: PictureModel, shown: Sequence[Shown], store: VectorStore) -> int:
+def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) -> int:
     """Have a store hold a vector, or the reason why there is none, of each picture; returns how many were encoded.
 
     Raises:
         BadInput: the encoder cannot be loaded, or gave NaN; a picture has changed since it was listed.
     """
     by_key = {picture.key: picture for picture in shown}
-    new = [by_key[key] for key in store.missing(by_key)]
-    encoder = model.load() if new else None
-    parts = [new[start : start + PICTURES_AT_A_TIME] for start in range(0, len(new), PICTURES_AT_A_TIME)]
-    for part in tqdm(parts, desc=model.label, unit="batch", mininterval=5) if parts else ():
-        assert encoder is not None  # there are pictures
-        vectors: dict[str, Vectors | str] = {}
-        pictures: dict[str, Image.Image] = {}
-        flaws: dict[str, Sequence[str]] = {}
-        for picture in part:
+    if not (new := store.missing(by_key)):
+        return 0
+    encoder = model.load()
+    for part in tqdm(_parts(new, PICTURES_AT_A_TIME), desc=model.label, unit="batch", mininterval=5):
+        opened, made = dict[str, Picture](), dict[str, tuple[Vectors | None, str | None]]()
+        for key in part:
             try:
-                opened = picture.open()
-                pictures[picture.key] = opened.image
-                flaws[picture.key] = opened.flaws
+                opened[key] = by_key[key].open()
             except Unreadable as problem:
-                vectors[picture.key] = str(problem)
-        vectors |= _embed(encoder, pictures)
-        for key, vector in vectors.items():
-            if not isinstance(vector, str) and not np.isfinite(vector).all():
+                made[key] = None, str(problem)
+        for (key, picture), vector in zip(opened.items(), _embed(encoder, opened.values()), strict=True):
+            if vector is not None and not np.isfinite(vector).all():
                 raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(by_key[key].path))
-        store.add(vectors, flaws)
+            made[key] = (None, NO_FACE) if vector is None else (vector, " ".join(picture.flaws) or None)
+        store.add(made)
     return len(new)
 
 
-def _embed(encoder: LoadedEncoder, pictures: Mapping[str, Image.Image]) -> dict[str, Vectors | str]:
-    """The vector of each picture, or of its most probable face."""
+def _parts(keys: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [keys[start : start + size] for start in range(0, len(keys), size)]
+
+
+def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vectors | None]:
+    """The vector of each picture, or of its most probable face; None of a picture without a face."""
+    images = [picture.image for picture in pictures]
     if encoder.detector is None:
-        keys, shown = list(pictures), list(pictures.values())
-        embedded = [encoder.embed(shown[start : start + BATCH]) for start in range(0, len(keys), BATCH)]
-        return dict(zip(keys, chain.from_iterable(embedded), strict=True))
-    vectors: dict[str, Vectors | str] = dict.fromkeys(pictures, NO_FACE)
-    for key, picture in pictures.items():
-        pixels = np.asarray(picture)
-        if (face := encoder.detector([pixels])[0].best) is not None:
-            vectors[key] = encoder.embed([align(pixels, face.landmarks)])[0]
-    return vectors
+        for part in _parts(images, BATCH):
+            yield from encoder.embed(part)
+        return
+    for pixels in map(np.asarray, images):
+        face = encoder.detector([pixels])[0].best
+        yield None if face is None else encoder.embed([align(pixels, face.landmarks)])[0]
 
 
-def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
+def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
     """Have a store hold the vector of each passage; returns how many were encoded.
 
     `passages` are key → title and text, of which at most `tokens` are read. `BadInput` where an encoder gave NaN.
     """
-    new = store.missing(passages)
-    parts = [new[start : start + TEXTS_AT_A_TIME] for start in range(0, len(new), TEXTS_AT_A_TIME)]
-    on_gpu = bool(parts) and _has_gpu()
+    if not (new := store.missing(passages)):
+        return 0
+    from trivium.nets.device import pick_device
+
+    parts, on_gpu = _parts(new, TEXTS_AT_A_TIME), pick_device().type == "cuda"
     texts = ([passages[key] for key in part] for part in parts)
     # A process takes seconds to start, and what one core encodes in that time is not worth it.
     processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))
@@ -207,25 +195,14 @@ def encode_passages(model: TextModel, passages: Mapping[str, tuple[str, str]], s
     encode = partial(_encode_texts, model, tokens)
     made = LocalEngine(processes).map(encode, texts, description=model.label, on_gpu=on_gpu, processes=processes)
     for part, vectors in zip(parts, made, strict=True):
-        if not np.isfinite(vectors).all():
-            title, _ = passages[part[int(np.argmin(np.isfinite(vectors).all(axis=1)))]]
+        if not (finite := np.isfinite(vectors).all(axis=1)).all():
+            title, _ = passages[part[int(np.argmin(finite))]]
             raise BadInput("NaN or infinite embedding", field=model.name, got=title)
-        store.add(dict(zip(part, vectors, strict=True)))
+        store.add({key: (vector, None) for key, vector in zip(part, vectors, strict=True)})
     return len(new)
 
 
-def _encode_texts(model: TextModel, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
-    encoder = _passage_encoder(model)
+def _encode_texts(model: Model, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
+    encoder = model.load("passage")
     titles, texts = zip(*passages, strict=True)
     return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
-
-
-@lru_cache(maxsize=1)
-def _passage_encoder(model: TextModel) -> "TextEncoder":
-    return model.load("passage")
-
-
-def _has_gpu() -> bool:
-    from trivium.nets.device import pick_device
-
-    return pick_device().type == "cuda"

@@ -42,7 +42,7 @@ class Entry:
 
     title: str
     paragraphs: tuple[str, ...]  # none of them empty
-    pictures: tuple[Path, ...]
+    pictures: Sequence[Path]
     place: str  # where it came from
 
 
@@ -64,7 +64,7 @@ class Source:
             return
         if not pictures:
             self.note("no_picture", place)
-        self.entries.append(Entry(title, paragraphs, tuple(pictures), place))
+        self.entries.append(Entry(title, paragraphs, pictures, place))
 
 
 def read_source(path: Path) -> Source:
@@ -74,10 +74,11 @@ def read_source(path: Path) -> Source:
         BadInput: it is neither, cannot be read, is a broken table, or holds no entry with a text.
     """
     _names_in.cache_clear()
+    source = Source()
     if path.is_dir():
-        source = _read_folder(path)
+        _read_folder(path, source)
     elif path.suffix.lower() in TABLES:
-        source = _read_table(path)
+        _read_table(path, source)
     elif path.exists():
         raise BadInput("neither a folder nor a table", file=path, expected=f"a folder, {' or '.join(TABLES)}")
     else:
@@ -90,32 +91,29 @@ def read_source(path: Path) -> Source:
     return source
 
 
-def _read_folder(root: Path) -> Source:
+def _read_folder(root: Path, source: Source) -> None:
     """Texts with the pictures of the same name, of the same name and a number, or in a folder of that name."""
-    source = Source()
     texts: dict[Name, list[Path]] = defaultdict(list)
-    pictures: dict[Name, list[Path]] = defaultdict(list)
+    names_in: dict[Path, set[str]] = defaultdict(set)
+    pictures: list[Path] = []
     for path in sorted(_files(root)):
         if path.suffix.lower() in TEXTS:
             texts[path.parent, fold(path.stem)].append(path)
+            names_in[path.parent].add(fold(path.stem))
         elif is_picture(path):
-            pictures[path.parent, fold(path.stem)].append(path)
+            pictures.append(path)
         elif why := unread_picture(path):
             source.note("picture_of_another_kind", path.relative_to(root), why)
-    names_in: dict[Path, list[str]] = defaultdict(list)
-    for folder, name in texts:
-        names_in[folder].append(name)
     shown: dict[Name, list[Path]] = defaultdict(list)
-    for (folder, name), several in pictures.items():
-        numbered, inside = _NUMBERED.fullmatch(name), fold(folder.name)
+    for path in pictures:
+        folder, name, inside = path.parent, fold(path.stem), fold(path.parent.name)
+        numbered = _NUMBERED.fullmatch(name)
         candidates = [(folder, name), (folder, numbered["name"] if numbered else name), (folder.parent, inside)]
-        candidates += [(folder, inside)] if names_in[folder] == [inside] else []
-        owner = next((key for key in candidates if key in texts), None)
-        if owner is None:
-            for path in several:
-                source.note("picture_without_text", path.relative_to(root))
+        candidates += [(folder, inside)] if names_in[folder] == {inside} else []
+        if (owner := next((key for key in candidates if key in texts), None)) is not None:
+            shown[owner].append(path)
         else:
-            shown[owner] += several
+            source.note("picture_without_text", path.relative_to(root))
     for key, (text, *others) in texts.items():
         place = text.relative_to(root)
         for other in others:
@@ -126,7 +124,6 @@ def _read_folder(root: Path) -> Source:
             source.note("unreadable_text", place, str(error))
             continue
         source.add(title or " ".join(text.stem.replace("_", " ").split()), paragraphs, shown[key], str(place))
-    return source
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -141,26 +138,22 @@ def _files(root: Path) -> Iterator[Path]:
 def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
     """Title and paragraphs; blank lines part paragraphs, and white space within them is collapsed.
 
-    Args:
-        text: of a file.
-        markdown: headings are told from text: the first one is the title, the others are left out.
+    In `markdown` the first heading is the title, and the others are left out.
     """
-    title, paragraphs, lines = "", [], []
+    title, paragraphs, paragraph = "", [], list[str]()
     for line in [*text.splitlines(), ""]:
         heading = _HEADING.fullmatch(line.strip()) if markdown else None
         if heading is None and line.strip():
-            lines.append(line)
+            paragraph += line.split()
             continue
-        paragraphs.append(" ".join(" ".join(lines).split()))
-        lines = []
-        if heading is not None:
-            title = title or heading["title"]
-    return title, tuple(paragraph for paragraph in paragraphs if paragraph)
+        paragraphs.append(" ".join(paragraph))
+        paragraph = []
+        title = title or (heading["title"] if heading else "")
+    return title, tuple(filter(None, paragraphs))
 
 
-def _read_table(table: Path) -> Source:
+def _read_table(table: Path, source: Source) -> None:
     """Rows with one title and no other text are one entry with several pictures."""
-    source = Source()
     merged: dict[tuple[str, tuple[str, ...]], tuple[str, list[Path], str]] = {}  # → title, pictures, place
     texts: dict[str, tuple[str, ...]] = {}
     for row, title, text, cells in _rows(table):
@@ -181,7 +174,6 @@ def _read_table(table: Path) -> Source:
                 pictures.append(path)
     for (_, paragraphs), (title, pictures, place) in merged.items():
         source.add(title, paragraphs, pictures, place)
-    return source
 
 
 def find_pictures(folder: Path, cell: str) -> list[tuple[str, Path | None]]:
@@ -240,16 +232,16 @@ def _distinct(source: Source) -> list[Entry]:
     """Leave out entries with the title, the text and no other pictures than another; note those with the same title."""
     kept: list[Entry] = []
     pictures: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
-    titles: dict[str, str] = {}
+    places: dict[str, str] = {}
     for entry in source.entries:
         title = fold(entry.title)
-        shown = pictures.get((title, entry.paragraphs))
-        if shown is not None and not set(entry.pictures) - shown:
-            source.note("duplicate", entry.place, f"the same as {titles[title]}")
+        known, place = pictures.get((title, entry.paragraphs)), places.get(title)
+        if known is not None and known.issuperset(entry.pictures):
+            source.note("duplicate", entry.place, f"the same as {place}")
             continue
+        if place is not None:
+            source.note("same_title", entry.place, f"as {place}")
         pictures.setdefault((title, entry.paragraphs), set()).update(entry.pictures)
-        if title in titles:
-            source.note("same_title", entry.place, f"as {titles[title]}")
-        titles.setdefault(title, entry.place)
+        places.setdefault(title, entry.place)
         kept.append(entry)
     return kept

@@ -6,7 +6,6 @@ none), so a question of the test set gets the passages and the answer that the s
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,8 @@ from trivium.core.matrices import read_matrix
 from trivium.core.parameters import used_values
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, PictureView
-from trivium.kvqae.asking.artifacts import Project
 from trivium.kvqae.asking.asker import Base
+from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.reranking import SPLIT, Rerankers
 from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, fuse
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
@@ -77,20 +76,23 @@ class GraphBase(Base):
         self._picture_of = read_table(articles, ["image"])["image"]
         self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
         settings = project.section("read", ReadParameters)
-        row_read = settings.rows[settings.asked_row]
-        folder = project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
+        read = settings.rows[settings.asked_row]
         self.reader: FolderReader = FolderReader(
-            folder, settings.max_tokens, settings.answer_tokens, batch=settings.batch, weighted=row_read.weighted
+            project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}"),
+            settings.max_tokens,
+            settings.answer_tokens,
+            batch=settings.batch,
+            weighted=read.weighted,
         )
         self._tokens = int(project.value("texts.tokens"))
         self._longest = min(self._tokens, settings.max_tokens) - 2
-        if row_read.passages == "validation":
-            metrics = read_json(project.made("metrics/kvqae/read.json"))
-            self.passages = int(metrics[f"{settings.asked_row}_passages"])
+        if read.passages == "validation":
+            self.passages = int(read_json(project.made("metrics/kvqae/read.json"))[f"{settings.asked_row}_passages"])
         else:
-            self.passages = row_read.passages
+            self.passages = read.passages
         self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
-        self._images = _ImageSystems(project, section) if set(weights) - set(TEXT) else None
+        images = set(weights) - set(TEXT)
+        self._images = _ImageSystems(project, section, articles, passages) if images else None
         reranked = str(project.value("initial.run"))
         self.rerankers = Rerankers(project) if row == reranked else None
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
@@ -110,9 +112,8 @@ class GraphBase(Base):
     def look(self, image: bytes, face: int | None) -> PictureView:
         """Look for the most probable face, or for the whole picture where there is none; `face` plays no role."""
         if self._images is None:
-            return PictureView(
-                notes=["This row does not look at the picture: the answer comes from the text systems alone."]
-            )
+            unseen = "This row does not look at the picture: the answer comes from the text systems alone."
+            return PictureView(notes=[unseen])
         return self._images.search(image)
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
@@ -145,10 +146,9 @@ class GraphBase(Base):
 class _ImageSystems:
     """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
 
-    def __init__(self, project: Project, section: FuseAndTuneParameters) -> None:
+    def __init__(self, project: Project, section: FuseAndTuneParameters, articles: Path, passages: Path) -> None:
         search = project.section("image_search", ImageSearchParameters)
         self._limits, self._depth = project.value("pictures"), search.depth
-        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         base = read_illustrated_base(articles, passages, project.made("data/kvqae/features/kb"))
         self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
         self._encoders = {}
@@ -165,17 +165,15 @@ class _ImageSystems:
     def search(self, image: bytes) -> PictureView:
         """Look for the picture's face, or for the whole picture; `BadInput` where it cannot be read."""
         faces = self._encode(FACES_BY, image)
-        row = faces.table.to_pylist()[0]
+        [row] = faces.table.to_pylist()
         if row["unreadable"] is not None:
             raise BadInput(PROBLEMS[row["unreadable"]], field=IMAGE)
-        face, notes = None, []
+        face, notes = None, ["No face was found: the whole picture was searched for among things and places."]
         if row["detected"]:
             shares = np.array(row["box"]) / np.tile([row["width"], row["height"]], 2)
             face = FaceFound(tuple(shares.tolist()), row["probability"], row["faces"])
-            if face.faces > 1:
-                notes = [f"{face.faces} faces were found; the most probable one was searched for."]
-        else:
-            notes = ["No face was found: the whole picture was searched for among things and places."]
+            several = f"{face.faces} faces were found; the most probable one was searched for."
+            notes = [several] if face.faces > 1 else []
         runs = {}
         routed = self._routes["face" if face else "whole"]
         for system in dict.fromkeys((*routed, *self._names)):
@@ -186,7 +184,7 @@ class _ImageSystems:
             for name, index in indexes.items():
                 _, (passages,) = index.search(vectors, self._depth)
                 runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
-        return replace(PictureView(image, runs, face), vector=faces.matrix if face else None, notes=notes)
+        return PictureView(image, runs, face, vector=faces.matrix if face else None, notes=notes)
 
     def _encode(self, system: str, image: bytes) -> Features:
         with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from trivium.core.reading import open_file
 from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import Route
-from trivium.vision.image_encoding import LoadedEncoder, load_encoder
+from trivium.vision.image_encoding import load_encoder
 
 if TYPE_CHECKING:  # seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
@@ -57,34 +57,17 @@ class BaseSettings(Parameters):
 
 
 @dataclass(frozen=True)
-class TextModel:
-    """An encoder of texts."""
+class Model:
+    """An encoder of pictures, or of texts."""
 
     name: str  # in the base
     label: str  # for people
     digest: str  # of weights, settings and code; equal digests give equal vectors
-    folder: Path
-
-    def load(self, side: Side) -> "TextEncoder":
-        """The encoder of questions or passages; `BadInput` where its weights do not fit."""
-        from trivium.kvqae.retrieval.text_encoder import TextEncoder
-        from trivium.nets.device import pick_device
-
-        return TextEncoder(self.name, self.folder, side, pick_device())
+    load: Callable[..., Any]  # makes a `LoadedEncoder` of pictures; of a `Side` a `TextEncoder`
+    route: Route | None = None  # of pictures
 
 
-@dataclass(frozen=True)
-class PictureModel:
-    """An encoder of pictures; see `TextModel`."""
-
-    name: str
-    label: str
-    route: Route
-    digest: str
-    load: Callable[[], LoadedEncoder]
-
-
-Foreign = Callable[[str, NamedEncoder], PictureModel]  # makes a model that no registry knows
+Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that no registry knows
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -101,24 +84,28 @@ def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(decisive.encode()).hexdigest()[:32]
 
 
-def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[PictureModel], list[TextModel]]:
-    """All encoders of a base; `BadInput` where one is not there."""
-    pictures = [
-        _picture_model(name, entry) if entry.registered else foreign(name, entry)
-        for name, entry in settings.image_encoders.items()
-    ]
-    return pictures, [_text_model(name, entry, settings) for name, entry in settings.text_encoders.items()]
+def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], list[Model]]:
+    """All encoders of a base, of pictures and of texts; `BadInput` where one is not there."""
+    pictures, texts = [], []
+    for name, entry in settings.image_encoders.items():
+        if entry.registered:
+            known, folder = ENCODERS[name], Path(entry.model)
+            load = partial(load_encoder, name, encoder_parameters(name, {**entry.settings, "model": folder}))
+            digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
+            pictures.append(Model(name, known.label, digest, load, known.route))
+        else:
+            pictures.append(foreign(name, entry))
+    for name, entry in settings.text_encoders.items():
+        family, folder = family_of(name), Path(entry.model)
+        decisive = {"encoder": name, "prefixes": dict(family.prefixes), "tokens": settings.text_tokens}
+        digest = digest_of_folder(folder / "passage" if family.towers else folder, decisive)
+        texts.append(Model(name, family.label, digest, partial(_load_text_encoder, name, folder)))
+    return pictures, texts
 
 
-def _picture_model(name: str, entry: NamedEncoder) -> PictureModel:
-    encoder, folder = ENCODERS[name], Path(entry.model)
-    parameters = encoder_parameters(name, {**entry.settings, "model": folder})
-    digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
-    return PictureModel(name, encoder.label, encoder.route, digest, partial(load_encoder, name, parameters))
+@lru_cache(maxsize=2)
+def _load_text_encoder(name: str, folder: Path, side: Side) -> "TextEncoder":
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
+    from trivium.nets.device import pick_device
 
-
-def _text_model(name: str, entry: NamedEncoder, settings: BaseSettings) -> TextModel:
-    encoder, folder = family_of(name), Path(entry.model)
-    decisive = {"encoder": name, "prefixes": dict(encoder.prefixes), "tokens": settings.text_tokens}
-    digest = digest_of_folder(folder / "passage" if encoder.towers else folder, decisive)
-    return TextModel(name, encoder.label, digest, folder)
+    return TextEncoder(name, folder, side, pick_device())

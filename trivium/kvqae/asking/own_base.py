@@ -5,14 +5,12 @@ calibration (`recognition.py`); t is the weighted mean of the text systems' scor
 that are compared for this question.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
@@ -35,7 +33,7 @@ from trivium.kvqae.asking.building import (
 from trivium.kvqae.asking.models import LIMITS, BaseSettings, Foreign, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.fusion import Scale, gather, scales
@@ -43,9 +41,6 @@ from trivium.measures.runs import Run
 from trivium.vision.align import align
 from trivium.vision.decoding import open_picture
 from trivium.vision.image_encoder import Route
-
-if TYPE_CHECKING:  # it needs facenet-pytorch, which no extra can have
-    from trivium.vision.faces import Face
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
 ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # the reader, or why there is none
@@ -72,21 +67,21 @@ class OwnBase(Base):
 
     def __init__(self, folder: Path, foreign: Foreign, reader: ReaderMaker | None = None) -> None:
         self._folder, self._signature = folder, signature_of(folder)
-        described, self._settings = read_base(folder)
-        settings = self._settings
-        self.limits, self.passages = LIMITS, settings.passages
+        described, settings = read_base(folder)
+        self._settings, self.limits, self.passages = settings, LIMITS, settings.passages
         self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
-        passages = folder / PASSAGES
-        self.article_of = ArticlePassages(passages).article_of
+        self._entries_of = defaultdict[str, list[int]](list)  # by folded titles
+        for entry, title in enumerate(self._titles):
+            self._entries_of[fold(title)].append(entry)
+        self.article_of = ArticlePassages(folder / PASSAGES).article_of
         self._starts = np.searchsorted(self.article_of, np.arange(len(self._titles) + 1))
-        count = len(self.article_of)
-        self.texts = read_passage_texts(passages, folder / ARTICLES, np.arange(knowledge_base_size(passages)))
+        numbers = np.arange(len(self.article_of))
+        self.texts = read_passage_texts(folder / PASSAGES, folder / ARTICLES, numbers)
         models, texts = models_of(settings, foreign)
-        digests = {model.name: model.digest for model in models} | {text.name: text.digest for text in texts}
-        for name, digest in digests.items():
-            if described["digests"].get(name) != digest:
+        for model in (*models, *texts):
+            if described["digests"].get(model.name) != model.digest:
                 problem = "the model is another one than the base was made with: make the base again"
-                raise BadInput(problem, file=folder, field=name)
+                raise BadInput(problem, file=folder, field=model.name)
         self._calibrations = {name: Calibration(**values) for name, values in read_json(folder / CALIBRATION).items()}
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
         self._encoders = {}
@@ -96,16 +91,14 @@ class OwnBase(Base):
                 self._systems[model.route].append(pictured)
                 self._encoders[model.name] = model.load()
         self._shown = read_table(folder / SHOWN)
-        tokens, depth = settings.text_tokens, min(DEPTH, count)
+        tokens, depth = settings.text_tokens, min(DEPTH, len(numbers))
         self.text_systems: dict[str, Bm25 | Dense] = {}
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
-            self.text_systems[text.name] = Dense(
-                text.name, text.load("question"), tokens, matrix, np.arange(count), depth
-            )
+            self.text_systems[text.name] = Dense(text.name, text.load("question"), tokens, matrix, numbers, depth)
         if settings.bm25_weight:
             searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
-            self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=count)
+            self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=len(numbers))
         made = None if reader is None else reader(settings)
         self.reader: Reader | None = None if isinstance(made, str) else made
         self.unread = made if isinstance(made, str) else NO_READER
@@ -118,25 +111,24 @@ class OwnBase(Base):
 
     def look(self, image: bytes, face: int | None) -> PictureView:
         """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
-        picture = open_picture(image)
-        pixels = np.asarray(picture)
-        faces, places = self._faces(pixels)
+        shown = open_picture(image)
+        pixels = np.asarray(shown)
+        detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
+        places, sides = detectors[0].every(pixels) if detectors else [], np.tile(shown.size, 2)
+        faces = [FaceFound(tuple((at.box / sides).tolist()), at.probability, len(places)) for at in places]
         if face is not None and not 0 <= face <= len(faces):
             expected = f"0, the whole picture{f', or 1 to {len(faces)}, from left to right' if faces else ''}"
             raise BadInput("no such face", field="--face", got=face, expected=expected)
-        chosen = None
-        if faces and face != 0:
-            best = max(range(len(faces)), key=lambda place: (faces[place].probability, -place))
-            chosen = best if face is None else face - 1
-        route: Route = "whole" if chosen is None else "face"
-        shown = picture if chosen is None else align(pixels, places[chosen].landmarks)
-        view = PictureView(image, faces=faces, face=None if chosen is None else faces[chosen])
-        notes = [] if len(faces) < 2 else [_which_face(faces, chosen)]
+        if face is None and faces:
+            face = 1 + max(range(len(faces)), key=lambda place: (faces[place].probability, -place))
+        route: Route = "face" if face else "whole"
+        view = PictureView(image, faces=faces, face=faces[face - 1] if face else None)
+        notes = [] if len(faces) < 2 else [_which_face(faces, face)]
         if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
             return replace(view, notes=notes)
-        systems = self._systems[route]
-        vectors = {system.name: self._encoders[system.name].embed([shown])[0] for system in systems}
+        systems, looked_at = self._systems[route], align(pixels, places[face - 1].landmarks) if face else shown
+        vectors = {system.name: self._encoders[system.name].embed([looked_at])[0] for system in systems}
         cosines = find_entries(systems, vectors, DEPTH)
         entries = self._name(cosines, route)
         if entries and not entries[0].sure:
@@ -144,10 +136,7 @@ class OwnBase(Base):
             if np.isinf(self._calibrations[route].threshold(FALSE_ACCEPTS)):
                 why = "the base has too few pictures to tell"
             notes.append(f"Not sure that the picture shows anything of this base: {why}.")
-        runs = {
-            name: Run.from_dict({QUERY: passages_of(of_entries, self._starts, len(self.article_of))}, name=name)
-            for name, of_entries in cosines.items()
-        }
+        runs = {name: self._run(of_entries, name) for name, of_entries in cosines.items()}
         return replace(view, runs=runs, entries=entries, notes=notes)
 
     def use_entries(self, scores: Mapping[str, float]) -> PictureView:
@@ -163,36 +152,24 @@ class OwnBase(Base):
         highest, lowest = max(best.values()), min(best.values())
         floor = 2 * lowest - highest if highest > lowest else highest - 1
         best |= {entry: floor for entry in range(min(DEPTH, len(self._titles))) if entry not in best}
-        passages = passages_of(best, self._starts, len(self.article_of))
-        return PictureView(runs={BROUGHT: Run.from_dict({QUERY: passages}, name=BROUGHT)}, notes=notes)
+        return PictureView(runs={BROUGHT: self._run(best, BROUGHT)}, notes=notes)
 
-    @cached_property
-    def _entries_of(self) -> dict[str, list[int]]:
-        """Entries by their folded titles."""
-        entries: dict[str, list[int]] = {}
-        for entry, title in enumerate(self._titles):
-            entries.setdefault(fold(title), []).append(entry)
-        return entries
-
-    def _faces(self, pixels: NDArray[np.uint8]) -> tuple[list[FaceFound], list["Face"]]:
-        """The faces from left to right, where the base has any; and where they are."""
-        detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
-        faces = detectors[0].every(pixels) if detectors else []
-        sides = np.tile(pixels.shape[1::-1], 2)
-        return [FaceFound(tuple((face.box / sides).tolist()), face.probability, len(faces)) for face in faces], faces
+    def _run(self, entries: Mapping[int, float], name: str) -> Run:
+        """The passages of ranked entries."""
+        return Run.from_dict({QUERY: passages_of(dict(entries), self._starts, len(self.article_of))}, name=name)
 
     def _name(self, cosines: Cosines, route: Route) -> list[Recognised]:
         """The best entries, for an answer."""
         calibration = self._calibrations[route]
         entries, scores = rank(cosines, self._systems[route], calibration)
-        threshold = calibration.threshold(FALSE_ACCEPTS)
         probabilities = calibration.probabilities(scores)
+        sure = bool((scores[:1] > calibration.threshold(FALSE_ACCEPTS)).any())
         return [
             Recognised(
                 self._titles[entry],
                 float(scores[place]),
                 None if probabilities is None else float(probabilities[place]),
-                place == 0 and bool(scores[0] > threshold),
+                place == 0 and sure,
             )
             for place, entry in enumerate(entries[:NAMED].tolist())
         ]
@@ -200,10 +177,8 @@ class OwnBase(Base):
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Fuse pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
         settings = self._settings
-        texts = {"bm25": settings.bm25_weight} | {
-            name: encoder.weight for name, encoder in settings.text_encoders.items()
-        }
-        texts = {name: weight for name, weight in texts.items() if name in self.text_systems}
+        texts = {"bm25": settings.bm25_weight} if settings.bm25_weight else {}
+        texts |= {name: encoder.weight for name, encoder in settings.text_encoders.items()}
         images = {name: encoder.weight for name, encoder in settings.image_encoders.items() if name in runs}
         images |= {BROUGHT: 1.0} if BROUGHT in runs else {}
         share = PICTURE_SHARE if images else 0.0
@@ -231,8 +206,8 @@ class OwnBase(Base):
             return None
 
 
-def _which_face(faces: Sequence[FaceFound], chosen: int | None) -> str:
-    which = "none of them" if chosen is None else f"number {chosen + 1} from the left"
+def _which_face(faces: Sequence[FaceFound], number: int | None) -> str:
+    which = f"number {number} from the left" if number else "none of them"
     return f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
 
 

@@ -16,7 +16,7 @@ from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
-from trivium.kvqae.asking.artifacts import Project
+from trivium.kvqae.asking.project import Project
 from trivium.kvqae.asking.systems import NOBODY, Fused, as_written, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, score_pairs

@@ -6,7 +6,7 @@ import pytest
 
 from tests.kvqae.asking.locked_project import hash_of, write_lock
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.artifacts import Artifacts
+from trivium.core.lock import Artifacts
 
 ARTICLES, PASSAGES, VECTORS, RAW = "kb/articles.parquet", "kb/passages.parquet", "embeddings", "raw"
 
@@ -114,7 +114,7 @@ def test_a_file_that_is_exchanged_or_added_or_gone_is_said(root):
 @pytest.mark.parametrize("text", ["", "stages:", "stages: [", "stages:\n  passages:\n    outs:\n    - 3\n"])
 def test_a_lock_that_is_being_written_is_not_believed(root, text):
     (root / "dvc.lock").write_text(text)
-    with pytest.raises(BadInput, match=r"dvc\.lock: it cannot be read; if DVC is writing it, ask again"):
+    with pytest.raises(BadInput, match=r"dvc\.lock: it cannot be read; if DVC is writing it, try again"):
         used(root)
 
 
