@@ -28,7 +28,8 @@ def test_encoders_of_the_graph_by_their_names(tmp_path):
         (tmp_path / "dpr" / side).mkdir(parents=True)
     assert text_encoder(f"dpr_few_shot={tmp_path / 'dpr'}")[1]["model"] == str(tmp_path / "dpr")
     (tmp_path / "modules.json").write_text("[]")
-    assert text_encoder(f"mine={tmp_path}") == ("mine", {"registered": True, "model": str(tmp_path), "weight": 1.0})
+    entry = {"registered": True, "model": str(tmp_path), "settings": {}, "weight": 1.0}
+    assert text_encoder(f"mine={tmp_path}") == ("mine", entry)
 
 
 def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):

@@ -23,7 +23,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
-    from trivium.kvqae.asking.answer import Answer, Recognised, Support
+    from trivium.kvqae.asking.answer import Answer
     from trivium.kvqae.asking.asker import Asker
 
 WIDTH = 100  # of a line of text
@@ -37,7 +37,10 @@ def lines(answer: "Answer") -> Iterator[str]:
     notes = [] if answer.score is None else [f"probability {answer.score:.3f}"]
     notes += [f"{answer.seconds:.1f} s", *[INVENTED] * answer.invented]
     yield f"{_printable(answer.text) or '(no answer)'}   ({', '.join(notes)})"
-    yield from map(entry_line, answer.entries)
+    for entry in answer.entries:
+        known = entry.probability is not None
+        probability = f"probability {entry.probability:.3f}" if known else "no probability: too few pictures"
+        yield f"picture: {_printable(entry.title)}   ({probability}{'' if entry.sure else ', not sure'})"
     if answer.alike:
         yield f"picture: most like that of {_printable(answer.alike)}"
     yield from (f"note: {note}" for note in answer.notes)
@@ -47,28 +50,17 @@ def lines(answer: "Answer") -> Iterator[str]:
         if support.reranking is not None:
             yield f"   {support.score:+.2f} = {_contributions(support.reranking)}"
         yield f"   {sum(support.contributions.values()):+.2f} = {_contributions(support.contributions)}"
-        yield textwrap.fill(_printable(_marked(support)), WIDTH, initial_indent="   ", subsequent_indent="   ")
-
-
-def entry_line(entry: "Recognised") -> str:
-    """The line that says what the picture may show."""
-    probability = "no probability: too few pictures"
-    if entry.probability is not None:
-        probability = f"probability {entry.probability:.3f}"
-    return f"picture: {_printable(entry.title)}   ({probability}{'' if entry.sure else ', not sure'})"
+        text = support.text
+        if support.mark is not None:
+            start, end = support.mark
+            text = f"{text[:start]}«{text[start:end]}»{text[end:]}"
+        yield textwrap.fill(_printable(text), WIDTH, initial_indent="   ", subsequent_indent="   ")
 
 
 def _contributions(contributions: Mapping[str, float]) -> str:
     from trivium.kvqae.asking.answer import label_of
 
     return "  ".join(f"{label_of(system)} {value:+.2f}" for system, value in contributions.items() if value)
-
-
-def _marked(support: "Support") -> str:
-    if support.mark is None:
-        return support.text
-    start, end = support.mark
-    return f"{support.text[:start]}«{support.text[start:end]}»{support.text[end:]}"
 
 
 def _printable(text: str) -> str:
@@ -154,30 +146,22 @@ def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tup
 
 def _ask_table(arguments: Namespace) -> None:
     """Answer the questions of a table, or of a public set."""
-    from trivium.commands.ask_batch import (
-        SETS,
-        answer_all,
-        answer_set,
-        load_judge,
-        questions_of,
-        read_entries,
-        read_questions,
-    )
+    from trivium.commands import ask_batch
 
     name, table, out = arguments.set, arguments.batch, arguments.out
-    entries = None if arguments.entries is None else read_entries(arguments.entries)
+    entries = None if arguments.entries is None else ask_batch.read_entries(arguments.entries)
     # What is wrong with the questions is said before anything is loaded.
     if name is None:
-        rows = read_questions(table)
+        rows = ask_batch.read_questions(table)
         with open_base(arguments.kb, arguments) as asker:
-            failed = answer_all(asker.ask, rows, table, out, entries)
+            failed = ask_batch.answer_all(asker.ask, rows, table, out, entries)
         print(f"{out}: {len(rows)} questions, {failed} of them could not be answered")
         return
-    questions, rows = questions_of(name, table, arguments.pictures)
-    judge = load_judge(name, arguments.bem)
+    questions, rows = ask_batch.questions_of(name, table, arguments.pictures)
+    judge = ask_batch.load_judge(name, arguments.bem)
     with open_base(arguments.kb, arguments) as asker:
-        scores = answer_set(asker.ask, name, questions, rows, judge, out, entries)
-    print(f"{out}: {SETS[scores.pop('set')].label}, {scores.pop('measure')}")
+        scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
+    print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
     print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
 
 
@@ -197,24 +181,22 @@ def _ask_one(arguments: Namespace) -> None:
 
 def run(arguments: Namespace) -> None:
     """Answer the question of the command line, or those of a table."""
-    batch, alone = arguments.batch is not None, arguments.kb is None
+    told = {name for name, value in vars(arguments).items() if value is not None and value is not False}
+    batch, own, pictured = "batch" in told, "kb" in told, told & {"pictures", "entries"}
     wrong = {
-        "--batch needs --kb and --out": batch and (alone or arguments.out is None),
+        "--batch needs --kb and --out": batch and not {"kb", "out"} <= told,
         "--set needs --batch and --pictures or --entries, and --pictures needs --set": (
-            (arguments.set is not None and (not batch or (arguments.pictures or arguments.entries) is None))
-            or (arguments.set is None and arguments.pictures is not None)
+            not (batch and pictured) if "set" in told else "pictures" in told
         ),
-        "--entries needs --batch": arguments.entries is not None and not batch,
-        "--bem needs --set": arguments.bem is not None and arguments.set is None,
-        "--face needs --kb and --image": arguments.face is not None
-        and not batch
-        and (alone or arguments.image is None),
-        "--row is of the project's questions: a base of your own (--kb) has none": not alone and arguments.row != ROW,
-        "--reader and --stand-ins need --kb": alone and (arguments.reader is not None or arguments.stand_ins),
+        "--entries needs --batch": "entries" in told and not batch,
+        "--bem needs --set": "bem" in told and "set" not in told,
+        "--face needs --kb and --image": "face" in told and not batch and not {"kb", "image"} <= told,
+        "--row is of the project's questions: a base of your own (--kb) has none": own and arguments.row != ROW,
+        "--reader and --stand-ins need --kb": not own and bool(told & {"reader", "stand_ins"}),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
-            batch and (arguments.image is not None or arguments.face is not None)
+            batch and bool(told & {"image", "face"})
         ),
-        "a question, or --batch, is needed": batch == (arguments.question is not None),
+        "a question, or --batch, is needed": batch == ("question" in told),
     }
     for problem, is_wrong in wrong.items():
         if is_wrong:

@@ -21,8 +21,9 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trivium.commands.ask import ROW, add_models, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
@@ -63,14 +64,8 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
     from trivium.kvqae.asking.answer import INVENTED
     from trivium.page.asking import respond
 
-    def path_of(payload: Any) -> str | None:
-        return payload and str(payload.path)
-
     async def stay(path: str) -> str:  # Gradio would copy a file here, and fetch an address
         return path
-
-    def answer(question: str | None, image: str | None, base: str | None, face: float | None, rerank: bool) -> str:
-        return respond(bases, uploads, samples, question, image, base, face, rerank)
 
     names = list(bases)
     own = names != [""]
@@ -87,7 +82,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
                 label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
             )
             # Whoever answers decodes it, with limits and messages of its own.
-            image.preprocess = path_of  # type: ignore[method-assign]
+            image.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
             image.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
@@ -99,6 +94,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
         if samples.examples:
             count = len(samples.examples)
             gradio.Examples(samples.examples, [image, question], label=KNOWN, examples_per_page=count)
+        answer = partial(respond, bases, uploads, samples)
         gradio.on([ask.click, question.submit], answer, [question, image, base, face, rerank], shown, api_name="ask")
     # One question is answered while another picture is decoded, drawn or sent.
     return page.queue(max_size=WAITING, default_concurrency_limit=2)

@@ -26,23 +26,18 @@ SHOWN = 5  # problems of each kind
 def options(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    forms = (
-        "a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and image "
-    )
-    add("source", nargs="?", type=Path, help=f"{forms}(default: what the base was made of before)")
+    forms = "a folder with name.txt or name.md and name.jpg, name-2.jpg …; or a CSV or JSONL with title, text and image"
+    add("source", nargs="?", type=Path, help=f"{forms} (default: what the base was made of before)")
     add("--out", type=Path, metavar="FOLDER", help="folder of the base")
     models = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
     models += "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated"
     add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL", help=models)
-    folders = (
-        "a text encoder beside BM25: a folder of sentence-transformers, or dpr_few_shot=FOLDER, with question/ and "
-    )
-    folders += "passage/; may be repeated"
+    folders = "a text encoder beside BM25: a folder of sentence-transformers, or dpr_few_shot=FOLDER, with question/ "
+    folders += "and passage/; may be repeated"
     add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER", help=folders)
     add("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
-    project = (
-        "take encoders, weights and reader of a project after `make repro`; the sample's know an invented world only"
-    )
+    project = "take encoders, weights and reader of a project after `make repro`; "
+    project += "the sample's know an invented world only"
     add("--checkout", type=Path, metavar="FOLDER", help=project)
     add("--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)")
 
@@ -71,16 +66,6 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     encoders = [*values.get("image_encoders", {}).values(), *values.get("text_encoders", {}).values()]
     values["invented"] = any(is_stand_in(Path(encoder["model"].rpartition(":")[2])) for encoder in encoders)
     return validate(BaseSettings, values, "kb", Path("the command line"))
-
-
-def read_settings(out: Path) -> "BaseSettings":
-    """The settings that a base was made with; `BadInput` where there is no base, or one of another version."""
-    from trivium.kvqae.asking.building import DESCRIBED, read_base
-
-    if not (out / BASE / DESCRIBED).is_file():
-        raise BadInput("there is no base yet: name the folder or file to make it from", file=out,
-                       expected=f"`python -m trivium kb FOLDER --out {out}`")  # fmt: skip
-    return read_base(out / BASE)[1]
 
 
 def read_checked(settings: "BaseSettings", out: Path) -> "Source":
@@ -138,7 +123,7 @@ def summary(out: Path) -> list[str]:
 def run(arguments: Namespace) -> None:
     """Make a base, or make it again."""
     from trivium.commands.kb_models import foreign
-    from trivium.kvqae.asking.building import build
+    from trivium.kvqae.asking.building import DESCRIBED, build, read_base
     from trivium.kvqae.asking.encoding import FILE as VECTORS
     from trivium.kvqae.asking.models import models_of
 
@@ -146,9 +131,15 @@ def run(arguments: Namespace) -> None:
     if out is None:
         arguments.refuse("--out is needed")
     named = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
-    if arguments.source is None and any(named):
+    if arguments.source is not None:
+        settings = settings_of(arguments)
+    elif any(named):
         arguments.refuse("options need the source: without it, the base is made again as it was made before")
-    settings = read_settings(out) if arguments.source is None else settings_of(arguments)
+    elif (out / BASE / DESCRIBED).is_file():
+        _, settings = read_base(out / BASE)
+    else:
+        raise BadInput("there is no base yet: name the folder or file to make it from", file=out,
+                       expected=f"`python -m trivium kb FOLDER --out {out}`")  # fmt: skip
     source = read_checked(settings, out)
     try:
         build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))

@@ -4,7 +4,7 @@ import re
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, value_at
 from trivium.core.tables import read_json
 from trivium.kvqae.asking.answer import WOULD_READ
+from trivium.kvqae.asking.asker import Reader
 from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
 from trivium.kvqae.asking.models import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
@@ -24,12 +25,16 @@ from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import Embedder
 from trivium.vision.image_encoding import LoadedEncoder
 
-if TYPE_CHECKING:  # seconds to import
-    from trivium.kvqae.asking.systems import FolderReader
-
-MTCNN = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
+MTCNN: dict[str, Any] = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
+OF_PROJECT = {  # settings of a base → keys of kvqae
+    "words": "knowledge_base.words",
+    "text_tokens": "texts.tokens",
+    "reader_tokens": "texts.pair_tokens",
+    "answer_tokens": "reader.answer_tokens",
+    "passages": "read.passages",
+}
 STAND_INS = (
     f"The reader is the sample's: it knows an invented world only, and does not read here (--stand-ins). {WOULD_READ}"
 )
@@ -42,8 +47,7 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
 
     name, equals, model = value.partition("=")
     if equals and name in ENCODERS and Path(model).is_dir():
-        settings = MTCNN if ENCODERS[name].route == "face" else {}
-        return name, {"registered": True, "model": str(Path(model).resolve()), "settings": settings, "weight": WEIGHT}
+        return name, _entry(Path(model).resolve(), **(MTCNN if ENCODERS[name].route == "face" else {}))
     if equals and name in ENCODERS and ":" not in model:
         raise BadInput("no such folder", field="--image-encoder", got=value, expected=f"{name}=FOLDER")
     try:
@@ -75,7 +79,7 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
         if not (Path(folder) / file).exists():
             expected = "a folder of sentence-transformers, or of DPR's two towers under its name"
             raise BadInput("no such text encoder", field="--text-encoder", file=Path(folder) / file, expected=expected)
-    return name, {"registered": True, "model": str(Path(folder).resolve()), "weight": WEIGHT}
+    return name, _entry(Path(folder).resolve())
 
 
 def check_model(name: str, entry: NamedEncoder) -> None:
@@ -92,8 +96,8 @@ def check_model(name: str, entry: NamedEncoder) -> None:
 
 def from_checkout(root: Path) -> dict[str, Any]:
     """Encoders, weights and reader of a built project, those that are there; `BadInput` where there is no encoder."""
-    root, path = root.resolve(), root.resolve() / "params.yaml"
-    tree = read_parameters(path)
+    root = root.resolve()
+    tree, path = read_parameters(root / "params.yaml"), root / "params.yaml"
 
     def value(key: str) -> Any:
         return value_at(tree, path, f"kvqae.{key}")
@@ -108,23 +112,22 @@ def from_checkout(root: Path) -> dict[str, Any]:
         folder = root / str(entry.pop("model"))
         files = (["passage"] if TEXT_ENCODERS[name].towers else [""]) if kind == "text" else ENCODERS[name].files
         if all((folder / file).exists() for file in files):
-            encoders[kind][name] = {"registered": True, "model": str(folder), "settings": entry, "weight": weight}
+            encoders[kind][name] = _entry(folder, weight, **entry)
     if not encoders["image"]:
         raise BadInput("no encoder is built there: run `make repro P=kvqae` there first", file=root)
-    values: dict[str, Any] = {
-        "words": value("knowledge_base.words"),
-        "text_tokens": value("texts.tokens"),
-        "image_encoders": encoders["image"],
-        "text_encoders": encoders["text"],
-        "bm25_weight": 0.0 if encoders["text"] else WEIGHT,
-        "reader_tokens": value("texts.pair_tokens"),
-        "answer_tokens": value("reader.answer_tokens"),
-        "passages": value("read.passages"),
-    }
-    reader = root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}"
-    tuned = root / "metrics/kvqae/bm25_search.json"
-    values |= {"reader": str(reader)} if reader.is_dir() else {}
-    return values | ({name: read_json(tuned)[name] for name in ("k1", "b")} if tuned.is_file() else {})
+    values: dict[str, Any] = {name: value(key) for name, key in OF_PROJECT.items()}
+    values |= {"image_encoders": encoders["image"], "text_encoders": encoders["text"]}
+    values["bm25_weight"] = 0.0 if encoders["text"] else WEIGHT
+    if (reader := root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}").is_dir():
+        values["reader"] = str(reader)
+    if (tuned := root / "metrics/kvqae/bm25_search.json").is_file():
+        values |= {name: read_json(tuned)[name] for name in ("k1", "b")}
+    return values
+
+
+def _entry(model: Path, weight: float = WEIGHT, **settings: Any) -> dict[str, Any]:
+    """A `NamedEncoder` of the registries."""
+    return {"registered": True, "model": str(model), "settings": settings, "weight": weight}
 
 
 class NamedEmbedder(Embedder):
@@ -165,13 +168,8 @@ def reader_of(
 ) -> ReaderMaker:
     """A function that makes a base's reader, of a folder, an endpoint or the base's own, or says why nobody reads.
 
-    Args:
-        reader: as the command line names it; None: the base's own.
-        model, key_variable, journal: see `PaidModel`.
-        stand_ins: whether the sample's reader may read, too.
-
-    Raises:
-        BadInput: an endpoint without a model, or no such folder.
+    `reader` is as the command line names it, None for the base's own; the sample's reads where `stand_ins` may. For
+    the others see `PaidModel`. `BadInput`: an endpoint without a model, or no such folder.
     """
     if reader is not None and reader.startswith(("http://", "https://")):
         if model is None:
@@ -180,13 +178,12 @@ def reader_of(
     if reader is not None and not Path(reader).is_dir():
         raise BadInput("no such reader", field="--reader", got=reader, expected="a folder, or http(s)://…")
 
-    def make(settings: BaseSettings) -> "FolderReader | str | None":
+    def make(settings: BaseSettings) -> Reader | str | None:
         from trivium.kvqae.asking.systems import FolderReader
 
         if (folder := reader or settings.reader) is None:
             return None
-        invented = is_stand_in(Path(folder))
-        if invented and not stand_ins:
+        if (invented := is_stand_in(Path(folder))) and not stand_ins:
             return STAND_INS
         return FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens, invented=invented)
 

@@ -120,10 +120,11 @@ def scales(blocks: Iterable[Candidates]) -> list[Scale]:
         present = present or [[] for _ in filled]
         for parts, system in zip(present, filled, strict=True):
             parts.append(system[~np.isnan(system)])
-    return [_scale(np.concatenate(parts)) for parts in present]
+    return [scale_of(np.concatenate(parts)) for parts in present]
 
 
-def _scale(scores: NDArray[np.float64]) -> Scale:
+def scale_of(scores: NDArray[np.float64]) -> Scale:
+    """Mean and standard deviation of scores; (0, 1) of none."""
     # Equal scores tell no documents apart; their computed deviation can be a rounding error instead of 0.
     deviation = scores.std() if len(scores) and np.ptp(scores) > 0 else 1.0
     return Scale(float(scores.mean()) if len(scores) else 0.0, float(deviation))

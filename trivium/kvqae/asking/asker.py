@@ -60,9 +60,9 @@ class Base(ABC):
 
     @abstractmethod
     def look(self, image: bytes, face: int | None) -> PictureView:
-        """Search with the picture, an upright and small one.
+        """Search with an upright and small picture.
 
-        `face`: its number from 1, from left to right; 0: the whole picture; None: the most probable one; `BadInput` for
+        `face` is one's number from 1, from the left; 0: the whole picture; None: the most probable one. `BadInput` for
         no such face.
         """
 
@@ -84,14 +84,10 @@ class Base(ABC):
 
 
 class Asker:
-    """Answers questions of any number of threads in turn.
+    """Answers questions of any number of threads in turn, by a base that `open_base` makes.
 
-    The networks and the Java machine live in one thread of their own: they are not safe to share. Pictures are decoded
-    before, in the thread that asks.
-
-    Args:
-        open_base: makes the base, in that thread.
-        identifier: chooses the entity among the best, so that only its passages are ranked and read; None: nobody.
+    Networks and Java live in one thread: they are not safe to share. Pictures are decoded before, by who asks. An
+    `identifier` chooses the entity among the best, so that only its passages are ranked and read.
     """
 
     def __init__(self, open_base: Callable[[], Base], identifier: EndpointIdentifier | None = None) -> None:
@@ -196,15 +192,11 @@ class Asker:
         why = "it is not clear which" if number is None else "none of them"
         return None, f"{chose}: {why}. The best passages of all stand below."
 
-    def close(self) -> None:
-        """End the thread."""
-        self._thread.shutdown()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._thread.shutdown()
 
 
 def _decode(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:

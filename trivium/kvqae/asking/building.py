@@ -2,8 +2,7 @@
 
 A base is a folder that is replaced as a whole:
 
-    base.json                      settings and counts
-    problems.csv                   what was left out, or is worth knowing
+    base.json, problems.csv        settings and counts; what was left out, or is worth knowing
     articles, passages, pictures   tables
     bm25/                          Lucene's index
     pictures/ENCODER/              vectors.npy, rows.npy (the pictures they are of)
@@ -27,15 +26,8 @@ from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
 from trivium.core.reading import LARGEST_IMAGE, read_bytes, refuse_other
 from trivium.core.tables import read_json, read_table, write_csv, write_json, write_table
-from trivium.kvqae.asking.encoding import (
-    NO_FACE,
-    Shown,
-    Vectors,
-    VectorStore,
-    encode_passages,
-    encode_pictures,
-    forget_others,
-)
+from trivium.kvqae.asking import encoding
+from trivium.kvqae.asking.encoding import NO_FACE, Shown, Vectors, VectorStore
 from trivium.kvqae.asking.entries import Source
 from trivium.kvqae.asking.models import BaseSettings, Model
 from trivium.kvqae.asking.recognition import Pictured, calibrate
@@ -127,7 +119,7 @@ def build(
         write_table(draft / SHOWN, pa.table([owners, paths, hashes], schema=_PICTURES))
         for model in pictures:
             store = store_of[model.name]
-            encoded[model.name] = encode_pictures(model, shown, store)
+            encoded[model.name] = encoding.encode_pictures(model, shown, store)
             blanks = store.remarks(has_vector=False)
             rows = np.array([row for row, key in enumerate(hashes) if key not in blanks], np.int64)
             _write_vectors(draft / "pictures" / model.name / VECTORS, [hashes[row] for row in rows], store)
@@ -135,7 +127,7 @@ def build(
             vectors[model.name] = len(rows)
         for model in texts:
             store = store_of[model.name]
-            encoded[model.name] = encode_passages(model, by_key, store, settings.text_tokens)
+            encoded[model.name] = encoding.encode_passages(model, by_key, store, settings.text_tokens)
             _write_vectors(draft / "texts" / f"{model.name}.npy", keys, store)
             store.keep_only(keys)
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
@@ -166,7 +158,7 @@ def build(
             "counts": dict(Counter(problem.kind for problem in source.problems)),
         }
         write_json(draft / DESCRIBED, described)
-    forget_others(stores, [model.digest for model in models])
+    encoding.forget_others(stores, [model.digest for model in models])
     return described
 
 
@@ -204,7 +196,7 @@ def _draw_views(
     vectors: dict[int, dict[str, Vectors]] = {row: {} for row in chosen}
     for model in models:
         store = store_of[model.name]
-        encode_pictures(model, list(views.values()), store)
+        encoding.encode_pictures(model, list(views.values()), store)
         blanks = store.remarks(has_vector=False)
         for row, view in views.items():
             if view.key not in blanks:

@@ -1,7 +1,6 @@
 """The knowledge base that the graph has made, in memory: the systems, scales, re-rankers and reader of a row.
 
-The z-normalisation takes each system's mean and deviation from the test questions' lists (one question alone has
-none), so a question of the test set gets the passages and the answer that the stages gave it.
+z-scores take each system's mean and deviation from the test questions' lists: one question alone has none.
 """
 
 import warnings
@@ -42,11 +41,8 @@ from trivium.vision.neighbours import read_ivf
 class GraphBase(Base):
     """What `dvc repro` made, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
 
-    Attributes:
-        dataset: folder of the questions in use, below `data/kvqae`.
-
-    Raises:
-        BadInput: no such row, bad parameters, or something is not there yet: run `make repro` first.
+    `dataset` is the folder of the questions in use, below `data/kvqae`. `BadInput`: no such row, bad parameters, or
+    something is not there yet.
     """
 
     def __init__(self, root: Path, row: str) -> None:
@@ -77,13 +73,9 @@ class GraphBase(Base):
         self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
         settings = project.section("read", ReadParameters)
         read = settings.rows[settings.asked_row]
-        self.reader: FolderReader = FolderReader(
-            project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}"),
-            settings.max_tokens,
-            settings.answer_tokens,
-            batch=settings.batch,
-            weighted=read.weighted,
-        )
+        folder = project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
+        limits = settings.max_tokens, settings.answer_tokens, settings.batch
+        self.reader: FolderReader = FolderReader(folder, *limits, weighted=read.weighted)
         self._tokens = int(project.value("texts.tokens"))
         self._longest = min(self._tokens, settings.max_tokens) - 2
         if read.passages == "validation":

@@ -23,8 +23,8 @@ from scipy.special import log_softmax, softmax
 from trivium.kvqae.asking.answer import QUERY
 from trivium.kvqae.asking.encoding import Vectors
 from trivium.kvqae.asking.systems import fuse
-from trivium.measures.fusion import Scale
-from trivium.measures.runs import PADDING, Run
+from trivium.measures.fusion import Scale, scale_of
+from trivium.measures.runs import Run
 
 Scores = NDArray[np.float64]
 Cosines = Mapping[str, Mapping[int, float]]  # encoder → entry → cosine of its best picture
@@ -86,26 +86,16 @@ class Pictured:
         entries, first = np.unique(self.owners[rows], return_index=True)
         return {int(entries[place]): float(cosines[rows[first[place]]]) for place in np.argsort(first)}
 
-    def vector_of(self, picture: int) -> Vectors | None:
-        """The vector of a picture of the base; None where it has none."""
-        row = int(np.searchsorted(self.pictures, picture))
-        has_vector = row < len(self.pictures) and self.pictures[row] == picture
-        return np.asarray(self.matrix[row]) if has_vector else None
-
 
 def find_entries(
     systems: Sequence[Pictured],
-    vectors: Mapping[str, Vectors | None],
+    vectors: Mapping[str, Vectors],
     depth: int | None = None,
     stays: NDArray[np.bool_] | None = None,
 ) -> dict[str, dict[int, float]]:
-    """The cosines of each encoder that finds any, of at most `depth` entries; see `Pictured.cosines`."""
-    cosines_of = {}
-    for system in systems:
-        vector = vectors.get(system.name)
-        if vector is not None and (cosines := system.cosines(vector, stays)):
-            cosines_of[system.name] = dict(islice(cosines.items(), depth))
-    return cosines_of
+    """The cosines of each encoder that has a vector and finds any, of at most `depth` entries; see `cosines`."""
+    ranked = {one.name: one.cosines(vectors[one.name], stays) for one in systems if one.name in vectors}
+    return {name: dict(islice(cosines.items(), depth)) for name, cosines in ranked.items() if cosines}
 
 
 def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration) -> tuple[NDArray[np.int64], Scores]:
@@ -119,8 +109,7 @@ def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration
     weights = {system.name: system.weight for system in systems if system.name in runs}
     by = {name: Scale(calibration.means[name], calibration.deviations[name]) for name in runs}
     run = fuse(runs, weights, by).run
-    kept = run.documents[0] != PADDING
-    return run.documents[0][kept], run.scores[0][kept].astype(np.float64)
+    return run.documents[0], run.scores[0]
 
 
 def calibrate(
@@ -129,26 +118,24 @@ def calibrate(
     eligible: NDArray[np.bool_],
     draw_views: Callable[[Sequence[int]], Mapping[int, Mapping[str, Vectors]]],
 ) -> Calibration:
-    """Learn what a route's scores mean from the base's own pictures.
+    """Learn what the scores of a route's encoders mean from the base's own pictures.
 
-    Args:
-        systems: the route's encoders.
-        owners: the entry of each picture of the base.
-        eligible: the pictures that may be asked; not those that two entries share.
-        draw_views: of some pictures: picture → encoder → vector of a drawn view, for a base without pairs.
+    `owners` has the entry of each picture; two entries share those that are not `eligible`, which are not asked.
+    `draw_views` gives, of some pictures, picture → encoder → vector of a drawn view, for a base without pairs.
     """
     draw = np.random.default_rng(0)
     measured = {system.name: _scale(system, draw) for system in systems}
     means, deviations = ({name: scale[place] for name, scale in measured.items()} for place in (0, 1))
     scales = Calibration(means, deviations)
 
-    def ask(vectors: Mapping[str, Vectors | None], stays: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], Scores]:
+    def ask(vectors: Mapping[str, Vectors], stays: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], Scores]:
         return rank(find_entries(systems, vectors, stays=stays), systems, scales)
 
-    def vectors_of(picture: int) -> dict[str, Vectors | None]:
-        return {system.name: system.vector_of(picture) for system in systems}
+    def vectors_of(picture: int) -> dict[str, Vectors]:
+        rows = [(one, row) for one in systems for row in np.flatnonzero(one.pictures == picture)]
+        return {one.name: np.asarray(one.matrix[row]) for one, row in rows}
 
-    def pairs(queries: Iterable[tuple[int, Mapping[str, Vectors | None], bool]]) -> Iterator[tuple[Scores, int]]:
+    def pairs(queries: Iterable[tuple[int, Mapping[str, Vectors], bool]]) -> Iterator[tuple[Scores, int]]:
         for picture, vectors, itself in queries:
             entries, scores = ask(vectors, np.arange(len(owners)) != picture if itself else None)
             if len(places := np.flatnonzero(entries == owners[picture])):
@@ -175,6 +162,5 @@ def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:
     chosen = [np.sort(draw.permutation(len(system.pictures))[:most]) for most in (ASKED, COMPARED)]
     left, right = (np.asarray(system.matrix[rows], np.float32) for rows in chosen)
     different = system.owners[chosen[0]][:, None] != system.owners[chosen[1]][None]
-    cosines = (left @ right.T)[different].astype(np.float64)
-    deviation = float(cosines.std()) if len(cosines) and np.ptp(cosines) > 0 else 1.0
-    return (float(cosines.mean()) if len(cosines) else 0.0), deviation
+    scale = scale_of((left @ right.T)[different].astype(np.float64))
+    return scale.mean, scale.deviation

@@ -82,8 +82,7 @@ class Dense:
 def as_written(run: Run) -> Run:
     """The run as the next stage reads it from its file: 32-bit scores, and equal ones stand apart in their order.
 
-    In memory too, each step must see what its stage saw: where a system's scores hardly differ, z-scores make much of
-    the last bits, and a fusion by positions more of the order.
+    Where a system's scores hardly differ, z-scores make much of the last bits, and a fusion by positions of the order.
     """
     return replace(run, scores=untie(run.scores))
 
@@ -124,11 +123,8 @@ def fuse(
 ) -> Fused:
     """`Σ_s α_s · (x_s − μ_s) / σ_s` of one question's lists, as `linear_fusion` adds the stages' lists.
 
-    Args:
-        runs: system → its list; a system without one gives nothing.
-        weights: α of each system, of which only the proportions matter.
-        by: μ and σ of each system; one question alone has none.
-        depth: documents kept.
+    `weights` are the systems' α, of which only the proportions matter; a system without a list gives nothing; `by` are
+    their μ and σ, as one question alone has none; `depth` documents are kept.
     """
     candidates = gather([as_written(runs.get(system, NOBODY)) for system in weights])
     normalized = standardize(candidates, [by[system] for system in weights])
@@ -138,24 +134,12 @@ def fuse(
 class FolderReader:
     """A multi-passage BERT reader from a Hugging Face folder, such as the graph's few-shot one.
 
-    Args:
-        folder: of the model and its tokenizer.
-        tokens: of question and passage together.
-        longest: tokens of the longest answer.
-        batch: passages read together.
-        weighted: whether a passage's score weighs its answers.
-        invented: whether it knows an invented world only.
+    It reads `tokens` of question and passage, `batch` pairs together; an answer has at most `longest`. `weighted`: a
+    passage's score weighs its answers. `invented`: it knows an invented world only.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        tokens: int,
-        longest: int,
-        *,
-        batch: int = 16,
-        weighted: bool = False,
-        invented: bool = False,
+        self, folder: Path, tokens: int, longest: int, batch: int = 16, weighted: bool = False, invented: bool = False
     ) -> None:
         self._model, self.tokenizer = load_reader(folder, tokens)
         self._model.to(pick_device())  # type: ignore[arg-type]
