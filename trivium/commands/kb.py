@@ -72,10 +72,8 @@ def read_checked(settings: "BaseSettings", out: Path) -> "Source":
     """Read the source, and refuse what would fail later, before anything is written.
 
     Raises:
-        BadInput: a source that cannot be read, pictures without an encoder, models that are not there, or an `out` that
-            is something else.
+        BadInput: a source that cannot be read, pictures without an encoder, or an `out` that is something else.
     """
-    from trivium.commands.kb_models import check_model
     from trivium.kvqae.asking.entries import read_source
 
     place, folder = settings.source.resolve(), out.resolve()
@@ -89,8 +87,6 @@ def read_checked(settings: "BaseSettings", out: Path) -> "Source":
     if not settings.image_encoders and any(entry.pictures for entry in source.entries):
         raise BadInput("no encoder of pictures, and the source has some", field="--image-encoder",
                        expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
-    for name, entry in settings.image_encoders.items():
-        check_model(name, entry)
     return source
 
 

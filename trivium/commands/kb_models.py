@@ -82,18 +82,6 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
     return name, _entry(Path(folder).resolve())
 
 
-def check_model(name: str, entry: NamedEncoder) -> None:
-    """Raise `BadInput` for a model that is not there."""
-    from trivium.decorrelation.benchmark.family import find_model
-
-    if not entry.registered:
-        find_model(entry.model)
-        return
-    for file in ENCODERS[name].files:
-        if not (Path(entry.model) / file).is_file():
-            raise BadInput("the encoder's weights are missing", file=Path(entry.model) / file)
-
-
 def from_checkout(root: Path) -> dict[str, Any]:
     """Encoders, weights and reader of a built project, those that are there; `BadInput` where there is no encoder."""
     root = root.resolve()

@@ -168,9 +168,9 @@ class Asker:
             for passage, score in ranked.items()
         ]
         alike = None if view.entries else fused.first_by(list(view.runs))
-        title = "" if alike is None else base.texts[alike][0]
-        shown = (time.perf_counter() - started, picture, view.entries, view.faces, title, base.invented)
-        return Answer(read.text, read.score, supports, view.face, notes, *shown)
+        title, seconds = "" if alike is None else base.texts[alike][0], time.perf_counter() - started
+        shown = (view.entries, view.faces, title, base.invented)
+        return Answer(read.text, read.score, supports, view.face, notes, seconds, picture, *shown)
 
     def _identify(
         self, identifier: EndpointIdentifier, question: str, picture: bytes, run: Run

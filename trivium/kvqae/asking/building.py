@@ -109,7 +109,7 @@ def build(
     keys = [hashlib.sha256("\0".join(passage).encode()).hexdigest() for passage in passages]
     by_key = dict(zip(keys, passages, strict=True))
     models = [*pictures, *texts]
-    store_of = {model.name: VectorStore(stores, model.digest) for model in models}
+    store_of = {model.digest: VectorStore(stores, model.digest) for model in models}
     encoded, vectors = dict[str, int](), dict[str, int]()
     with write_atomically(out) as draft:
         draft.mkdir()
@@ -118,7 +118,7 @@ def build(
         paths, hashes = [str(picture.path) for picture in shown], [picture.key for picture in shown]
         write_table(draft / SHOWN, pa.table([owners, paths, hashes], schema=_PICTURES))
         for model in pictures:
-            store = store_of[model.name]
+            store = store_of[model.digest]
             encoded[model.name] = encoding.encode_pictures(model, shown, store)
             blanks = store.remarks(has_vector=False)
             rows = np.array([row for row, key in enumerate(hashes) if key not in blanks], np.int64)
@@ -126,10 +126,9 @@ def build(
             np.save(draft / "pictures" / model.name / ROWS, rows)
             vectors[model.name] = len(rows)
         for model in texts:
-            store = store_of[model.name]
+            store = store_of[model.digest]
             encoded[model.name] = encoding.encode_passages(model, by_key, store, settings.text_tokens)
             _write_vectors(draft / "texts" / f"{model.name}.npy", keys, store)
-            store.keep_only(keys)
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
         build_index(draft / BM25, documents, analyzer="english", threads=1, heap_gib=1)
         times = Counter(hashes)
@@ -142,10 +141,8 @@ def build(
                 views = partial(_draw_views, shown=shown, models=own, store_of=store_of)
                 calibrations[route] = vars(calibrate(systems, owners, eligible, views))
         write_json(draft / CALIBRATION, calibrations)
-        for model in pictures:
-            store_of[model.name].keep_only(hashes)
         if pictures:
-            _note_flaws(source, shown, store_of[pictures[0].name])
+            _note_flaws(source, shown, store_of[pictures[0].digest])
         write_csv(draft / LISTED, ("kind", "place", "detail"), map(vars, source.problems))
         described = {
             "settings": settings.model_dump(mode="json"),
@@ -158,7 +155,8 @@ def build(
             "counts": dict(Counter(problem.kind for problem in source.problems)),
         }
         write_json(draft / DESCRIBED, described)
-    encoding.forget_others(stores, [model.digest for model in models])
+    kept = {model.digest: set(hashes) for model in pictures} | {model.digest: set(keys) for model in texts}
+    encoding.keep_only(stores, kept)
     return described
 
 
@@ -195,7 +193,7 @@ def _draw_views(
     views = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in chosen}
     vectors: dict[int, dict[str, Vectors]] = {row: {} for row in chosen}
     for model in models:
-        store = store_of[model.name]
+        store = store_of[model.digest]
         encoding.encode_pictures(model, list(views.values()), store)
         blanks = store.remarks(has_vector=False)
         for row, view in views.items():

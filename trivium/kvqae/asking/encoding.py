@@ -1,14 +1,13 @@
 """Vectors kept by the hash of what they describe: what has not changed is never encoded again.
 
-A store is one SQLite file. Each batch is a transaction: a run that is killed loses the batch it was at. What a base no
-longer holds, faces too, is removed and overwritten.
+A store is one SQLite file, a batch one transaction. What a base no longer holds, faces too, is overwritten.
 """
 
 import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,22 +75,17 @@ class VectorStore:
             raise KeyError(keys[stored.index(None)])
         return np.stack([np.frombuffer(row[0], "<f4") for row in stored]) if keys else np.zeros((0, 0), np.float32)
 
-    def keep_only(self, keys: Iterable[str]) -> None:
-        """Remove whatever else there is of this encoder; views stay with their pictures."""
-        kept = set(keys)
-        gone = [(self._digest, key) for (key,) in self._select("key") if key.partition(":")[0] not in kept]
-        with self._file:
-            self._file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 
-
-def forget_others(folder: Path, digests: Iterable[str]) -> None:
-    """Remove the vectors of all encoders but these."""
-    if not (kept := list(digests)):
+def keep_only(folder: Path, kept: Mapping[str, Collection[str]]) -> None:
+    """Remove from a folder's store all but these keys of these encoders, by digest; views stay with their pictures."""
+    if not kept:
         shutil.rmtree(folder, ignore_errors=True)
         return
     with sqlite3.connect(folder / FILE) as file:
         file.execute("PRAGMA secure_delete = ON")
-        file.execute(f"DELETE FROM vectors WHERE encoder NOT IN ({', '.join('?' * len(kept))})", kept)
+        stored = file.execute("SELECT encoder, key FROM vectors").fetchall()
+        gone = [(digest, key) for digest, key in stored if key.partition(":")[0] not in kept.get(digest, ())]
+        file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
 
 
 @dataclass(frozen=True)
@@ -104,9 +98,7 @@ class Shown:
     def open(self) -> Picture:
         """An upright RGB picture of bounded size, or a view of it (`draw_view`), and its flaws.
 
-        Raises:
-            Unreadable: the bytes give none.
-            BadInput: the file has gone, or has changed since it was listed.
+        `Unreadable`: the bytes give none. `BadInput`: the file has gone, or has changed since it was listed.
         """
         data = read_bytes(self.path, LARGEST_IMAGE)
         sha256, _, view = self.key.partition(":")

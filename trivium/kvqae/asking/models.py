@@ -90,6 +90,9 @@ def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], li
     for name, entry in settings.image_encoders.items():
         if entry.registered:
             known, folder = ENCODERS[name], Path(entry.model)
+            for file in known.files:
+                if not (folder / file).is_file():
+                    raise BadInput("the encoder's weights are missing", file=folder / file)
             load = partial(load_encoder, name, encoder_parameters(name, {**entry.settings, "model": folder}))
             digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
             pictures.append(Model(name, known.label, digest, load, known.route))

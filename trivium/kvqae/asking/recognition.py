@@ -1,6 +1,4 @@
-"""Which pictures of a base are like a new one, which entry it shows, and what the scores mean (own_pictures.md).
-
-What they mean is learned from the base's own pictures.
+"""Which entry of a base a new picture shows, and what the scores mean, learned from the base's own pictures.
 
 - An **impostor** is a picture asked of the base without its own entry: whatever is found is wrong. Impostors give each
   encoder's cosines their zero and unit, `z = (cos − μ) / σ`, and the threshold that only a share α of them passes: the
