@@ -15,11 +15,7 @@ ANEW = "was made anew after the page or the command had loaded it: start it agai
 
 
 def read_lock(project: Path) -> dict[str, Any]:
-    """The stages of `dvc.lock` that run a command.
-
-    Raises:
-        BadInput: it is not there, or not whole.
-    """
+    """The stages of `dvc.lock` that run a command; `BadInput`: it is not there, or not whole."""
     file = project / LOCK
     if not file.is_file():
         raise BadInput("not there: run `make repro` first", file=file)

@@ -32,11 +32,11 @@ from trivium.kvqae.asking.building import (
 )
 from trivium.kvqae.asking.models import LIMITS, BaseSettings, Foreign, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse
+from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.kvqae.retrieval.lucene import Searcher
-from trivium.measures.fusion import Scale, gather, scales
+from trivium.measures.fusion import Scale, scale_of
 from trivium.measures.runs import Run
 from trivium.vision.align import align
 from trivium.vision.decoding import open_picture
@@ -54,15 +54,10 @@ DEPTH = 1000  # passages that a text system returns, and entries of a picture th
 
 
 class OwnBase(Base):
-    """A base that `trivium kb` made.
+    """The base of a folder that `trivium kb` made.
 
-    Args:
-        folder: of the base.
-        foreign: makes models that no registry knows.
-        reader: makes the reader, or says why there is none; None: the best passages have to do.
-
-    Raises:
-        BadInput: no base, or its models are not there, or are others than it was made with.
+    `foreign` makes models that no registry knows; `reader` makes the reader, or says why there is none. `BadInput`: no
+    base, or its models are not there, or are others than it was made with.
     """
 
     def __init__(self, folder: Path, foreign: Foreign, reader: ReaderMaker | None = None) -> None:
@@ -90,7 +85,7 @@ class OwnBase(Base):
             if len(pictured.pictures):
                 self._systems[model.route].append(pictured)
                 self._encoders[model.name] = model.load()
-        self._shown = read_table(folder / SHOWN)
+        self._first_picture = {row["article"]: row for row in reversed(read_table(folder / SHOWN).to_pylist())}
         tokens, depth = settings.text_tokens, min(DEPTH, len(numbers))
         self.text_systems: dict[str, Bm25 | Dense] = {}
         for text in texts:
@@ -148,11 +143,13 @@ class OwnBase(Base):
         notes = [f"{lost} of {len(scores)} entries that were given are not in the base."] if lost else []
         if not best:
             return PictureView(notes=[*notes, "No entry is given: the answer comes from the texts alone."])
-        best = dict(sorted(best.items(), key=lambda item: -item[1]))
         highest, lowest = max(best.values()), min(best.values())
         floor = 2 * lowest - highest if highest > lowest else highest - 1
-        best |= {entry: floor for entry in range(min(DEPTH, len(self._titles))) if entry not in best}
-        return PictureView(runs={BROUGHT: self._run(best, BROUGHT)}, notes=notes)
+        # No calibration says what these scores mean: the best one has `BROUGHT_BEST`, what is not given has 0.
+        scaled = {entry: BROUGHT_BEST * (score - floor) / (highest - floor) for entry, score in best.items()}
+        scaled = dict.fromkeys(range(min(DEPTH, len(self._titles))), 0.0) | scaled
+        ranked = dict(sorted(scaled.items(), key=lambda item: -item[1]))
+        return PictureView(runs={BROUGHT: self._run(ranked, BROUGHT)}, notes=notes)
 
     def _run(self, entries: Mapping[int, float], name: str) -> Run:
         """The passages of ranked entries."""
@@ -185,23 +182,18 @@ class OwnBase(Base):
         weights = {name: (1 - share) * weight / sum(texts.values()) for name, weight in texts.items()}
         weights |= {name: share * weight / sum(images.values()) for name, weight in images.items()}
         by = {name: _scale_of_texts(runs[name]) for name in texts}
-        if BROUGHT in images:  # no calibration says what these scores mean: what is not given has 0, the best one this
-            highest, floor = np.nanmax(runs[BROUGHT].scores), np.nanmin(runs[BROUGHT].scores)
-            by[BROUGHT] = Scale(float(floor), float(highest - floor) / BROUGHT_BEST)
+        by |= {BROUGHT: Scale(0.0, 1.0)} if BROUGHT in images else {}
         for calibration in self._calibrations.values():
-            names = set(images) & set(calibration.means)
-            by |= {name: Scale(calibration.means[name], calibration.deviations[name]) for name in names}
+            by |= {name: calibration.scale(name) for name in set(images) & set(calibration.means)}
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:
         """The first picture of the passage's entry, where it still lies where it was, unchanged."""
-        entry, table = int(self.article_of[passage]), self._shown
-        row = int(np.searchsorted(table["article"].to_numpy(), entry))
-        if row == len(table) or table["article"][row].as_py() != entry:
+        if (shown := self._first_picture.get(int(self.article_of[passage]))) is None:
             return None
-        path = Path(table["path"][row].as_py())
+        path = Path(shown["path"])
         try:
-            return read_bytes(path, LARGEST_IMAGE) if hash_of(path) == table["sha256"][row].as_py() else None
+            return read_bytes(path, LARGEST_IMAGE) if hash_of(path) == shown["sha256"] else None
         except BadInput:
             return None
 
@@ -212,7 +204,6 @@ def _which_face(faces: Sequence[FaceFound], number: int | None) -> str:
 
 
 def _scale_of_texts(run: Run) -> Scale:
-    """Mean and deviation of one question's scores."""
-    [scale] = scales([gather([run])])
+    scale = scale_of(np.array(list(scores_of(run).values())))
     # Equal scores tell no passages apart: Lucene sets ties apart by a millionth, which is no reason.
     return Scale(scale.mean, scale.deviation if scale.deviation > NOISE else np.inf)

@@ -42,6 +42,10 @@ class Calibration:
     pairs: int = 0
     drawn: bool = False  # whether a pair's second picture is a drawn view of the first
 
+    def scale(self, encoder: str) -> Scale:
+        """The scale of an encoder's cosines."""
+        return Scale(self.means[encoder], self.deviations[encoder])
+
     def threshold(self, false_accepts: float) -> float:
         """The score that at most this share of impostors passes; infinite where there are too few to tell."""
         place = math.ceil((len(self.impostors) + 1) * (1 - false_accepts))
@@ -105,8 +109,7 @@ def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration
         return np.array([], np.int64), np.array([])
     runs = {name: Run.from_dict({QUERY: dict(of_entries)}, name=name) for name, of_entries in cosines.items()}
     weights = {system.name: system.weight for system in systems if system.name in runs}
-    by = {name: Scale(calibration.means[name], calibration.deviations[name]) for name in runs}
-    run = fuse(runs, weights, by).run
+    run = fuse(runs, weights, {name: calibration.scale(name) for name in runs}).run
     return run.documents[0], run.scores[0]
 
 

@@ -24,11 +24,7 @@ def write_entities(path: Path, entities: Iterable[str], comment: str) -> None:
 
 
 def read_entities(path: Path) -> frozenset[str]:
-    """Read a list; an entity twice counts once.
-
-    Raises:
-        BadInput: a line is not a Wikidata id, or the file is not UTF-8.
-    """
+    """Read a list; an entity twice counts once; `BadInput`: a line is not a Wikidata id, or the file is not UTF-8."""
     entities = set()
     for row, line in read_lines(path):
         entity = line.partition("#")[0].strip()
