@@ -16,9 +16,9 @@ import numpy as np
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.core.matrices import check_finite, read_matrix
+from trivium.core.matrices import read_named_rows
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import read_csv, read_csv_records, read_json_lines, write_csv, write_json
+from trivium.core.tables import read_csv, read_csv_records, write_csv, write_json
 from trivium.formats.pictures import is_picture
 from trivium.formats.visual_questions import (
     ENCYCLOPEDIC_PARTS,
@@ -156,16 +156,8 @@ def _entries_by_cosine(folder: Path) -> Iterator[tuple[str, str, float]]:
 
 def _read_vectors(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
     """Read names, and vectors scaled to length 1, (names, width)."""
-    file = folder / f"{part}.npy"
-    matrix = np.asarray(read_matrix(file), np.float32)
-    names: list[str] = []
-    for row, record in read_json_lines(file.with_suffix(".jsonl")):
-        if not isinstance(record.get("id"), str):
-            raise BadInput("not a text", file=file.with_suffix(".jsonl"), row=row, field="id", got=record.get("id"))
-        names.append(record["id"])
-    if matrix.ndim != 2 or len(matrix) != len(names):
-        raise BadInput("not a row a name", file=file, got=matrix.shape, expected=f"({len(names)}, width)")
-    check_finite(matrix, file)
+    names, stored = read_named_rows(folder, part)
+    matrix = stored.astype(np.float32)
     return names, matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny)
 
 

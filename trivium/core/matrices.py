@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import refuse_other, require_file
+from trivium.core.tables import read_json_lines
 
 
 @contextmanager
@@ -62,3 +63,25 @@ def check_finite(matrix: np.ndarray, path: Path, chunk: int = 65536) -> None:
         good = np.isfinite(matrix[start : start + chunk]).all(axis=tuple(range(1, matrix.ndim)))
         if not good.all():
             raise BadInput("NaN or infinite value", file=path, row=start + int(np.argmin(good)) + 1)
+
+
+def read_named_rows(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
+    """The vectors of `{part}.npy`, (rows, width), with the `id` of each in line n of `{part}.jsonl`.
+
+    Raises:
+        BadInput: a file is missing, is no matrix of numbers, holds NaN, or has another count than the ids.
+    """
+    file, ids = folder / f"{part}.npy", folder / f"{part}.jsonl"
+    matrix = read_matrix(file)
+    if matrix.ndim != 2:
+        raise BadInput("not a matrix", file=file, got=matrix.shape, expected="(rows, d)")
+    check_finite(matrix, file)
+    names: list[str] = []
+    for row, line in read_json_lines(ids):
+        if not isinstance(line.get("id"), str | int):
+            raise BadInput("no id", file=ids, row=row, field="id", got=line.get("id"))
+        names.append(str(line["id"]))
+    if len(names) != len(matrix):
+        raise BadInput("another count of embeddings than of ids", file=file, got=len(matrix),
+                       expected=f"{len(names)}, as in {ids.name}")  # fmt: skip
+    return names, matrix

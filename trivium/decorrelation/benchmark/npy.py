@@ -13,8 +13,8 @@ import numpy as np
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.matrices import check_finite, read_matrix
-from trivium.core.tables import read_json_lines, write_json_lines
+from trivium.core.matrices import read_named_rows
+from trivium.core.tables import write_json_lines
 from trivium.decorrelation.benchmark.answers import SetAnswers, answer
 from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
 from trivium.decorrelation.benchmark.embedder import SetVectors, in_one_space, unit
@@ -62,21 +62,11 @@ class KeptEmbeddings:
 
 
 def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
-    file, ids = folder / f"{part}.npy", folder / f"{part}.jsonl"
-    matrix = read_matrix(file)
-    if matrix.ndim != 2:
-        raise BadInput("not a matrix", file=file, got=matrix.shape, expected="(rows, d)")
-    check_finite(matrix, file)
+    names, matrix = read_named_rows(folder, part)
     places: dict[str, int] = {}
-    for row, line in read_json_lines(ids):
-        if not isinstance(line.get("id"), str | int):
-            raise BadInput("no id", file=ids, row=row, field="id", got=line.get("id"))
-        if (name := str(line["id"])) in places:
-            raise BadInput("id twice", file=ids, row=row, field="id", got=name)
-        places[name] = len(places)
-    if len(places) != len(matrix):
-        raise BadInput("another count of embeddings than of ids", file=file, got=len(matrix),
-                       expected=f"{len(places)}, as in {ids.name}")  # fmt: skip
+    for place, name in enumerate(names):
+        if places.setdefault(name, place) != place:
+            raise BadInput("id twice", file=folder / f"{part}.jsonl", row=place + 1, field="id", got=name)
     return places, matrix
 
 
