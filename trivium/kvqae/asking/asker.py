@@ -132,7 +132,8 @@ class Asker:
         notes += base.check_question(question)
         view = look()
         notes += view.notes
-        fused = base.fuse({name: system.search(question) for name, system in base.text_systems.items()} | view.runs)
+        runs = {name: system.search(question) for name, system in base.text_systems.items()}
+        fused = base.fuse({**runs, **view.runs})
         chosen = None
         if self._identifier is not None and picture is not None:
             chosen, note = self._identify(self._identifier, question, picture, fused.run)
