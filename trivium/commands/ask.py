@@ -181,22 +181,22 @@ def _ask_one(arguments: Namespace) -> None:
 
 def run(arguments: Namespace) -> None:
     """Answer the question of the command line, or those of a table."""
-    told = {name for name, value in vars(arguments).items() if value is not None and value is not False}
-    batch, own, pictured = "batch" in told, "kb" in told, told & {"pictures", "entries"}
+    named = {name for name, value in vars(arguments).items() if value is not None and value is not False}
+    batch, own, pictured = "batch" in named, "kb" in named, named & {"pictures", "entries"}
     wrong = {
-        "--batch needs --kb and --out": batch and not {"kb", "out"} <= told,
+        "--batch needs --kb and --out": batch and not {"kb", "out"} <= named,
         "--set needs --batch and --pictures or --entries, and --pictures needs --set": (
-            not (batch and pictured) if "set" in told else "pictures" in told
+            not (batch and pictured) if "set" in named else "pictures" in named
         ),
-        "--entries needs --batch": "entries" in told and not batch,
-        "--bem needs --set": "bem" in told and "set" not in told,
-        "--face needs --kb and --image": "face" in told and not batch and not {"kb", "image"} <= told,
+        "--entries needs --batch": "entries" in named and not batch,
+        "--bem needs --set": "bem" in named and "set" not in named,
+        "--face needs --kb and --image": "face" in named and not batch and not {"kb", "image"} <= named,
         "--row is of the project's questions: a base of your own (--kb) has none": own and arguments.row != ROW,
-        "--reader and --stand-ins need --kb": not own and bool(told & {"reader", "stand_ins"}),
+        "--reader and --stand-ins need --kb": not own and bool(named & {"reader", "stand_ins"}),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
-            batch and bool(told & {"image", "face"})
+            batch and bool(named & {"image", "face"})
         ),
-        "a question, or --batch, is needed": batch == ("question" in told),
+        "a question, or --batch, is needed": batch == ("question" in named),
     }
     for problem, is_wrong in wrong.items():
         if is_wrong:
