@@ -64,7 +64,7 @@ class Model:
     label: str  # for people
     digest: str  # of weights, settings and code; equal digests give equal vectors
     load: Callable[..., Any]  # makes a `LoadedEncoder` of pictures; of a `Side` a `TextEncoder`
-    route: Route | None = None  # of pictures
+    route: Route = "whole"  # of pictures
 
 
 Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that no registry knows
